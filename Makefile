@@ -1,0 +1,47 @@
+# The commands of the house. Needs only Python >= 3.11, make and a package index.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: setup demo serve test test-long bench lint lock clean
+
+setup: $(STAMP)
+
+$(BIN)/uv:
+	@echo "Creating the virtual environment in $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+
+$(STAMP): $(BIN)/uv requirements.lock pyproject.toml
+	@echo "Installing the locked dependencies …"
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --require-hashes -r requirements.lock
+	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-deps -e .
+	@touch $(STAMP)
+
+demo: setup
+	@$(BIN)/hearthpay demo
+
+serve: setup
+	@$(BIN)/hearthpay serve
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: setup lint
+	$(BIN)/pytest -m "not long"
+
+test-long: setup
+	$(BIN)/pytest -m long
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+lock: $(BIN)/uv
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-header --quiet -o requirements.lock
+
+clean:
+	rm -rf $(VENV)
