@@ -1,0 +1,1 @@
+"""The people a household employs."""

@@ -1,0 +1,1 @@
+"""Households: the employers of an organization."""

@@ -1,0 +1,103 @@
+"""The web application: every route of the service behind one gate.
+
+Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` answer without an API key.
+"""
+
+import asyncio
+from typing import Any, Final
+
+from fastapi import APIRouter, FastAPI
+from fastapi.openapi.utils import get_openapi
+from sqlalchemy import text
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay import __version__
+from hearthpay.clock import Clock
+from hearthpay.database.session import Database, DatabaseUnavailable
+from hearthpay.employees.routes import router as employees
+from hearthpay.employers.routes import router as employers
+from hearthpay.http import errors, runtime
+from hearthpay.http.docs_page import docs_page
+from hearthpay.http.envelope import answer
+from hearthpay.http.gate import Gate
+from hearthpay.http.key_lookup import KeyLookup
+from hearthpay.http.runtime import Runtime, runtime_of
+
+ROUTERS: Final[tuple[APIRouter, ...]] = (employers, employees)
+"""The feature packages' routes, in the order of the documentation."""
+
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
+"""What answers without an API key."""
+
+_READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
+_DESCRIPTION: Final = (
+    "Payroll and taxes for US household employers. Every request carries an API key as "
+    "`Authorization: Bearer hp_…`; every answer comes in one envelope with the request's id. "
+    "Send an `Idempotency-Key` with every POST that you may have to repeat."
+)
+_SECURITY_SCHEMES: Final = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A live key `hp_live_…` or a test key `hp_test_…`.",
+    },
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+
+
+class Application(FastAPI):
+    """FastAPI, documented with our keys in place of its own security classes."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI 3.1 document; built once."""
+        if self.openapi_schema is None:
+            document = get_openapi(
+                title=self.title, version=self.version, description=self.description, routes=self.routes
+            )
+            document["components"]["securitySchemes"] = _SECURITY_SCHEMES
+            document["security"] = [{name: []} for name in _SECURITY_SCHEMES]
+            self.openapi_schema = document
+        return self.openapi_schema
+
+
+def create_app(database: Database, clock: Clock, *, public_url: str | None = None) -> FastAPI:
+    """The application over an open database; `public_url` is its address as its clients see it."""
+    app = Application(
+        title="Hearthpay",
+        version=__version__,
+        description=_DESCRIPTION,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False},
+    )
+    runtime.install(app, Runtime(database, clock, KeyLookup(database, clock), public_url))
+    errors.install(app)
+    app.add_middleware(Gate)
+    app.add_api_route("/healthz", healthz, include_in_schema=False)
+    app.add_api_route("/readyz", readyz, include_in_schema=False)
+    app.add_api_route("/docs", docs, include_in_schema=False)
+    for router in ROUTERS:
+        app.include_router(router)
+    return app
+
+
+async def healthz(request: Request) -> Response:
+    """Whether the process answers at all."""
+    return answer(request, {"status": "ok"})
+
+
+async def readyz(request: Request) -> Response:
+    """Whether the service can do its work: its database answers."""
+    try:
+        async with asyncio.timeout(_READY_WITHIN), runtime_of(request).database.transaction(None) as session:
+            await session.execute(text("SELECT 1"))
+    except TimeoutError as error:
+        raise DatabaseUnavailable("the database did not answer the readiness probe in time") from error
+    return answer(request, {"status": "ready"})
+
+
+async def docs(request: Request) -> Response:
+    """The documentation, as a page."""
+    return docs_page(request.app.openapi())

@@ -1,0 +1,400 @@
+"""The embedded PostgreSQL: a private server in the data directory, shared by every process which uses that directory.
+
+Layout of the data directory (`server/` belongs to the account the server runs as, the rest to whoever
+starts it)::
+
+    server/data/        the cluster
+    server/run/         the Unix socket, unless its path is too long for one
+    server/server.log   what PostgreSQL reports
+    programs/           a copy of the programs, only where the account cannot read the installed ones
+    start.lock          held while somebody starts or stops the server
+    users.lock          held, shared, by every process that uses the server
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import platformdirs
+import psycopg
+from psycopg import sql
+from sqlalchemy.engine import URL
+
+from hearthpay.database.binaries import postgres_programs
+from hearthpay.database.file_lock import FileLock, exclusively
+from hearthpay.database.postmaster import PID_FILE, Postmaster, read_postmaster
+from hearthpay.database.service_account import ServiceAccount, account_for
+from hearthpay.database.session import SERVICE_ROLE
+
+OWNER_ROLE = "hearthpay_owner"
+DATABASE = "hearthpay"
+DATA_DIR_VARIABLE = "HEARTHPAY_DATA_DIR"
+
+_MAJOR_VERSION = "18"
+_PORT = 5432
+# A socket's path may have 107 bytes at most; PostgreSQL appends "/.s.PGSQL.5432.lock" to the directory's.
+_LONGEST_SOCKET_DIR = 88
+_UNQUOTABLE = frozenset("\"'`$\\,\n\r")
+_LOCK_SECONDS = 120.0
+_RECOVERY_SECONDS = 300
+_ORPHAN_SECONDS = 30.0
+_PAUSE_SECONDS = 0.1
+_LARGEST_LOG = 5_000_000
+# Backends that outlive a killed postmaster, and a server somebody else is starting: both pass.
+_PASSING_TROUBLE = ("pre-existing shared memory block", f'lock file "{PID_FILE}"')
+
+_SETTINGS = {
+    "listen_addresses": "",
+    "port": str(_PORT),
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    # A refused statement is the application's to report, and may hold names: only the server's own affairs
+    # are logged.
+    "log_min_messages": "log",
+    "log_min_error_statement": "panic",
+    "log_checkpoints": "off",
+    "log_line_prefix": "%m [%p] ",
+}
+
+
+class EmbeddedServerError(Exception):
+    """The embedded PostgreSQL could not be set up, started or stopped; the message says why."""
+
+
+def default_data_dir() -> Path:
+    """Where data lives unless told otherwise: `HEARTHPAY_DATA_DIR`, for root /var/lib/hearthpay, else the user's own."""
+    if chosen := os.environ.get(DATA_DIR_VARIABLE):
+        return Path(chosen)
+    if os.geteuid() == 0:
+        return Path("/var/lib/hearthpay")
+    return platformdirs.user_data_path("hearthpay")
+
+
+class EmbeddedServer:
+    """One process's use of the PostgreSQL server in a data directory."""
+
+    def __init__(self, data_dir: Path) -> None:
+        """Touch nothing yet. EmbeddedServerError when the path holds characters PostgreSQL's start cannot carry."""
+        self.data_dir = data_dir.expanduser().resolve()
+        if _UNQUOTABLE & set(str(self.data_dir)):
+            raise EmbeddedServerError(
+                f"the data directory's path must not hold quotes, $, \\ or commas: {self.data_dir}"
+            )
+        self._home = self.data_dir / "server"
+        self._data = self._home / "data"
+        self._log = self._home / "server.log"
+        self._users = FileLock(self.data_dir / "users.lock")
+        self._socket_dir: Path | None = None
+
+    def start(self) -> None:
+        """Use the server: attach to it when it runs, else start it, setting it up first where there is none.
+
+        Safe to call from several processes at once, again and again, and after the server or its user was
+        killed. Raises EmbeddedServerError.
+        """
+        try:
+            self._make_data_dir()
+            with self._exclusively():
+                account = self._prepare()
+                programs = postgres_programs(account, self.data_dir / "programs")
+                if not (self._data / "PG_VERSION").exists():
+                    self._initialize(programs, account)
+                self._check_version()
+                self._bring_up(programs, account)
+                self._ensure_database()
+                self._users.share()
+        except (OSError, psycopg.Error) as error:
+            raise EmbeddedServerError(
+                f"the embedded PostgreSQL in {self.data_dir} cannot be used: {error}"
+            ) from error
+
+    def stop(self) -> None:
+        """Cease to use the server, and stop it if nobody else uses it. Raises EmbeddedServerError."""
+        if not self._users.held:
+            return
+        try:
+            with self._exclusively():
+                self._users.release()
+                if self._users.try_exclusive():
+                    try:
+                        self._shut_down()
+                    finally:
+                        self._users.release()
+        except OSError as error:
+            raise EmbeddedServerError(
+                f"the embedded PostgreSQL in {self.data_dir} cannot be stopped: {error}"
+            ) from error
+
+    def is_alive(self) -> bool:
+        """Whether the server's process runs and has said that it accepts connections; costs well below a millisecond."""
+        postmaster = read_postmaster(self._data)
+        return postmaster is not None and postmaster.ready and postmaster.is_running()
+
+    def owner_url(self) -> str:
+        """The URL of the role which owns the schema and sees every row: for migrations and the operator."""
+        return self._url(OWNER_ROLE)
+
+    def service_url(self) -> str:
+        """The URL of the service's role, which row-level security binds."""
+        return self._url(SERVICE_ROLE)
+
+    @property
+    def postmaster_pid(self) -> int | None:
+        """The process number of the running server, or None."""
+        postmaster = read_postmaster(self._data)
+        return postmaster.pid if postmaster is not None and postmaster.is_running() else None
+
+    def _url(self, role: str) -> str:
+        if self._socket_dir is None:
+            raise EmbeddedServerError("the embedded PostgreSQL has not been started")
+        url = URL.create(
+            "postgresql+psycopg",
+            username=role,
+            database=DATABASE,
+            query={"host": str(self._socket_dir), "port": str(_PORT)},
+        )
+        return url.render_as_string(hide_password=False)
+
+    def _exclusively(self) -> contextlib.AbstractContextManager[None]:
+        return exclusively(self.data_dir / "start.lock", timeout=_LOCK_SECONDS)
+
+    def _make_data_dir(self) -> None:
+        """Make the data directory, private to its owner and the server's account."""
+        if not self.data_dir.exists():
+            self.data_dir.parent.mkdir(parents=True, exist_ok=True)
+            self.data_dir.mkdir(mode=0o700, exist_ok=True)
+
+    def _prepare(self) -> ServiceAccount:
+        """Choose the server's account and give it its directories."""
+        account = account_for(self._data if self._data.exists() else self._home)
+        if account.borrowed and not account.can("-x", self.data_dir):
+            self._open_to(account)
+        for directory in (self._home, self._home / "run"):
+            if not directory.exists():
+                directory.mkdir(mode=0o700)
+                account.own(directory)
+        self._socket_dir = self._choose_socket_dir(account)
+        return account
+
+    def _open_to(self, account: ServiceAccount) -> None:
+        """Let the server's group pass through the data directory, if it is ours alone to open."""
+        foreign = {entry.name for entry in self.data_dir.iterdir()} - {
+            "start.lock",
+            "users.lock",
+            "server",
+            "programs",
+        }
+        if self.data_dir.stat().st_uid == os.geteuid() and not foreign:
+            os.chown(self.data_dir, -1, account.gid)
+            self.data_dir.chmod(0o710)
+        if not account.can("-x", self.data_dir):
+            raise EmbeddedServerError(
+                f"PostgreSQL does not run as root, and the user it would run as (number {account.uid})
+                cannot reach " f"{self.data_dir}: choose a data directory below one that every user may
+                enter, such as /var/lib"
+            )
+
+    def _choose_socket_dir(self, account: ServiceAccount) -> Path:
+        """A private directory for the socket: in the data directory, else a temporary one which is remembered there."""
+        preferred = self._home / "run"
+        if len(os.fsencode(preferred)) <= _LONGEST_SOCKET_DIR:
+            return preferred
+        note = self.data_dir / "socket-dir"
+        if note.exists():
+            remembered = Path(note.read_text().strip())
+            # A stranger may have taken the name after a reboot emptied the temporary directory.
+            with contextlib.suppress(FileNotFoundError):
+                status = remembered.lstat()
+                if (
+                    stat.S_ISDIR(status.st_mode)
+                    and status.st_uid == account.uid
+                    and not status.st_mode & 0o077
+                ):
+                    return remembered
+        made = Path(tempfile.mkdtemp(prefix="hearthpay-", dir="/tmp"))  # noqa: S108 - short, and made private
+        account.own(made)
+        note.write_text(f"{made}\n")
+        return made
+
+    def _initialize(self, programs: Path, account: ServiceAccount) -> None:
+        """Make the cluster beside its place and move it there when it is whole, so a kill leaves nothing half-made."""
+        for abandoned in self._home.glob("initdb-*"):
+            shutil.rmtree(abandoned, ignore_errors=True)
+        unfinished = Path(tempfile.mkdtemp(prefix="initdb-", dir=self._home))
+        account.own(unfinished)
+        try:
+            self._run(
+                account,
+                programs / "initdb",
+                f"--pgdata={unfinished}",
+                f"--username={OWNER_ROLE}",
+                "--auth=trust",  # only who may enter the socket's private directory can connect at all
+                "--encoding=UTF8",
+                "--locale=C",
+                "--locale-provider=builtin",
+                "--builtin-locale=C.UTF-8",
+                "--data-checksums",
+            )
+            unfinished.rename(self._data)
+            _sync_directory(self._home)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+
+    def _check_version(self) -> None:
+        version = (self._data / "PG_VERSION").read_text().strip()
+        if version != _MAJOR_VERSION:
+            raise EmbeddedServerError(
+                f"{self._data} was made by PostgreSQL {version}; this is {_MAJOR_VERSION}"
+            )
+
+    def _bring_up(self, programs: Path, account: ServiceAccount) -> None:
+        """Have a server that accepts connections, waiting for orphans of a killed one and for recovery from a crash."""
+        deadline = time.monotonic() + _ORPHAN_SECONDS
+        while True:
+            postmaster = read_postmaster(self._data)
+            if postmaster is not None and postmaster.is_running():
+                if self._attach(postmaster):
+                    return
+                continue
+            trouble = "backends of the killed server still run"
+            if postmaster is None or not postmaster.memory_in_use():
+                if postmaster is not None:
+                    (self._data / PID_FILE).unlink(missing_ok=True)
+                trouble = self._launch(programs, account)
+                if not trouble:
+                    continue
+                if not any(sign in trouble for sign in _PASSING_TROUBLE):
+                    raise EmbeddedServerError(f"PostgreSQL did not start: {trouble}")
+            if time.monotonic() >= deadline:
+                raise EmbeddedServerError(
+                    f"PostgreSQL did not start within {_ORPHAN_SECONDS:.0f} s: {trouble}"
+                )
+            time.sleep(_PAUSE_SECONDS)
+
+    def _attach(self, postmaster: Postmaster) -> bool:
+        """Wait until a running server accepts connections; False when it ends instead."""
+        deadline = time.monotonic() + _RECOVERY_SECONDS
+        while time.monotonic() < deadline:
+            current = read_postmaster(self._data)
+            if current is None or current.pid != postmaster.pid or not current.is_running():
+                return False
+            if current.socket_dir:
+                self._socket_dir = Path(current.socket_dir)
+                with contextlib.suppress(psycopg.OperationalError):
+                    self._connect("postgres").close()
+                    return True
+            time.sleep(_PAUSE_SECONDS)
+        raise EmbeddedServerError(
+            f"PostgreSQL accepts no connections after {_RECOVERY_SECONDS} s: {self._log}"
+        )
+
+    def _launch(self, programs: Path, account: ServiceAccount) -> str:
+        """Start the server; returns an empty string, or what it reported when it did not come up."""
+        if self._log.exists() and self._log.stat().st_size > _LARGEST_LOG:
+            self._log.replace(self._log.with_suffix(".log.1"))
+        seen = self._log.stat().st_size if self._log.exists() else 0
+        settings = _SETTINGS | {"unix_socket_directories": str(self._socket_dir)}
+        options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
+        try:
+            self._run(
+                account,
+                programs / "pg_ctl",
+                "start",
+                "--wait",
+                f"--timeout={_RECOVERY_SECONDS}",
+                f"--pgdata={self._data}",
+                f"--log={self._log}",
+                f"--options={options}",
+            )
+        except EmbeddedServerError as error:
+            if not self._log.exists():
+                return str(error)
+            with self._log.open("rb") as log:
+                log.seek(seen)
+                return log.read()[-2000:].decode(errors="replace").strip() or str(error)
+        return ""
+
+    def _shut_down(self) -> None:
+        """Stop the server in an orderly way; clients that are still connected are cut off."""
+        postmaster = read_postmaster(self._data)
+        if postmaster is None or not postmaster.is_running():
+            return
+        account = account_for(self._data)
+        programs = postgres_programs(account, self.data_dir / "programs")
+        self._run(
+            account,
+            programs / "pg_ctl",
+            "stop",
+            "--mode=fast",
+            "--wait",
+            "--timeout=60",
+            f"--pgdata={self._data}",
+        )
+
+    def _ensure_database(self) -> None:
+        """Make the database and the service's login role, which a fresh cluster lacks."""
+        with self._connect("postgres") as connection:
+            if not _exists(connection, "SELECT FROM pg_roles WHERE rolname = %s", SERVICE_ROLE):
+                connection.execute(
+                    sql.SQL("CREATE ROLE {} LOGIN NOINHERIT").format(sql.Identifier(SERVICE_ROLE))
+                )
+            if not _exists(connection, "SELECT FROM pg_database WHERE datname = %s", DATABASE):
+                connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
+
+    def _connect(self, database: str) -> psycopg.Connection[tuple[object, ...]]:
+        return psycopg.connect(
+            host=str(self._socket_dir),
+            port=_PORT,
+            user=OWNER_ROLE,
+            dbname=database,
+            connect_timeout=10,
+            autocommit=True,
+        )
+
+    def _run(self, account: ServiceAccount, program: Path, *arguments: str) -> None:
+        """Run one of PostgreSQL's programs as the account; EmbeddedServerError with its output when it fails."""
+        # Its environment is ours to choose: a PGPORT or PGDATA of the surroundings must not reach the server.
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
+        # Output goes to a file: the server would inherit a pipe, and reading it to the end would last for
+        # ever.
+        with tempfile.TemporaryFile() as output:
+            finished = subprocess.run(  # noqa: S603
+                [program, *arguments],
+                cwd=self._home,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+                **account.process_options(),
+            )
+            if finished.returncode != 0:
+                output.seek(0)
+                report = output.read().decode(errors="replace").strip()
+                raise EmbeddedServerError(f"{program.name} failed ({finished.returncode}): {report}")
+
+
+def _exists(connection: psycopg.Connection[tuple[object, ...]], query: str, name: str) -> bool:
+    return connection.execute(query.encode(), (name,)).fetchone() is not None
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,83 @@
+"""The system account as which PostgreSQL runs: it refuses to run as root, so root must lend it another one."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+_PREFERRED = ("hearthpay", "postgres")
+_LAST_RESORT = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceAccount:
+    """A user and its group; `borrowed` when the current process is root and must change to it."""
+
+    uid: int
+    gid: int
+    borrowed: bool
+
+    def process_options(self) -> dict[str, Any]:
+        """The arguments with which `subprocess` starts a program as this account."""
+        return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.borrowed else {}
+
+    def can(self, test: str, path: Path) -> bool:
+        """The kernel's answer to `test <test> <path>` (such as `-x`) for this account."""
+        command = ["/bin/sh", "-c", 'test "$1" "$2"', "sh", test, str(path)]
+        return subprocess.run(command, cwd="/", check=False, **self.process_options()).returncode == 0  #
+        noqa: S603
+
+    def own(self, path: Path) -> None:
+        """Give a file or directory to this account."""
+        if self.borrowed:
+            os.chown(path, self.uid, self.gid)
+
+
+def account_for(existing: Path) -> ServiceAccount:
+    """The account which owns `existing`, or the one to give it to when it does not exist yet.
+
+    PermissionError when the data belongs to somebody else and the current user is not root.
+    """
+    me = os.geteuid()
+    owner = existing.stat().st_uid if existing.exists() else None
+    if me != 0:
+        if owner not in (None, me):
+            raise PermissionError(
+                f"{existing} belongs to the user with the number {owner}: start as that user or as root"
+            )
+        return ServiceAccount(me, os.getegid(), borrowed=False)
+    if owner:
+        return ServiceAccount(owner, existing.stat().st_gid, borrowed=True)
+    entry = _unprivileged_user()
+    return ServiceAccount(entry.pw_uid, entry.pw_gid, borrowed=True)
+
+
+def _unprivileged_user() -> pwd.struct_passwd:
+    for name in _PREFERRED:
+        if (entry := _find(name)) is not None:
+            return entry
+    if useradd := shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin"):
+        subprocess.run(  # noqa: S603
+            [useradd, "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", _PREFERRED[0]],
+            check=False,
+            capture_output=True,
+        )
+    for name in (_PREFERRED[0], _LAST_RESORT):
+        if (entry := _find(name)) is not None:
+            return entry
+    raise PermissionError(
+        "PostgreSQL does not run as root, and there is no other user: start as an ordinary user"
+    )
+
+
+def _find(name: str) -> pwd.struct_passwd | None:
+    try:
+        entry = pwd.getpwnam(name)
+    except KeyError:
+        return None
+    return entry if entry.pw_uid != 0 else None

@@ -1,0 +1,62 @@
+"""Opens the database for a program: the server of a URL or the embedded one, with its schema brought up to date."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hearthpay.database.embedded import EmbeddedServer, default_data_dir
+from hearthpay.database.migrations import migrate
+from hearthpay.database.session import SERVICE_ROLE, Database
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDatabase:
+    """A database ready for use."""
+
+    database: Database
+    """Acts as the service's role: every transaction is bound by row-level security."""
+    owner_url: str
+    """Logs in as the owner of the schema, who sees every row: for migrations, backups and the operator."""
+    embedded: EmbeddedServer | None
+    """The private server, or None when the database was given by its URL."""
+
+    @asynccontextmanager
+    async def as_operator(self) -> AsyncIterator[Database]:
+        """A database that acts as the schema's owner, for the operator's commands only."""
+        operator = Database(self.owner_url, pool_size=1)
+        try:
+            yield operator
+        finally:
+            await operator.dispose()
+
+
+@asynccontextmanager
+async def open_database(data_dir: Path | None, database_url: str | None) -> AsyncIterator[OpenedDatabase]:
+    """Open the database of `database_url`; without one, the embedded server in `data_dir` or the default place.
+
+    Starts the embedded server where it does not run, migrates the schema, and lets go of both at the end of
+    the block. Raises EmbeddedServerError, UnsupportedServer, or SQLAlchemy's OperationalError when the
+    given server is out of reach.
+    """
+    embedded = None if database_url else EmbeddedServer(data_dir or default_data_dir())
+    if embedded is not None:
+        await asyncio.to_thread(embedded.start)
+    try:
+        owner_url = embedded.owner_url() if embedded is not None else str(database_url)
+        await asyncio.to_thread(migrate, owner_url)
+        database = (
+            Database(embedded.service_url())
+            if embedded is not None
+            else Database(owner_url, role=SERVICE_ROLE)
+        )
+        try:
+            yield OpenedDatabase(database, owner_url, embedded)
+        finally:
+            await database.dispose()
+    finally:
+        if embedded is not None:
+            await asyncio.to_thread(embedded.stop)

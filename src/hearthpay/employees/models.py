@@ -1,0 +1,47 @@
+"""The table of employees."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import CHAR, SmallInteger
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hearthpay.database.base import Base
+
+
+class Employee(Base):
+    """Someone a household employs: what the tax engine has to know about them, and nothing secret."""
+
+    __tablename__ = "employees"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    first_name: Mapped[str]
+    last_name: Mapped[str]
+    email: Mapped[str | None]
+    status: Mapped[str]
+    work_state: Mapped[str] = mapped_column(CHAR(2))
+    residence_state: Mapped[str] = mapped_column(CHAR(2))
+    localities: Mapped[list[str]]
+    pay_rate: Mapped[Decimal] = mapped_column("pay_rate_cents")
+    overtime_rate: Mapped[Decimal] = mapped_column("overtime_rate_cents")
+    pay_frequency: Mapped[str]
+    start_date: Mapped[date]
+    end_date: Mapped[date | None]
+    payment_method: Mapped[str]
+    relationship: Mapped[str]
+    birth_year: Mapped[int | None] = mapped_column(SmallInteger)
+    lives_in: Mapped[bool]
+    federal_withholding: Mapped[dict[str, Any]]
+    state_withholding: Mapped[dict[str, Any]]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+    @property
+    def name(self) -> str:
+        """First and last name, as a pay stub spells it."""
+        return f"{self.first_name} {self.last_name}"

@@ -1,0 +1,26 @@
+"""The table of households."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CHAR
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hearthpay.database.base import Base
+
+
+class Employer(Base):
+    """A household that employs people; real, or a sandbox one for trying things out."""
+
+    __tablename__ = "employers"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    first_name: Mapped[str]
+    last_name: Mapped[str]
+    email: Mapped[str]
+    state: Mapped[str] = mapped_column(CHAR(2))
+    is_primary: Mapped[bool]
+    ein_status: Mapped[str]
+    created_at: Mapped[datetime]

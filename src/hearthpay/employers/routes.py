@@ -1,0 +1,65 @@
+"""The HTTP face of households."""
+
+from typing import Annotated, Final
+
+from fastapi import Depends, Query
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.employers import service
+from hearthpay.employers.schemas import CreatedEmployer, EmployerItem, NewEmployer, created, item_of
+from hearthpay.http.actor import Actor
+from hearthpay.http.auth import require
+from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, listing
+from hearthpay.http.idempotency import idempotent
+from hearthpay.http.paging import Page
+from hearthpay.http.routing import api_router, describe
+from hearthpay.http.runtime import runtime_of
+
+router: Final = api_router("Employers")
+
+_NEW_EMPLOYER: Final = {
+    "first_name": "Maria",
+    "last_name": "Lopez",
+    "email": "maria.lopez@example.com",
+    "state": "CA",
+}
+
+
+@router.get(
+    "/employers",
+    operation_id="listEmployers",
+    summary="List the households this key reaches",
+    **describe(answer=ListEnvelope[EmployerItem], query={"limit": 25}),
+)
+async def list_employers(
+    request: Request, page: Annotated[Page, Query()], actor: Annotated[Actor, Depends(require())]
+) -> Response:
+    """Newest first. A live key lists real households, a test key sandbox ones; any scope will do."""
+    async with runtime_of(request).database.transaction(actor.tenant) as session:
+        employers, next_cursor = await service.list_employers(session, page)
+    return listing(request, [item_of(employer) for employer in employers], next_cursor)
+
+
+@router.post(
+    "/employers",
+    operation_id="createEmployer",
+    summary="Create a household",
+    **describe(
+        answer=Envelope[CreatedEmployer],
+        body=_NEW_EMPLOYER,
+        status=201,
+        errors=("plan_limit_reached", "idempotency_conflict"),
+    ),
+)
+async def create_employer(
+    request: Request, body: NewEmployer, actor: Annotated[Actor, Depends(require("multi_employer"))]
+) -> Response:
+    """A live key creates a real household, a test key a sandbox one. The first one is the account's primary."""
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        return Answer(created(await service.create_employer(session, actor, clock, body)), 201)
+
+    return await idempotent(request, actor, operation)

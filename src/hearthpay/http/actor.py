@@ -1,0 +1,38 @@
+"""Who is asking: the actor of one request, passed to every service function."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from hearthpay.database.session import Tenant
+from hearthpay.security.api_keys import Mode
+
+ActorKind = Literal["user", "key", "system", "operator"]
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Someone acting for an organization, in live mode or in the sandbox.
+
+    `employer_id` is the household an API key remembers, used where a request names none;
+    `employer_sandbox` tells whether that household is a sandbox one (None: the key remembers none).
+    """
+
+    kind: ActorKind
+    id: UUID | None
+    organization_id: UUID
+    mode: Mode
+    scopes: frozenset[str]
+    request_id: str
+    employer_id: UUID | None = None
+    employer_sandbox: bool | None = None
+
+    @property
+    def sandbox(self) -> bool:
+        """Test keys reach only sandbox households, live keys only real ones."""
+        return self.mode == "test"
+
+    @property
+    def tenant(self) -> Tenant:
+        """What the actor's transactions may see: the whole organization, one mode."""
+        return Tenant(self.organization_id, self.sandbox)

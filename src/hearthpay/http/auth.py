@@ -1,0 +1,84 @@
+"""Authentication: an API key in, an `Actor` out.
+
+A route declares `actor: Annotated[Actor, Depends(require("payroll"))]`. The key comes as
+`Authorization: Bearer hp_…` or as `X-API-Key: hp_…`.
+"""
+
+from typing import Final, Literal, get_args
+
+from starlette.requests import Request
+
+from hearthpay.http.actor import Actor
+from hearthpay.http.envelope import request_id_of
+from hearthpay.http.errors import ApiError
+from hearthpay.http.runtime import runtime_of
+from hearthpay.security.api_keys import parse
+
+Scope = Literal[
+    "calculator", "payroll", "employees", "documents", "state_registrations", "multi_employer", "ach"
+]
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+
+_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="hearthpay"'}
+
+
+class require:  # noqa: N801 - reads as a verb where a route declares it
+    """The dependency that lets a request pass only with a key that carries `scope` (None: any key)."""
+
+    def __init__(self, scope: Scope | None = None) -> None:
+        self.scope = scope
+
+    async def __call__(self, request: Request) -> Actor:
+        """Who is asking. Raises `authentication_required` or `scope_required`."""
+        actor = await authenticate(request)
+        if self.scope is not None and self.scope not in actor.scopes:
+            raise ApiError(
+                "scope_required",
+                f"This API key does not carry the scope '{self.scope}' that the endpoint needs.",
+                details={"required_scope": self.scope, "scopes": sorted(actor.scopes)},
+            )
+        return actor
+
+
+async def authenticate(request: Request) -> Actor:
+    """The actor whose API key the request carries.
+
+    Raises `authentication_required` where the key is missing, malformed, unknown or revoked; the client is told
+    only whether there was a key at all.
+    """
+    presented = _presented_key(request)
+    if presented is None:
+        raise _unauthenticated(
+            "This endpoint needs an API key. Send it as the header 'Authorization: Bearer hp_…'."
+        )
+    key = parse(presented)
+    credential = None if key is None else await runtime_of(request).keys.find(key)
+    if credential is None:
+        raise _unauthenticated("This API key is not valid. It may be mistyped or revoked.")
+    return Actor(
+        kind="key",
+        id=credential.key_id,
+        organization_id=credential.organization_id,
+        mode=credential.mode,
+        scopes=credential.scopes,
+        request_id=request_id_of(request),
+        employer_id=credential.employer_id,
+        employer_sandbox=credential.employer_sandbox,
+    )
+
+
+def _presented_key(request: Request) -> str | None:
+    """The key as it was sent. A header `Authorization` of another kind counts as none."""
+    bearer = other = None
+    for name, value in request.scope["headers"]:
+        if name == b"authorization":
+            kind, _, token = value.partition(b" ")
+            if kind.lower() == b"bearer":
+                bearer = token.strip().decode("latin-1")
+        elif name == b"x-api-key":
+            other = value.strip().decode("latin-1")
+    return bearer or other or None
+
+
+def _unauthenticated(message: str) -> ApiError:
+    return ApiError("authentication_required", message, headers=_CHALLENGE)

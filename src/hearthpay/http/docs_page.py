@@ -1,0 +1,155 @@
+"""The documentation page: the OpenAPI document as one plain HTML page.
+
+Rendered here rather than by a viewer from somebody's network: it works offline, needs no script and leaks
+no visitor. Each operation's id is an anchor; the `docs_url` of a 400 leads to it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any, Final
+
+from starlette.responses import HTMLResponse, Response
+
+from hearthpay.http.example import example_in
+
+_SECURITY: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+    "Cache-Control": "no-cache",
+}
+_STYLE: Final = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem 1rem 4rem; }
+h2 { margin-top: 3rem; border-bottom: 1px solid #8888; }
+h3 code { font-size: 1rem; }
+.method { font-weight: 700; color: #1a6e5a; }
+table { border-collapse: collapse; width: 100%; margin: .5rem 0 1rem; }
+th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8884; }
+pre { background: #8882; padding: .75rem; overflow-x: auto; border-radius: .25rem; }
+a { color: inherit; }
+"""
+
+
+def docs_page(openapi: Mapping[str, Any]) -> Response:
+    """The page that documents every operation of `openapi`."""
+    operations = list(_operations(openapi))
+    info = openapi["info"]
+    body = [f"<h1>{escape(info['title'])} API {escape(info['version'])}</h1>", _prose(info["description"])]
+    body.append('<p>As a document: <a href="/openapi.json">openapi.json</a></p><nav><ul>')
+    body += [
+        f'<li><a href="#{_anchor(operation)}">{escape(operation["summary"])}</a></li>'
+        for _, _, operation in operations
+    ]
+    body.append("</ul></nav>")
+    tag = None
+    for method, path, operation in operations:
+        if operation["tags"][0] != tag:
+            tag = operation["tags"][0]
+            body.append(f"<h2>{escape(tag)}</h2>")
+        body += _operation(openapi, method, path, operation)
+    return HTMLResponse(
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escape(info['title'])} API</title><style>{_STYLE}</style></head>"
+        f"<body>{''.join(body)}</body></html>",
+        headers=_SECURITY,
+    )
+
+
+def _operations(openapi: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    for path, item in openapi["paths"].items():
+        for method, operation in item.items():
+            yield method, path, operation
+
+
+def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> list[str]:
+    parts = [
+        f'<h3 id="{_anchor(operation)}">{escape(operation["summary"])}<br>'
+        f'<code><span class="method">{method.upper()}</span> {escape(path)}</code></h3>',
+        _prose(operation.get("description", "")),
+    ]
+    if operation.get("parameters"):
+        rows = [
+            (entry["name"], entry["schema"], entry.get("required", False), entry.get("description", ""))
+            for entry in operation["parameters"]
+        ]
+        parts += ["<h4>Parameters</h4>", _table(openapi, rows)]
+    if "requestBody" in operation:
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        parts += ["<h4>Body</h4>", _object(openapi, schema)]
+    example = example_in(operation)
+    if example:
+        parts += ["<h4>Example</h4>", f"<pre>{escape(json.dumps(example, indent=2))}</pre>"]
+    for status, response in operation["responses"].items():
+        if status.startswith("2"):
+            parts += [f"<h4>Answer {status}</h4>", _object(openapi, _data_schema(openapi, response))]
+    refusals = [
+        f"<li>{status}: {_code(response['description'])}</li>"
+        for status, response in operation["responses"].items()
+        if not status.startswith("2")
+    ]
+    return [*parts, f"<h4>Refusals</h4><ul>{''.join(refusals)}</ul>"]
+
+
+def _data_schema(openapi: Mapping[str, Any], response: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema inside the envelope's `data`: of the object, or of one item of the list."""
+    envelope = _resolve(openapi, response["content"]["application/json"]["schema"])
+    data: Mapping[str, Any] = envelope["properties"]["data"]
+    items: Mapping[str, Any] = data.get("items", data)
+    return items
+
+
+def _object(openapi: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    resolved = _resolve(openapi, schema)
+    required = resolved.get("required", [])
+    rows = [
+        (name, entry, name in required, entry.get("description", ""))
+        for name, entry in resolved.get("properties", {}).items()
+    ]
+    return _table(openapi, rows)
+
+
+def _table(openapi: Mapping[str, Any], rows: list[tuple[str, Mapping[str, Any], bool, str]]) -> str:
+    lines = [
+        f"<tr><td><code>{escape(name)}</code></td><td>{escape(_kind(openapi, schema))}</td>"
+        f"<td>{'required' if required else ''}</td><td>{_code(description)}</td></tr>"
+        for name, schema, required, description in rows
+    ]
+    return f"<table><tr><th>Field<th>Type<th><th>Meaning</tr>{''.join(lines)}</table>"
+
+
+def _kind(openapi: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    """The type in words: `string (date)`, `list of Employee`, `weekly | biweekly`."""
+    if "$ref" in schema:
+        name: str = schema["$ref"].rsplit("/", 1)[-1]
+        fields = _resolve(openapi, schema).get("properties")
+        return f"{name} {{{', '.join(fields)}}}" if fields else name
+    if "enum" in schema:
+        return " | ".join(str(value) for value in schema["enum"])
+    if "anyOf" in schema:
+        return " | ".join(_kind(openapi, option) for option in schema["anyOf"])
+    if schema.get("type") == "array":
+        return f"list of {_kind(openapi, schema.get('items', {}))}"
+    kind = str(schema.get("type", "any"))
+    return f"{kind} ({schema['format']})" if schema.get("format") else kind
+
+
+def _resolve(openapi: Mapping[str, Any], schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "$ref" not in schema:
+        return schema
+    resolved: Mapping[str, Any] = openapi["components"]["schemas"][schema["$ref"].rsplit("/", 1)[-1]]
+    return resolved
+
+
+def _anchor(operation: Mapping[str, Any]) -> str:
+    return escape(operation["operationId"])
+
+
+def _prose(text: str) -> str:
+    return "".join(f"<p>{_code(paragraph)}</p>" for paragraph in text.split("\n\n") if paragraph.strip())
+
+
+def _code(text: str) -> str:
+    """`text` escaped, with what stands between backticks set as code."""
+    pieces = escape(text).split("`")
+    return "".join(f"<code>{piece}</code>" if index % 2 else piece for index, piece in enumerate(pieces))

@@ -1,0 +1,218 @@
+"""Refusals and failures: one exception, one table of codes, one shape on the wire.
+
+Services raise `ApiError` (or `invalid(field, message)`); everything else that can go wrong on a request is
+turned into one here. A failure nobody foresaw is answered as `internal_error`: its cause goes to the log,
+under the request's id, and never to the client.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+import structlog
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from pydantic_core import ErrorDetails
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.database.session import DatabaseUnavailable
+from hearthpay.http.envelope import JsonResponse, render, request_id_of
+from hearthpay.http.example import docs_url_of, example_of
+from hearthpay.http.secrecy import PORTAL_ONLY, names_a_secret
+from hearthpay.taxes.errors import TaxInputError
+
+STATUS: Final[Mapping[str, int]] = {
+    "validation_error": 400,
+    "invalid_state": 400,
+    "unsupported_tax_year": 400,
+    "unsupported_jurisdiction": 400,
+    "tax_year_not_final": 400,
+    "pay_date_past_deadline": 400,
+    "confirmation_required": 400,
+    "duplicate_employee": 400,
+    "too_many_employees": 400,
+    "employee_not_in_household": 400,
+    "employee_not_started": 400,
+    "authentication_required": 401,
+    "plan_limit_reached": 403,
+    "subscription_required": 403,
+    "scope_required": 403,
+    "household_forbidden": 403,
+    "key_mode_mismatch": 403,
+    "autopilot_enroll_in_app": 403,
+    "not_found": 404,
+    "method_not_allowed": 405,
+    "autopilot_run_scheduled": 409,
+    "period_ahead_of_anchor": 409,
+    "payroll_overlap": 409,
+    "idempotency_conflict": 409,
+    "gone": 410,
+    "invitation_too_soon": 412,
+    "direct_deposit_unavailable": 412,
+    "rate_limited": 429,
+    "internal_error": 500,
+    "service_unavailable": 503,
+}
+"""Every code the API answers with, and its HTTP status."""
+
+_RETRY_AFTER: Final = "2"
+_log = structlog.get_logger("hearthpay.http")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing wrong with a request: the field as the client wrote it (`employees[0].bonus`) and why."""
+
+    field: str
+    message: str
+
+
+class ApiError(Exception):
+    """A refusal the client can understand and act on.
+
+    `details` is a list of `Problem` for `validation_error`, a mapping for every other code. `example`
+    replaces the endpoint's own example (a request to send again, for `confirmation_required`). `status`
+    departs from the code's usual one.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        details: Mapping[str, object] | Sequence[Problem] | None = None,
+        example: object = None,
+        headers: Mapping[str, str] | None = None,
+        status: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.details = details
+        self.example = example
+        self.headers = headers
+        self.status = STATUS[code] if status is None else status
+
+
+def invalid(field: str, message: str) -> ApiError:
+    """The `validation_error` for one field, named as the client wrote it."""
+    return invalid_fields([Problem(field, message)])
+
+
+def invalid_fields(problems: Sequence[Problem]) -> ApiError:
+    """The `validation_error` that lists every problem of a request; its message tells the first."""
+    first = problems[0]
+    more = f" ({len(problems) - 1} more in details)" if len(problems) > 1 else ""
+    return ApiError("validation_error", f"{first.field}: {first.message}{more}", details=list(problems))
+
+
+def from_tax_engine(error: TaxInputError) -> ApiError:
+    """What the tax engine refuses, as the API says it."""
+    if error.code == "validation_error":
+        return invalid(error.field, error.message)
+    return ApiError(error.code, f"{error.field}: {error.message}", details={"field": error.field})
+
+
+def problems_of(errors: Sequence[ErrorDetails], *, root: str = "body") -> list[Problem]:
+    """Pydantic's findings as problems; what concerns the request as a whole is said of `root`."""
+    return [Problem(_spell(error["loc"], root), _explain(error)) for error in errors]
+
+
+def _spell(location: Sequence[int | str], root: str) -> str:
+    spelled = ""
+    for part in location:
+        if isinstance(part, int):
+            spelled += f"[{part}]"
+        else:
+            spelled += f".{part}" if spelled else part
+    return spelled or root
+
+
+def _explain(error: ErrorDetails) -> str:
+    kind = error["type"]
+    if kind == "missing":
+        return "is required"
+    if kind == "extra_forbidden":
+        return PORTAL_ONLY if names_a_secret(str(error["loc"][-1])) else "is not a field of this request"
+    if kind in ("model_type", "model_attributes_type", "dict_type"):
+        return "must be a JSON object"
+    message = error["msg"]
+    return message[:1].lower() + message[1:]
+
+
+def error_response(request: Request, error: ApiError) -> Response:
+    """`error` on the wire, with an example and a link to the documentation where the request was at fault."""
+    body: dict[str, Any] = {"code": error.code, "message": error.message}
+    if error.details is not None:
+        details = error.details
+        body["details"] = details if isinstance(details, Mapping) else [asdict(entry) for entry in details]
+    if error.status == 400:
+        body["example"] = example_of(request) if error.example is None else error.example
+        body["docs_url"] = docs_url_of(request)
+    envelope = {"success": False, "error": body, "meta": {"requestId": request_id_of(request)}}
+    return JsonResponse(render(envelope), error.status, error.headers)
+
+
+def internal_error(request: Request, cause: Exception) -> Response:
+    """The answer to a failure nobody foresaw: logged in full, answered without a word about its cause."""
+    _log.error(
+        "request failed",
+        request_id=request_id_of(request),
+        method=request.method,
+        path=request.url.path,
+        exc_info=cause,
+    )
+    message = "Something went wrong on our side. The request's id is in meta.requestId and in the log."
+    return error_response(request, ApiError("internal_error", message))
+
+
+async def _on_api_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, ApiError)
+    return error_response(request, error)
+
+
+async def _on_validation_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    findings: list[ErrorDetails] = [{**entry, "loc": tuple(entry["loc"][1:])} for entry in error.errors()]
+    return error_response(request, invalid_fields(problems_of(findings)))
+
+
+async def _on_tax_input_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, TaxInputError)
+    return error_response(request, from_tax_engine(error))
+
+
+async def _on_http_exception(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        refusal = ApiError("not_found", "There is nothing at this address.")
+    elif error.status_code == 405:
+        refusal = ApiError(
+            "method_not_allowed",
+            f"This address does not answer {request.method}; the header Allow lists what it does answer.",
+            headers=error.headers,
+        )
+    else:
+        refusal = ApiError("validation_error", error.detail, status=error.status_code, headers=error.headers)
+    return error_response(request, refusal)
+
+
+async def _on_database_unavailable(request: Request, error: Exception) -> Response:
+    _log.warning("database unavailable", request_id=request_id_of(request), exc_info=error)
+    refusal = ApiError(
+        "service_unavailable",
+        "The database cannot be reached just now. Try again; a POST is safe to repeat with its Idempotency-Key.",
+        headers={"Retry-After": _RETRY_AFTER},
+    )
+    return error_response(request, refusal)
+
+
+def install(app: FastAPI) -> None:
+    """Give every failure of `app` the envelope; what remains is caught by the gate."""
+    app.add_exception_handler(ApiError, _on_api_error)
+    app.add_exception_handler(TaxInputError, _on_tax_input_error)
+    app.add_exception_handler(RequestValidationError, _on_validation_error)
+    app.add_exception_handler(HTTPException, _on_http_exception)
+    app.add_exception_handler(DatabaseUnavailable, _on_database_unavailable)

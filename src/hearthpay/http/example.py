@@ -1,0 +1,44 @@
+"""The correct request of an endpoint, shown in its OpenAPI and with every 400 it answers.
+
+An endpoint declares it once through `http.routing.describe`; a test sends every example through the endpoint's
+own validation.
+"""
+
+from typing import Any, Final
+from urllib.parse import quote
+
+from starlette.requests import Request
+
+from hearthpay.http.runtime import runtime_of
+
+QUERY_EXAMPLE_KEY: Final = "x-example-query"
+"""The OpenAPI extension under which an endpoint without a body shows a correct query."""
+
+
+def operation_extras(*, body: object = None, query: object = None) -> dict[str, Any]:
+    """The part of an OpenAPI operation that carries its example: of its body, or of its query."""
+    if body is not None:
+        return {"requestBody": {"content": {"application/json": {"example": body}}}}
+    return {QUERY_EXAMPLE_KEY: query or {}}
+
+
+def example_in(extras: dict[str, Any] | None) -> object:
+    """The example that `operation_extras` put into an operation; None where there is none."""
+    if not extras:
+        return None
+    if "requestBody" in extras:
+        example: object = extras["requestBody"]["content"]["application/json"]["example"]
+        return example
+    return extras.get(QUERY_EXAMPLE_KEY)
+
+
+def example_of(request: Request) -> object:
+    """A correct request for the endpoint that `request` was meant for."""
+    return example_in(getattr(request.scope.get("route"), "openapi_extra", None))
+
+
+def docs_url_of(request: Request) -> str:
+    """Where the endpoint that `request` was meant for is documented."""
+    operation = getattr(request.scope.get("route"), "operation_id", None)
+    base = runtime_of(request).public_url or str(request.base_url)
+    return f"{base.rstrip('/')}/docs" + (f"#{quote(operation)}" if operation else "")

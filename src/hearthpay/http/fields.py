@@ -1,0 +1,126 @@
+"""The field types of request bodies: what exactly counts as a date, an id, a state, a line of text.
+
+JSON has no dates and pydantic is generous with what it takes for one (a number, a time); wages are not the place
+for guesses, so each type here takes exactly the form the documentation states.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from typing import Annotated, Any, Final
+from uuid import UUID
+
+from email_validator import EmailNotValidError, validate_email
+from pydantic import BaseModel, BeforeValidator, ConfigDict, GetCoreSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from hearthpay.http.secrecy import PORTAL_ONLY, holds_a_secret
+from hearthpay.taxes.rulebook import STATES
+
+_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_LONGEST_EMAIL: Final = 254
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+
+class RequestModel(BaseModel):
+    """Base of every request body and query: unknown fields and values of another type are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+def _read_date(value: object) -> date:
+    if type(value) is date:
+        return value
+    if not isinstance(value, str) or _DATE.fullmatch(value) is None:
+        raise PydanticCustomError("date_form", "must be a date written YYYY-MM-DD")
+    try:
+        return date.fromisoformat(value)
+    except ValueError:
+        raise PydanticCustomError("date_form", "is not a day of the calendar") from None
+
+
+def _read_id(value: object) -> UUID:
+    if isinstance(value, UUID):
+        return value
+    if not isinstance(value, str) or _UUID.fullmatch(value) is None:
+        raise PydanticCustomError("id_form", "must be an id as this API gave it (a UUID)")
+    return UUID(value)
+
+
+def _read_state(value: object) -> str:
+    state = value.upper() if isinstance(value, str) else ""
+    if state not in STATES:
+        raise PydanticCustomError("state_form", "must be one of the 50 states or DC, by its two letters")
+    return state
+
+
+Day = Annotated[
+    date,
+    BeforeValidator(_read_date),
+    WithJsonSchema({"type": "string", "format": "date", "examples": ["2026-11-20"]}),
+]
+"""A calendar day, `YYYY-MM-DD`."""
+
+Identifier = Annotated[UUID, BeforeValidator(_read_id), WithJsonSchema({"type": "string", "format": "uuid"})]
+"""The id of something this API created."""
+
+StateCode = Annotated[
+    str,
+    BeforeValidator(_read_state),
+    WithJsonSchema({"type": "string", "minLength": 2, "maxLength": 2, "examples": ["CA"]}),
+]
+"""A state or DC by its two letters; lower case is taken, upper case is kept."""
+
+
+def _read_email(value: object) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST_EMAIL:
+        raise PydanticCustomError("email_form", "must be an email address")
+    try:
+        return validate_email(value.strip(), check_deliverability=False, test_environment=True).normalized
+    except EmailNotValidError:
+        raise PydanticCustomError("email_form", "must be an email address") from None
+
+
+Email = Annotated[
+    str, BeforeValidator(_read_email), WithJsonSchema({"type": "string", "format": "email", "maxLength": 254})
+]
+"""An email address; its syntax is checked, its domain is not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Annotation that makes a `str` field a trimmed text of limited length, without control characters.
+
+    Text that holds a Social Security or bank account number is refused. Line feeds and tabs stay only
+    where `lines` allows them.
+    """
+
+    longest: int
+    shortest: int = 1
+    lines: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """How pydantic validates the field."""
+        return core_schema.no_info_after_validator_function(self.read, core_schema.str_schema(strict=True))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
+        """How OpenAPI describes the field."""
+        return {"type": "string", "minLength": self.shortest, "maxLength": self.longest}
+
+    def read(self, value: str) -> str:
+        """The trimmed text. Raises PydanticCustomError where it is not fit to keep."""
+        trimmed = value.strip()
+        if not self.shortest <= len(trimmed) <= self.longest:
+            raise PydanticCustomError(
+                "text_length", f"must have {self.shortest} to {self.longest:,} characters"
+            )
+        if _CONTROL.search(trimmed) or (not self.lines and ("\n" in trimmed or "\t" in trimmed)):
+            raise PydanticCustomError("text_characters", "must not contain control characters")
+        if holds_a_secret(trimmed):
+            raise PydanticCustomError("text_secret", PORTAL_ONLY)
+        return trimmed
+
+
+PersonName = Annotated[str, Text(longest=100)]
+"""A first or last name."""

@@ -1,0 +1,96 @@
+"""Money and other exact numbers in requests and answers.
+
+A request's amount is a JSON number with at most two decimals; a string or a boolean is refused. Inside it is a
+`Decimal`. JSON has one kind of number and the parser reads it as a float, whose shortest spelling gives
+back exactly what the client wrote for any amount within the limits here (up to eleven digits).
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Final
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+LARGEST: Final = Decimal(999_999_999)
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """Annotation that makes a `Decimal` field an exact number within bounds.
+
+    `places` is how many decimals it may have (2: cents, or hundredths of an hour); `from_query` also takes the
+    text of a query parameter.
+    """
+
+    minimum: Decimal = Decimal(0)
+    maximum: Decimal = LARGEST
+    places: int = 2
+    from_query: bool = False
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """How pydantic validates the field."""
+        return core_schema.no_info_plain_validator_function(self.read)
+
+    def __get_pydantic_json_schema__(
+        self, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """How OpenAPI describes the field."""
+        return {
+            "type": "number",
+            "minimum": _plain_number(self.minimum),
+            "maximum": _plain_number(self.maximum),
+            "description": f"At most {self.places} decimals.",
+        }
+
+    def read(self, value: object) -> Decimal:
+        """`value` as an exact number. Raises PydanticCustomError where it is none or is out of bounds."""
+        number = self._number(value)
+        # The bound comes first: it also keeps quantize within the context's precision.
+        if not self.minimum <= number <= self.maximum:
+            raise PydanticCustomError(
+                "amount_range", f"must be between {_spell(self.minimum)} and {_spell(self.maximum)}"
+            )
+        exact = number.quantize(Decimal(1).scaleb(-self.places))
+        if exact != number:
+            raise PydanticCustomError("amount_places", f"must have at most {self.places} decimals")
+        return exact + 0  # turns -0.00 into 0.00
+
+    def _number(self, value: object) -> Decimal:
+        if isinstance(value, str) and self.from_query and len(value) <= 32:
+            spelled = value
+        elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+            spelled = repr(value) if isinstance(value, float) else str(value)
+        else:
+            raise PydanticCustomError("amount_type", "must be a number")
+        try:
+            number = Decimal(spelled)
+        except InvalidOperation:
+            number = Decimal("NaN")
+        if not number.is_finite():
+            raise PydanticCustomError("amount_type", "must be a number")
+        return number
+
+
+def _plain_number(value: Decimal) -> int | float:
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _spell(value: Decimal) -> str:
+    return f"{value:,}"
+
+
+Money = Annotated[Decimal, Amount()]
+"""An amount of a request: 0 to 999,999,999, at most two decimals."""
+
+PositiveMoney = Annotated[Decimal, Amount(minimum=Decimal("0.01"))]
+"""An amount of a request that must not be zero."""
+
+Dollars = Annotated[Decimal, WithJsonSchema({"type": "number", "description": "US dollars, two decimals."})]
+"""An amount of an answer."""
+
+Rate = Annotated[Decimal, WithJsonSchema({"type": "number", "description": "A fraction: 0.062 is 6.2 %."})]
+"""A rate of an answer."""
+
+Percent = Annotated[Decimal, WithJsonSchema({"type": "number", "description": "Percent, two decimals."})]
+"""A percentage of an answer."""

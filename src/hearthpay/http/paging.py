@@ -1,0 +1,72 @@
+"""Pages of a list, newest first.
+
+Ids are UUIDs of version 7 and grow with time, so the id of the last item shown is all a cursor has to hold: no
+offset, and nothing is shown twice when something new arrives in between.
+"""
+
+import base64
+import binascii
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeVar
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+from sqlalchemy import Select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
+
+from hearthpay.http.fields import RequestModel
+
+Row = TypeVar("Row")
+
+
+def encode_cursor(last: UUID) -> str:
+    """The cursor behind which a list goes on after the item `last`."""
+    return base64.urlsafe_b64encode(last.bytes).decode("ascii").rstrip("=")
+
+
+def decode_cursor(cursor: str) -> UUID:
+    """The id in a cursor. Raises ValueError for text that is no cursor of ours."""
+    try:
+        decoded = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    except (binascii.Error, UnicodeEncodeError):
+        raise ValueError("not a cursor") from None
+    if len(decoded) != 16 or encode_cursor(UUID(bytes=decoded)) != cursor:
+        raise ValueError("not a cursor")
+    return UUID(bytes=decoded)
+
+
+def _read_cursor(value: object) -> UUID:
+    try:
+        return decode_cursor(value if isinstance(value, str) else "")
+    except ValueError:
+        raise PydanticCustomError("cursor_form", "must be a next_cursor from an earlier answer") from None
+
+
+class Page(RequestModel):
+    """The part of a query that asks for one page."""
+
+    cursor: Annotated[UUID, BeforeValidator(_read_cursor)] | None = Field(
+        default=None,
+        description="`next_cursor` of the page before.",
+        json_schema_extra={"type": "string", "format": ""},
+    )
+    limit: int = Field(default=25, ge=1, le=100, strict=False, description="How many items at most.")
+
+
+async def page_of(
+    session: AsyncSession, statement: Select[tuple[Row]], id_column: InstrumentedAttribute[UUID], page: Page
+) -> tuple[Sequence[Row], str | None]:
+    """One page of `statement`'s rows, newest first, and the cursor of the next (None at the end).
+
+    `statement` selects one entity whose id is `id_column`.
+    """
+    if page.cursor is not None:
+        statement = statement.where(id_column < page.cursor)
+    limited = statement.order_by(id_column.desc()).limit(page.limit + 1)
+    rows: list[Any] = list((await session.scalars(limited)).all())
+    if len(rows) <= page.limit:
+        return rows, None
+    shown = rows[: page.limit]
+    return shown, encode_cursor(getattr(shown[-1], id_column.key))

@@ -1,0 +1,33 @@
+"""The audit trail of what people and keys do, written in the transaction of the deed itself."""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database import audit
+from hearthpay.http.actor import Actor
+
+
+async def leave_trace(
+    session: AsyncSession,
+    actor: Actor,
+    action: str,
+    *,
+    employer_id: UUID | None,
+    subject_id: UUID | None,
+    details: Mapping[str, object] | None = None,
+) -> None:
+    """Record that `actor` did `action` to `subject_id`; `details` must hold no secret and nobody's wages."""
+    await audit.record(
+        session,
+        actor_kind=actor.kind,
+        actor_id=actor.id,
+        organization_id=actor.organization_id,
+        employer_id=employer_id,
+        sandbox=actor.sandbox,
+        action=action,
+        subject_id=subject_id,
+        request_id=actor.request_id,
+        details=dict(details or {}),
+    )

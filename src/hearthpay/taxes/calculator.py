@@ -1,0 +1,162 @@
+"""The year's estimate for one employee: what a household and its employee will pay, before anything is run."""
+
+import datetime
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import NamedTuple
+
+from hearthpay.taxes.certificates import FederalCertificate, FilingStatus
+from hearthpay.taxes.contribution import Payer
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.federal import STATUSES
+from hearthpay.taxes.money import RATE_SCALE, from_cents, to_cents
+from hearthpay.taxes.paycheck import PAY_FREQUENCIES, EmployerProfile, PaycheckInput, calculate_paycheck
+from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.rulebook import rulebook_for
+from hearthpay.taxes.state import Reciprocity
+from hearthpay.taxes.thresholds import ThresholdCheck, check_thresholds
+
+MAX_ANNUAL_WAGES = Decimal(999_999)
+
+ASSUMPTIONS = (
+    "Assumes no wages earlier in the year and the same pay every period.",
+    "Assumes the new-employer unemployment rate; your own notice may set another.",
+    "Assumes that income tax is withheld, which for household work is by agreement in most states.",
+)
+
+
+class AnnualLine(NamedTuple):
+    """One tax over a year, in cents; ``wage_base`` and ``rate`` are dollars and a fraction."""
+
+    code: str
+    name: str
+    payer: Payer
+    category: str
+    annual_cents: int
+    per_paycheck_cents: int
+    rate: Decimal | None
+    wage_base: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnnualEstimate:
+    """A year of equal paychecks. Amounts are cents unless they are of type Decimal."""
+
+    tax_year: int
+    state: str
+    state_name: str
+    annual_wages: Decimal
+    pay_frequency: str
+    filing_status: str
+    periods: int
+    gross_per_paycheck_cents: int
+    lines: tuple[AnnualLine, ...]
+    threshold: ThresholdCheck
+    limitations: tuple[str, ...]
+    rulebook_version: str
+    residence_state: str | None
+    reciprocity: Reciprocity | None
+
+    def annual_cents(self, payer: Payer, *categories: str) -> int:
+        """Return the year's sum of a payer's lines, of the given categories or of all."""
+        return sum(
+            line.annual_cents
+            for line in self.lines
+            if line.payer == payer and (not categories or line.category in categories)
+        )
+
+    def per_paycheck_cents(self, payer: Payer) -> int:
+        """Return the sum of a payer's lines for one paycheck, spread evenly over the year."""
+        return sum(line.per_paycheck_cents for line in self.lines if line.payer == payer)
+
+
+def estimate_year(
+    state: str,
+    annual_wages: Decimal,
+    *,
+    on: datetime.date,
+    pay_frequency: str = "biweekly",
+    filing_status: FilingStatus = "single",
+    residence_state: str | None = None,
+    reciprocity_certificate_on_file: bool = False,
+) -> AnnualEstimate:
+    """Estimate a year's taxes on wages spread over equal paychecks, under the law in force on ``on``.
+
+    Flat-rate lines are the year's wages up to their base times the rate; income tax is that of one paycheck
+    times the pay periods. Below a household threshold its taxes are nothing. Raises `TaxInputError` naming the
+    field.
+    """
+    if not annual_wages.is_finite() or not 0 <= annual_wages <= MAX_ANNUAL_WAGES:
+        raise TaxInputError("annual_wages", f"must be between 0 and {MAX_ANNUAL_WAGES}")
+    if pay_frequency not in PAY_FREQUENCIES:
+        raise TaxInputError("pay_frequency", f"must be one of {', '.join(PAY_FREQUENCIES)}")
+    if filing_status not in STATUSES:
+        raise TaxInputError("filing_status", f"must be one of {', '.join(STATUSES)}")
+    annual = to_cents(annual_wages, "annual_wages")
+    rulebook = rulebook_for(on, "tax_year")
+    rules = rulebook.state(state, "state")
+    periods = rulebook.pay_periods[pay_frequency]
+    threshold = check_thresholds(rules.state, annual_wages, on.year)
+    gross = half_up(annual, periods)
+    certificate: dict[str, object] = {}
+    form = rules.income_tax.form if rules.income_tax is not None else None
+    if form is not None:
+        if form.status_field is not None:
+            certificate[form.status_field] = form.from_federal[filing_status]
+        if reciprocity_certificate_on_file:
+            certificate["reciprocity_certificate_on_file"] = True
+    paycheck = calculate_paycheck(
+        PaycheckInput(
+            pay_date=on,
+            pay_frequency=pay_frequency,
+            regular_wages=from_cents(gross),
+            work_state=rules.state,
+            residence_state=residence_state,
+            annual_wages_expected=annual_wages,
+            federal=FederalCertificate(filing_status=filing_status),
+            state=certificate,
+            employer=EmployerProfile(),
+        )
+    )
+    bases = {line.code: line for line in rules.contributions_on(on)}
+    lines = []
+    for line in paycheck.lines:
+        law = bases.get(line.code)
+        if law is None:
+            yearly, per_paycheck, base = line.amount_cents * periods, line.amount_cents, None
+        else:
+            taxable = law.taxable(annual, 0) if line.subject_wages_cents else 0
+            yearly = half_up(taxable * law.rate, RATE_SCALE)
+            if law.period_maximum is not None:
+                yearly = min(yearly, law.period_maximum["annual"])
+            per_paycheck = half_up(yearly, periods)
+            base = from_cents(law.wage_base) if law.wage_base is not None else None
+        lines.append(
+            AnnualLine(line.code, line.name, line.payer, line.category, yearly, per_paycheck, line.rate, base)
+        )
+    for law in bases.values():
+        # A floor that one paycheck stays under may be passed by the year's wages.
+        if law.wage_floor and annual > law.wage_floor and law.code not in {line.code for line in lines}:
+            yearly = half_up(law.taxable(annual, 0) * law.rate, RATE_SCALE)
+            rate = Decimal(law.rate).scaleb(-9).normalize()
+            lines.append(
+                AnnualLine(
+                    law.code, law.name, law.payer, law.category, yearly, half_up(yearly, periods), rate, None
+                )
+            )
+    return AnnualEstimate(
+        tax_year=rulebook.tax_year,
+        state=rules.state,
+        state_name=rules.name,
+        annual_wages=from_cents(annual),
+        pay_frequency=pay_frequency,
+        filing_status=filing_status,
+        periods=periods,
+        gross_per_paycheck_cents=gross,
+        lines=tuple(lines),
+        threshold=threshold,
+        limitations=(*ASSUMPTIONS, *paycheck.limitations, *threshold.limitations),
+        rulebook_version=rulebook.version,
+        residence_state=residence_state.upper() if residence_state else None,
+        reciprocity=paycheck.reciprocity,
+    )

@@ -1,0 +1,133 @@
+"""What the employee told the employer: the federal Form W-4 and the state's own certificate."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.money import to_cents
+
+FilingStatus = Literal["single", "married", "head_of_household"]
+PreFilingStatus = Literal["single", "married", "married_withhold_at_single_rate"]
+
+ZERO = Decimal(0)
+
+#: The most allowances a certificate may claim before it is taken for a mistake.
+MAX_COUNT = 999
+
+
+@dataclass(frozen=True, slots=True)
+class Pre2020Certificate:
+    """Entries of a Form W-4 of 2019 or earlier, still valid where no newer one was given."""
+
+    marital_status: PreFilingStatus = "single"
+    allowances: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FederalCertificate:
+    """Form W-4, and whether federal income tax is withheld at all.
+
+    ``elected`` is False where employee and household have not agreed on withholding, which for household
+    work is voluntary (IRC 3401(a)(3), Publication 926). Amounts are dollars: ``dependents_credit`` (Step 3),
+    ``other_income`` (4(a)) and ``deductions`` (4(b)) a year, ``extra_withholding`` (4(c)) a pay period.
+    """
+
+    elected: bool = True
+    filing_status: FilingStatus = "single"
+    multiple_jobs: bool = False
+    dependents_credit: Decimal = ZERO
+    other_income: Decimal = ZERO
+    deductions: Decimal = ZERO
+    extra_withholding: Decimal = ZERO
+    exempt: bool = False
+    pre_2020: Pre2020Certificate | None = None
+
+
+#: What a state certificate may hold: choices as text, counts and cents as whole numbers, flags as bools.
+CertificateValue = str | int | bool | None
+StateCertificate = Mapping[str, CertificateValue]
+
+
+class CertificateField(NamedTuple):
+    """One entry of a state's withholding certificate."""
+
+    name: str
+    kind: Literal["choice", "count", "money", "flag", "text"]
+    default: CertificateValue
+    #: For a choice: accepted spelling (the state's value or a common alias) → the state's value.
+    choices: Mapping[str, str]
+    note: str
+
+
+#: Entries every state understands, whatever its form asks for.
+COMMON_FIELDS = (
+    CertificateField("elected", "flag", None, {}, "withholding agreed between employee and household"),
+    CertificateField("exempt", "flag", False, {}, "claims exemption from withholding"),
+    CertificateField("additional_withholding", "money", 0, {}, "extra amount each pay period"),
+    CertificateField(
+        "reciprocity_certificate_on_file", "flag", False, {}, "certificate of a reciprocal state's resident"
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateForm:
+    """The entries a state's certificate knows, with their defaults when none is on file."""
+
+    state: str
+    form: str
+    fields: Mapping[str, CertificateField]
+    defaults: StateCertificate = field(default_factory=dict)
+    #: The entry that states the filing status, and what a federal status stands for in it.
+    status_field: str | None = None
+    from_federal: Mapping[str, str] = field(default_factory=dict)
+
+    def read(self, entries: Mapping[str, object], path: str = "state") -> StateCertificate:
+        """Check ``entries`` against the form and fill in the defaults; amounts become cents.
+
+        Raises `TaxInputError` naming ``path``.``entry`` for an unknown entry or an impossible value.
+        """
+        if not entries:
+            return self.defaults
+        certificate = dict(self.defaults)
+        for name, value in entries.items():
+            entry = self.fields.get(name)
+            if entry is None:
+                known = ", ".join(sorted(self.fields)) or "none"
+                raise TaxInputError(
+                    f"{path}.{name}",
+                    f"is not an entry of {self.state}'s certificate ({self.form}); known: {known}",
+                )
+            certificate[name] = _read_value(entry, value, f"{path}.{name}")
+        return certificate
+
+
+def _read_value(entry: CertificateField, value: object, path: str) -> CertificateValue:
+    if value is None:
+        return entry.default
+    match entry.kind:
+        case "flag":
+            if isinstance(value, bool):
+                return value
+            raise TaxInputError(path, "must be true or false")
+        case "count":
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise TaxInputError(path, "must be a whole number")
+            if not 0 <= value <= MAX_COUNT:
+                raise TaxInputError(path, f"must be between 0 and {MAX_COUNT}")
+            return value
+        case "money":
+            if isinstance(value, bool) or not isinstance(value, int | Decimal):
+                raise TaxInputError(path, "must be an amount of money")
+            return to_cents(Decimal(value), path)
+        case "choice":
+            chosen = entry.choices.get(value) if isinstance(value, str) else None
+            if chosen is None:
+                raise TaxInputError(path, f"must be one of {', '.join(sorted(set(entry.choices.values())))}")
+            return chosen
+        case "text":
+            if isinstance(value, str) and len(value) <= 100:
+                return value
+            raise TaxInputError(path, "must be a text of at most 100 characters")

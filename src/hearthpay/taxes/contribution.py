@@ -1,0 +1,123 @@
+"""Taxes that are a flat rate of wages up to a base: Social Security, FUTA, unemployment, disability, leave."""
+
+import datetime
+from collections.abc import Mapping
+from typing import Literal, NamedTuple, cast
+
+from hearthpay.taxes.money import RATE_SCALE
+from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.trace import Source
+
+Payer = Literal["employee", "employer"]
+
+#: Which total of the wire contract a line belongs to.
+CATEGORIES = (
+    "federal_income_tax",
+    "state_income_tax",
+    "social_security",
+    "medicare",
+    "futa",
+    "state_unemployment",
+    "other",
+)
+
+#: Family ties that law treats apart. ``parent_caring_for_grandchild`` is the parent whom Publication 926
+#: counts for Social Security and Medicare all the same.
+RELATIONSHIPS = (
+    "none",
+    "spouse",
+    "parent",
+    "parent_caring_for_grandchild",
+    "child_under_18",
+    "child_18_to_20",
+    "child_under_21",
+    "student_under_18",
+)
+
+
+class Contribution(NamedTuple):
+    """One flat-rate tax in force during a span of pay dates, compiled to cents and billionths."""
+
+    code: str
+    name: str
+    payer: Payer
+    agency: str
+    category: str
+    #: Which liability switches it on: ``fica``, ``futa``, ``sui``, another threshold, or ``always``.
+    liability: str
+    rate: int
+    #: Wages of the year taxed at the most; None without a cap.
+    wage_base: int | None
+    #: Wages of the year that are free before the tax begins (Additional Medicare Tax).
+    wage_floor: int
+    #: The line whose year-to-date wages the base and floor are measured on.
+    ytd_code: str
+    #: The most a pay period may bear, by pay frequency; None without such a cap.
+    period_maximum: Mapping[str, int] | None
+    exempt_relationships: frozenset[str]
+    #: True where the household's own assigned rate takes the place of ``rate``.
+    assigned_rate: bool
+    #: True where a household may have the line left out (coverage not required or waived).
+    waivable: bool
+    #: False for a line that appears only when something is due.
+    always_shown: bool
+    effective_from: datetime.date
+    effective_to: datetime.date | None
+    sources: tuple[Source, ...]
+    confidence: Confidence
+    note: str
+
+    def tax(self, taxable: int, rate: int) -> int:
+        """Return the tax on ``taxable`` cents: the product to the nearest cent, per payment of wages."""
+        return half_up(taxable * rate, RATE_SCALE)
+
+    def taxable(self, subject: int, ytd: int) -> int:
+        """Return the part of ``subject`` cents that is taxed after ``ytd`` cents earlier in the year."""
+        total = ytd + subject
+        if self.wage_floor:
+            return max(0, total - self.wage_floor) - max(0, ytd - self.wage_floor)
+        base = self.wage_base
+        if base is None or total <= base:
+            return subject
+        return base - ytd if ytd < base else 0
+
+
+def read_contribution(table: RuleTable, pay_periods: Mapping[str, int]) -> Contribution:
+    """Compile one ``[[contribution]]`` of a rule file; raises `RuleError` naming what is wrong."""
+    code = table.text("code")
+    relationships = table.texts("exempt_relationships")
+    for relationship in relationships:
+        if relationship not in RELATIONSHIPS:
+            raise table.error(
+                "exempt_relationships", f"{relationship!r} is not one of {', '.join(RELATIONSHIPS)}"
+            )
+    weekly_maximum = table.optional_cents("weekly_maximum")
+    period_maximum = None
+    if weekly_maximum is not None:
+        weeks = pay_periods["weekly"]
+        period_maximum = {name: half_up(weekly_maximum * weeks, count) for name, count in pay_periods.items()}
+    contribution = Contribution(
+        code=code,
+        name=table.text("name"),
+        payer=cast("Payer", table.choice("payer", ("employee", "employer"))),
+        agency=table.text("agency"),
+        category=table.choice("category", CATEGORIES),
+        liability=table.text("liability"),
+        rate=table.rate("rate"),
+        wage_base=table.optional_cents("wage_base"),
+        wage_floor=table.optional_cents("wage_floor") or 0,
+        ytd_code=table.text("ytd_code", default=code),
+        period_maximum=period_maximum,
+        exempt_relationships=frozenset(relationships),
+        assigned_rate=table.flag("assigned_rate", default=False),
+        waivable=table.flag("waivable", default=False),
+        always_shown=table.flag("always_shown", default=True),
+        effective_from=table.date("effective_from"),
+        effective_to=table.optional_date("effective_to"),
+        sources=table.sources(),
+        confidence=table.confidence(),
+        note=table.text("note", default=""),
+    )
+    table.close()
+    return contribution

@@ -1,0 +1,25 @@
+"""What the tax engine says when it cannot calculate: which field is wrong, and why."""
+
+
+class TaxInputError(ValueError):
+    """An input the engine refuses, named by ``field`` and told apart by a stable ``code``.
+
+    Codes: ``validation_error`` (impossible or malformed value), ``unsupported_jurisdiction`` (no rules for
+    the state or locality) and ``unsupported_tax_year`` (no rules for the year of the pay date).
+    """
+
+    def __init__(self, field: str, message: str, code: str = "validation_error") -> None:
+        super().__init__(f"{field}: {message}")
+        self.code = code
+        self.field = field
+        self.message = message
+
+
+class RuleError(ValueError):
+    """A rule file that breaks its schema; names the file and the key."""
+
+    def __init__(self, file: str, key: str, message: str) -> None:
+        super().__init__(f"{file}: {key}: {message}")
+        self.file = file
+        self.key = key
+        self.message = message

@@ -1,0 +1,130 @@
+"""Federal income tax withholding: Worksheet 1A of IRS Publication 15-T, and supplemental wages."""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import get_args
+
+from hearthpay.taxes.brackets import BracketTable
+from hearthpay.taxes.certificates import MAX_COUNT, FederalCertificate, FilingStatus, PreFilingStatus
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.money import RATE_SCALE, to_cents
+from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.trace import Source, Trace
+from hearthpay.taxes.withholding.annualized import annualized_tax
+
+STATUSES = get_args(FilingStatus)
+PRE_2020_STATUSES = get_args(PreFilingStatus)
+
+
+@dataclass(frozen=True, slots=True)
+class FederalIncomeTax:
+    """The annual percentage method tables for automated payroll systems, and the supplemental rates."""
+
+    code: str
+    name: str
+    agency: str
+    periods: Mapping[str, int]
+    standard: Mapping[str, BracketTable]
+    step_2_checkbox: Mapping[str, BracketTable]
+    #: Line 1g, by filing status; nothing where the Step 2 box is checked.
+    line_1g: Mapping[str, int]
+    allowance: int
+    supplemental_code: str
+    supplemental_rate: int
+    supplemental_limit: int
+    supplemental_rate_over_limit: int
+    effective_from: datetime.date
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+    def withhold(
+        self, wages: int, frequency: str, certificate: FederalCertificate, trace: Trace | None
+    ) -> int:
+        """Return the tax in cents on ``wages`` cents of a period by Worksheet 1A, without Step 4(c).
+
+        Nothing is rounded before the last step, which goes to the nearest cent. Raises `TaxInputError` for an
+        unknown status or an impossible entry of the certificate.
+        """
+        periods = self.periods.get(frequency)
+        if periods is None:
+            raise TaxInputError("pay_frequency", f"must be one of {', '.join(self.periods)}")
+        annual = wages * periods
+        old = certificate.pre_2020
+        credit = 0
+        if trace is not None:
+            trace.cents("wages of the period (1a)", wages)
+            trace.text("pay periods a year (1b)", periods)
+            trace.cents("annual wages (1c)", annual)
+        if old is None:
+            status: str = certificate.filing_status
+            if status not in self.standard:
+                raise TaxInputError("federal.filing_status", f"must be one of {', '.join(STATUSES)}")
+            if certificate.other_income:
+                annual += to_cents(certificate.other_income, "federal.other_income")
+            if certificate.deductions:
+                annual -= to_cents(certificate.deductions, "federal.deductions")
+            if certificate.multiple_jobs:
+                table = self.step_2_checkbox[status]
+            else:
+                table = self.standard[status]
+                annual -= self.line_1g[status]
+            if certificate.dependents_credit:
+                credit = to_cents(certificate.dependents_credit, "federal.dependents_credit")
+            if trace is not None:
+                trace.text("filing status", status)
+                trace.text("Step 2 box checked", certificate.multiple_jobs)
+                trace.text("other income (1d)", certificate.other_income)
+                trace.text("deductions (1f)", certificate.deductions)
+                trace.cents("line 1g", 0 if certificate.multiple_jobs else self.line_1g[status])
+        else:
+            if old.marital_status not in PRE_2020_STATUSES:
+                raise TaxInputError(
+                    "federal.pre_2020.marital_status", f"must be one of {', '.join(PRE_2020_STATUSES)}"
+                )
+            if not 0 <= old.allowances <= MAX_COUNT:
+                raise TaxInputError("federal.pre_2020.allowances", f"must be between 0 and {MAX_COUNT}")
+            table = self.standard["married" if old.marital_status == "married" else "single"]
+            annual -= old.allowances * self.allowance
+            if trace is not None:
+                trace.text("filing status (W-4 of 2019 or earlier)", old.marital_status)
+                trace.cents(f"{old.allowances} allowances (1k)", old.allowances * self.allowance)
+        if annual < 0:
+            annual = 0
+        if trace is not None:
+            trace.cents("adjusted annual wage amount (2a)", annual)
+        return annualized_tax(annual, periods, table, credit, 1, trace)
+
+    def supplemental(self, wages: int, over_limit: int) -> int:
+        """Return the flat-rate tax in cents on supplemental ``wages``, of which ``over_limit`` exceed the limit."""
+        return half_up((wages - over_limit) * self.supplemental_rate, RATE_SCALE) + half_up(
+            over_limit * self.supplemental_rate_over_limit, RATE_SCALE
+        )
+
+
+def read_federal_income_tax(table: RuleTable, periods: Mapping[str, int]) -> FederalIncomeTax:
+    """Compile ``[income_tax]`` of the federal rule file; raises `RuleError` naming what is wrong."""
+    standard = table.table("standard")
+    checkbox = table.table("step_2_checkbox")
+    tax = FederalIncomeTax(
+        code=table.text("code"),
+        name=table.text("name"),
+        agency=table.text("agency"),
+        periods=periods,
+        standard={status: standard.brackets(status) for status in STATUSES},
+        step_2_checkbox={status: checkbox.brackets(status) for status in STATUSES},
+        line_1g=table.cents_by_key("line_1g"),
+        allowance=table.cents("allowance"),
+        supplemental_code=table.text("supplemental_code"),
+        supplemental_rate=table.rate("supplemental_rate"),
+        supplemental_limit=table.cents("supplemental_limit"),
+        supplemental_rate_over_limit=table.rate("supplemental_rate_over_limit"),
+        effective_from=table.date("effective_from"),
+        sources=table.sources(),
+        confidence=table.confidence(),
+    )
+    standard.close()
+    checkbox.close()
+    table.close()
+    return tax

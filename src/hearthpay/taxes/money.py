@@ -1,0 +1,48 @@
+"""Exact money: whole cents inside the engine, ``Decimal`` dollars at its face."""
+
+from decimal import Decimal
+
+from hearthpay.taxes.errors import TaxInputError
+
+#: Rates are integers in units of one billionth, so that every rate of law is exact.
+RATE_SCALE = 10**9
+
+#: The largest single amount the engine accepts, in cents (999,999,999.99 dollars).
+MAX_CENTS = 99_999_999_999
+
+_ZERO = Decimal(0)
+
+
+def to_cents(value: Decimal, field: str) -> int:
+    """Return ``value`` dollars as whole cents.
+
+    Raises `TaxInputError` naming ``field`` for anything that is not a non-negative amount of at most
+    two decimals and 999,999,999.99: NaN, infinity, negatives, fractions of a cent.
+    """
+    if not value:
+        return 0
+    if not value.is_finite():
+        raise TaxInputError(field, "must be a finite amount of money")
+    if value < _ZERO:
+        raise TaxInputError(field, "must not be negative")
+    if value.adjusted() > 8:
+        raise TaxInputError(field, "must be at most 999999999.99")
+    scaled = value.scaleb(2)
+    cents = int(scaled)
+    if cents != scaled:
+        raise TaxInputError(field, "must have at most two decimals")
+    return cents
+
+
+def from_cents(cents: int) -> Decimal:
+    """Return whole cents as a `Decimal` of dollars with two places."""
+    return Decimal(cents).scaleb(-2)
+
+
+def scaled_rate(value: Decimal) -> int:
+    """Return a rate (0.062) as an integer of billionths; raises `ValueError` if it is finer than that."""
+    scaled = value.scaleb(9)
+    rate = int(scaled)
+    if rate != scaled or rate < 0:
+        raise ValueError(f"rate {value} is negative or has more than nine decimals")
+    return rate

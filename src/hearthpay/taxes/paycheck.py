@@ -1,0 +1,601 @@
+"""From gross pay to net pay: the one path that every calculator, preview and payroll takes."""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+from hearthpay.taxes.certificates import FederalCertificate, StateCertificate
+from hearthpay.taxes.contribution import RELATIONSHIPS, Contribution, Payer
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.local import LocalTax, find_locality
+from hearthpay.taxes.money import RATE_SCALE, from_cents, to_cents
+from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.rulebook import Rulebook, rulebook_for
+from hearthpay.taxes.state import Reciprocity, StateIncomeTax, StateRules
+from hearthpay.taxes.thresholds import liability_thresholds
+from hearthpay.taxes.trace import Source, Step, Trace
+
+PAY_FREQUENCIES = ("weekly", "biweekly", "semimonthly", "monthly")
+
+ZERO = Decimal(0)
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+_NO_YTD: Mapping[str, Decimal] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class EmployerProfile:
+    """What the household knows about its own liabilities.
+
+    ``sui_rate`` is the unemployment rate the state assigned to the household (0.027, without separate
+    surcharges); left out, the new-employer rate applies. The flags switch a liability off, for a household that
+    stays below its threshold. ``waived_lines`` are codes of waivable lines to leave out, such as ``NY-DBL-EE``
+    for a worker under 20 hours a week.
+    """
+
+    sui_rate: Decimal | None = None
+    futa_liable: bool = True
+    sui_liable: bool = True
+    fica_liable: bool = True
+    waived_lines: frozenset[str] = frozenset()
+
+
+#: What the law assumes of an employee without a Form W-4: single, no other entries.
+NO_CERTIFICATE = FederalCertificate()
+
+#: A household that pays every tax at the new-employer rates.
+NEW_EMPLOYER = EmployerProfile()
+
+
+@dataclass(frozen=True, slots=True)
+class PaycheckInput:
+    """Everything a paycheck depends on. Amounts are dollars with at most two decimals.
+
+    ``state`` holds the entries of the work state's certificate by the names of that state's form.
+    ``ytd`` gives the taxable wages of the year before this paycheck by line code, ``ytd_tax`` (optional) the
+    amounts: with it, a capped line ends on exactly the year's maximum. ``annual_wages_expected`` below a threshold
+    switches off what that threshold guards.
+    """
+
+    pay_date: datetime.date
+    pay_frequency: str
+    regular_wages: Decimal
+    work_state: str
+    supplemental_wages: Decimal = ZERO
+    supplemental_method: Literal["aggregate", "flat"] = "aggregate"
+    period_start: datetime.date | None = None
+    period_end: datetime.date | None = None
+    residence_state: str | None = None
+    localities: tuple[str, ...] = ()
+    annual_wages_expected: Decimal | None = None
+    federal: FederalCertificate = NO_CERTIFICATE
+    state: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
+    employer: EmployerProfile = NEW_EMPLOYER
+    relationship: str = "none"
+    ytd: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
+    ytd_tax: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
+
+
+class PaycheckLine(NamedTuple):
+    """One tax on one paycheck. Amounts are whole cents; the properties give them in dollars."""
+
+    code: str
+    name: str
+    payer: Payer
+    agency: str
+    category: str
+    subject_wages_cents: int
+    taxable_wages_cents: int
+    #: Billionths, where the tax has one rate.
+    rate_scaled: int | None
+    amount_cents: int
+
+    @property
+    def subject_wages(self) -> Decimal:
+        """Wages of this paycheck that the tax is about."""
+        return from_cents(self.subject_wages_cents)
+
+    @property
+    def taxable_wages(self) -> Decimal:
+        """Wages of this paycheck that are taxed after caps and thresholds of the year."""
+        return from_cents(self.taxable_wages_cents)
+
+    @property
+    def rate(self) -> Decimal | None:
+        """The rate, such as ``Decimal('0.062')``; None for income tax by table."""
+        return None if self.rate_scaled is None else Decimal(self.rate_scaled).scaleb(-9).normalize()
+
+    @property
+    def amount(self) -> Decimal:
+        """The tax."""
+        return from_cents(self.amount_cents)
+
+
+class LineExplanation(NamedTuple):
+    """How a line came about, and the law behind it."""
+
+    code: str
+    steps: tuple[Step, ...]
+    sources: tuple[Source, ...]
+    confidence: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Paycheck:
+    """A calculated paycheck: its lines, and totals that are sums of them (cents)."""
+
+    gross_pay_cents: int
+    lines: tuple[PaycheckLine, ...]
+    employee_taxes_cents: int
+    employer_taxes_cents: int
+    rulebook: Rulebook
+    limitations: tuple[str, ...]
+    explanations: tuple[LineExplanation, ...]
+    reciprocity: Reciprocity | None
+
+    @property
+    def net_pay_cents(self) -> int:
+        """Gross pay less the employee's lines."""
+        return self.gross_pay_cents - self.employee_taxes_cents
+
+    @property
+    def total_cost_cents(self) -> int:
+        """Gross pay and the employer's lines."""
+        return self.gross_pay_cents + self.employer_taxes_cents
+
+    @property
+    def gross_pay(self) -> Decimal:
+        """Regular and supplemental wages."""
+        return from_cents(self.gross_pay_cents)
+
+    @property
+    def employee_taxes(self) -> Decimal:
+        """What is withheld from the employee."""
+        return from_cents(self.employee_taxes_cents)
+
+    @property
+    def employer_taxes(self) -> Decimal:
+        """What the household owes on top."""
+        return from_cents(self.employer_taxes_cents)
+
+    @property
+    def net_pay(self) -> Decimal:
+        """What the employee receives."""
+        return from_cents(self.net_pay_cents)
+
+    @property
+    def total_cost(self) -> Decimal:
+        """What the paycheck costs the household."""
+        return from_cents(self.total_cost_cents)
+
+
+class _Builder:
+    """Collects the lines of one paycheck."""
+
+    __slots__ = ("employee", "employer", "explanations", "limitations", "lines")
+
+    def __init__(self, explain: bool) -> None:
+        self.lines: list[PaycheckLine] = []
+        self.limitations: list[str] = []
+        self.explanations: list[LineExplanation] | None = [] if explain else None
+        self.employee = 0
+        self.employer = 0
+
+    def explain(
+        self, code: str, trace: Trace | None, sources: tuple[Source, ...], confidence: str, note: str
+    ) -> None:
+        if trace is not None and self.explanations is not None:
+            self.explanations.append(LineExplanation(code, tuple(trace.steps), sources, confidence, note))
+
+
+def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Paycheck:
+    """Calculate every line of one paycheck under the law in force on its pay date.
+
+    With ``explain`` the result says for each line which steps led to it, with which figures, from which source.
+    Raises `TaxInputError` naming the field for an unknown jurisdiction, a year without rules, or a value that
+    cannot be.
+    """
+    rulebook = rulebook_for(request.pay_date)
+    rules = rulebook.state(request.work_state)
+    frequency = request.pay_frequency
+    if frequency not in rulebook.pay_periods:
+        raise TaxInputError("pay_frequency", f"must be one of {', '.join(rulebook.pay_periods)}")
+    if request.relationship not in RELATIONSHIPS:
+        raise TaxInputError("relationship", f"must be one of {', '.join(RELATIONSHIPS)}")
+    start, end = request.period_start, request.period_end
+    if start is not None and end is not None and end < start:
+        raise TaxInputError("period_end", "must not be before period_start")
+    regular = to_cents(request.regular_wages, "regular_wages")
+    supplemental = to_cents(request.supplemental_wages, "supplemental_wages")
+    build = _Builder(explain)
+
+    _federal_income_tax(build, request, rulebook, regular, supplemental)
+    reciprocity = _state_income_tax(build, request, rulebook, rules, regular, supplemental)
+    _contributions(build, request, rules, regular + supplemental)
+
+    if rules.limitations:
+        build.limitations.extend(rules.limitations)
+    return Paycheck(
+        gross_pay_cents=regular + supplemental,
+        lines=tuple(build.lines),
+        employee_taxes_cents=build.employee,
+        employer_taxes_cents=build.employer,
+        rulebook=rulebook,
+        limitations=tuple(dict.fromkeys(build.limitations)),
+        explanations=tuple(build.explanations or ()),
+        reciprocity=reciprocity,
+    )
+
+
+def _federal_income_tax(
+    build: _Builder, request: PaycheckInput, rulebook: Rulebook, regular: int, supplemental: int
+) -> None:
+    tax = rulebook.income_tax
+    certificate = request.federal
+    trace = Trace() if build.explanations is not None else None
+    gross = regular + supplemental
+    amount = taxable = 0
+    flat = over_limit = 0
+    withheld = certificate.elected and not certificate.exempt
+    if withheld:
+        if supplemental:
+            earlier = _ytd(request.ytd, tax.supplemental_code)
+            over_limit = min(supplemental, max(0, earlier + supplemental - tax.supplemental_limit))
+            flat = supplemental if request.supplemental_method == "flat" else over_limit
+        taxable = gross - flat
+        amount = tax.withhold(taxable, request.pay_frequency, certificate, trace)
+        if certificate.extra_withholding:
+            extra = to_cents(certificate.extra_withholding, "federal.extra_withholding")
+            if trace is not None:
+                trace.cents("extra withholding (4a)", extra)
+            amount += extra
+    elif trace is not None:
+        reason = (
+            "the certificate claims exemption"
+            if certificate.exempt
+            else "employee and household did not agree"
+        )
+        trace.text("nothing is withheld", reason)
+    build.lines.append(
+        PaycheckLine(
+            tax.code,
+            tax.name,
+            "employee",
+            tax.agency,
+            "federal_income_tax",
+            gross - flat,
+            taxable,
+            None,
+            amount,
+        )
+    )
+    build.employee += amount
+    if trace is not None:
+        trace.cents("tax of the period", amount)
+    build.explain(tax.code, trace, tax.sources, tax.confidence, "Publication 15-T, Worksheet 1A")
+    if flat:
+        amount = tax.supplemental(flat, over_limit)
+        build.lines.append(
+            PaycheckLine(
+                tax.supplemental_code,
+                f"{tax.name} on supplemental wages",
+                "employee",
+                tax.agency,
+                "federal_income_tax",
+                flat,
+                flat,
+                None if over_limit else tax.supplemental_rate,
+                amount,
+            )
+        )
+        build.employee += amount
+        if trace is not None:
+            trace = Trace()
+            trace.cents("supplemental wages at the flat rate", flat - over_limit)
+            trace.rate("flat rate", tax.supplemental_rate)
+            trace.cents("supplemental wages above the yearly limit", over_limit)
+            trace.rate("rate above the limit", tax.supplemental_rate_over_limit)
+        build.explain(
+            tax.supplemental_code, trace, tax.sources, tax.confidence, "Publication 15-T, supplemental wages"
+        )
+
+
+def _state_income_tax(
+    build: _Builder,
+    request: PaycheckInput,
+    rulebook: Rulebook,
+    rules: StateRules,
+    regular: int,
+    supplemental: int,
+) -> Reciprocity | None:
+    """Append the state's and the localities' income tax; return the reciprocity agreement if one applies."""
+    tax = rules.income_tax
+    residence = rules.state
+    if request.residence_state:
+        residence = request.residence_state.strip().upper()
+    certificate: StateCertificate = {}
+    agreement: Reciprocity | None = None
+    if tax is not None:
+        certificate = tax.form.read(request.state)
+    elif request.state:
+        _refuse_entries(request.state, rules)
+    if residence != rules.state:
+        home = rulebook.state(residence, "residence_state")
+        if certificate.get("reciprocity_certificate_on_file"):
+            agreement = rules.reciprocity.get(residence)
+            if agreement is None:
+                raise TaxInputError(
+                    "state.reciprocity_certificate_on_file",
+                    f"{rules.state} has no reciprocity agreement with {residence}",
+                )
+        if agreement is not None and home.income_tax is not None:
+            # The residence state's own certificate is not known here: its rule for a missing one applies.
+            tax, certificate = home.income_tax, home.income_tax.form.defaults
+        elif home.income_tax is not None:
+            build.limitations.append(
+                f"The employee lives in {home.name}: only {rules.name} income tax is withheld; "
+                f"what {home.name} may ask beyond it is not."
+            )
+    if tax is None:
+        if request.localities:
+            find_locality(request.localities[0], rules.local_taxes, "localities[0]")
+        return agreement
+    version = tax.version(request.pay_date, request.period_start, request.period_end)
+    trace = Trace() if build.explanations is not None else None
+    withheld = _is_withheld(tax, request.federal, certificate)
+    gross = regular + supplemental
+    amount = taxable = state_tax = 0
+    flat_rate = version.supplemental_rate if request.supplemental_method == "flat" else None
+    flat = supplemental if flat_rate is not None else 0
+    if withheld:
+        taxable = gross
+        state_tax = version.method.withhold(gross - flat, request.pay_frequency, certificate, trace)
+        if flat and flat_rate is not None:
+            state_tax += half_up(flat * flat_rate, RATE_SCALE)
+            if trace is not None:
+                trace.cents("supplemental wages at the flat rate", flat)
+                trace.rate("flat supplemental rate", flat_rate)
+        extra = int(certificate.get("additional_withholding") or 0)
+        if trace is not None and extra:
+            trace.cents("additional withholding", extra)
+        amount = state_tax + extra
+    elif trace is not None:
+        trace.text("nothing is withheld", f"household rule: {tax.household}; {tax.household_note}")
+    build.lines.append(
+        PaycheckLine(
+            tax.code, tax.name, "employee", tax.agency, "state_income_tax", gross, taxable, None, amount
+        )
+    )
+    build.employee += amount
+    if version.confidence == "low":
+        build.limitations.append(
+            f"{tax.code}: the figures of {version.effective_from} could not be fully verified."
+        )
+    if trace is not None:
+        trace.text("version in force from", version.effective_from)
+        trace.cents("tax of the period", amount)
+    build.explain(tax.code, trace, version.sources, version.confidence, version.note)
+    if rules.local_taxes and tax is rules.income_tax:
+        _local_income_taxes(build, request, rules, certificate, withheld, (regular, supplemental, state_tax))
+    elif request.localities:
+        find_locality(request.localities[0], rules.local_taxes, "localities[0]")
+    return agreement
+
+
+def _is_withheld(tax: StateIncomeTax, federal: FederalCertificate, certificate: StateCertificate) -> bool:
+    """Tell whether the state's tax is withheld: its household rule first, then what was agreed."""
+    if certificate.get("exempt"):
+        return False
+    match tax.household:
+        case "required":
+            return True
+        case "prohibited":
+            return False
+        case "follows_federal" if federal.elected:
+            return True
+        case _:
+            elected = certificate.get("elected")
+            return federal.elected if elected is None else bool(elected)
+
+
+def _local_income_taxes(
+    build: _Builder,
+    request: PaycheckInput,
+    rules: StateRules,
+    certificate: StateCertificate,
+    withheld: bool,
+    wages: tuple[int, int, int],
+) -> None:
+    regular, supplemental, state_tax = wages
+    chosen = {
+        find_locality(name, rules.local_taxes, f"localities[{position}]")
+        for position, name in enumerate(request.localities)
+    }
+    gross = regular + supplemental
+    for tax in rules.local_taxes:
+        if not _in_force(tax, request.pay_date) or not (tax.locality in chosen or tax.chosen_by(certificate)):
+            continue
+        trace = Trace() if build.explanations is not None else None
+        amount = 0
+        if withheld:
+            flat = supplemental if request.supplemental_method == "flat" and tax.supplemental_rate else 0
+            amount = tax.method.withhold(gross - flat, request.pay_frequency, certificate, state_tax, trace)
+            if flat and tax.supplemental_rate:
+                amount += half_up(flat * tax.supplemental_rate, RATE_SCALE)
+            if tax.additional_field is not None:
+                amount += int(certificate[tax.additional_field] or 0)
+        build.lines.append(
+            PaycheckLine(
+                tax.code,
+                tax.name,
+                "employee",
+                tax.agency,
+                "other",
+                gross,
+                gross if withheld else 0,
+                None,
+                amount,
+            )
+        )
+        build.employee += amount
+        if tax.confidence == "low":
+            build.limitations.append(f"{tax.code}: the figures could not be fully verified.")
+        if trace is not None:
+            trace.cents("tax of the period", amount)
+        build.explain(tax.code, trace, tax.sources, tax.confidence, tax.note)
+
+
+def _in_force(tax: LocalTax, day: datetime.date) -> bool:
+    return tax.effective_from <= day and (tax.effective_to is None or day <= tax.effective_to)
+
+
+def _contributions(build: _Builder, request: PaycheckInput, rules: StateRules, gross: int) -> None:
+    """Append the flat-rate lines of federal and state law."""
+    employer = request.employer
+    ytd = request.ytd
+    relationship = request.relationship
+    off = _switched_off(request, rules.state)
+    waived = employer.waived_lines
+    if waived:
+        _check_waived(waived, rules)
+    for line in rules.contributions_on(request.pay_date):
+        code = line.code
+        if code in waived:
+            continue
+        if line.liability in off or relationship in line.exempt_relationships:
+            subject = taxable = 0
+        else:
+            subject = gross
+            if line.wage_base is None and not line.wage_floor:
+                taxable = gross
+            else:
+                taxable = line.taxable(gross, _ytd(ytd, line.ytd_code) if ytd else 0)
+        rate = line.rate
+        if line.assigned_rate and employer.sui_rate is not None:
+            rate = _assigned(employer.sui_rate)
+        amount = (2 * taxable * rate + RATE_SCALE) // (2 * RATE_SCALE)
+        if line.period_maximum is not None:
+            amount, taxable = _within_period_maximum(line, request.pay_frequency, amount, taxable)
+        if request.ytd_tax and line.wage_base is not None:
+            amount = _within_year_maximum(line, request, rate, amount, taxable)
+        if not (taxable or line.always_shown):
+            continue
+        build.lines.append(
+            PaycheckLine(
+                code, line.name, line.payer, line.agency, line.category, subject, taxable, rate, amount
+            )
+        )
+        if line.payer == "employee":
+            build.employee += amount
+        else:
+            build.employer += amount
+        if line.confidence == "low" and amount:
+            build.limitations.append(f"{code}: {line.note or 'the figure could not be fully verified.'}")
+        if build.explanations is not None:
+            _explain_contribution(build, line, request, rate, subject, taxable, amount, off)
+
+
+def _switched_off(request: PaycheckInput, state: str) -> frozenset[str] | set[str]:
+    """Return the liabilities that do not apply: switched off, or below their threshold by expected wages."""
+    employer = request.employer
+    expected = request.annual_wages_expected
+    if expected is None and employer.fica_liable and employer.futa_liable and employer.sui_liable:
+        return frozenset()
+    off = set()
+    if not employer.fica_liable:
+        off.add("fica")
+    if not employer.futa_liable:
+        off.add("futa")
+    if not employer.sui_liable:
+        off.add("sui")
+    if expected is not None:
+        annual = to_cents(expected, "annual_wages_expected")
+        for threshold in liability_thresholds(state, request.pay_date.year):
+            if threshold.annualized_cents > annual:
+                off.add(threshold.liability)
+    return off
+
+
+def _check_waived(waived: frozenset[str], rules: StateRules) -> None:
+    waivable = {line.code for line in rules.contributions if line.waivable}
+    for code in waived:
+        if code not in waivable:
+            known = ", ".join(sorted(waivable)) or "none"
+            raise TaxInputError(
+                "employer.waived_lines", f"{code} cannot be left out in {rules.state}; only: {known}"
+            )
+
+
+def _within_period_maximum(line: Contribution, frequency: str, amount: int, taxable: int) -> tuple[int, int]:
+    """Return amount and taxable wages held to the most that a pay period may bear."""
+    maximum = line.period_maximum[frequency] if line.period_maximum is not None else amount
+    if amount <= maximum:
+        return amount, taxable
+    return maximum, min(taxable, half_up(maximum * RATE_SCALE, line.rate))
+
+
+def _within_year_maximum(
+    line: Contribution, request: PaycheckInput, rate: int, amount: int, taxable: int
+) -> int:
+    """Return the amount such that the year's capped tax is reached exactly and never exceeded."""
+    if line.wage_base is None or not taxable or line.code not in request.ytd_tax:
+        return amount
+    left = line.tax(line.wage_base, rate) - _ytd(request.ytd_tax, line.code, "ytd_tax")
+    reached = _ytd(request.ytd, line.ytd_code) + taxable >= line.wage_base
+    return max(0, left if reached else min(amount, left))
+
+
+def _explain_contribution(
+    build: _Builder,
+    line: Contribution,
+    request: PaycheckInput,
+    rate: int,
+    subject: int,
+    taxable: int,
+    amount: int,
+    off: frozenset[str] | set[str],
+) -> None:
+    trace = Trace()
+    if line.liability in off:
+        trace.text("not liable", f"the {line.liability} liability is off or below its threshold")
+    elif request.relationship in line.exempt_relationships:
+        trace.text("exempt", f"wages of a {request.relationship} are not subject to it")
+    trace.cents("subject wages", subject)
+    if line.wage_base is not None:
+        trace.cents("wage base of the year", line.wage_base)
+    if line.wage_floor:
+        trace.cents("wages of the year above", line.wage_floor)
+    if line.wage_base is not None or line.wage_floor:
+        trace.cents("wages earlier in the year", _ytd(request.ytd, line.ytd_code))
+    trace.cents("taxable wages", taxable)
+    trace.rate("rate", rate)
+    if line.period_maximum is not None:
+        trace.cents("at most in the pay period", line.period_maximum[request.pay_frequency])
+    trace.cents("tax", amount)
+    build.explain(line.code, trace, line.sources, line.confidence, line.note)
+
+
+def _assigned(value: Decimal) -> int:
+    """Return the household's assigned unemployment rate in billionths."""
+    if not value.is_finite() or not ZERO <= value < 1:
+        raise TaxInputError("employer.sui_rate", "must be a rate between 0 and 1, such as 0.027")
+    scaled = value.scaleb(9)
+    if scaled != int(scaled):
+        raise TaxInputError("employer.sui_rate", "must have at most nine decimals")
+    return int(scaled)
+
+
+def _ytd(amounts: Mapping[str, Decimal], code: str, field: str = "ytd") -> int:
+    value = amounts.get(code)
+    return to_cents(value, f"{field}.{code}") if value is not None else 0
+
+
+def _refuse_entries(entries: Mapping[str, object], rules: StateRules) -> None:
+    """Refuse certificate entries in a state without income tax, save those that ask for nothing."""
+    for name, value in entries.items():
+        if name in ("elected", "exempt", "reciprocity_certificate_on_file") and isinstance(value, bool):
+            continue
+        raise TaxInputError(f"state.{name}", f"{rules.name} has no income tax and no certificate")

@@ -1,0 +1,16 @@
+"""The roundings the law asks for, on exact fractions of whole numbers."""
+
+
+def half_up(numerator: int, denominator: int) -> int:
+    """Round the non-negative fraction to the nearest whole number, halves up.
+
+    The rule of IRC section 6313 for cents, and of the states' guides unless they say otherwise.
+    """
+    return (2 * numerator + denominator) // (2 * denominator)
+
+
+def half_up_to(numerator: int, denominator: int, unit: int) -> int:
+    """Round the fraction to the nearest multiple of ``unit`` (1: cents, 100: whole dollars), halves up."""
+    if unit == 1:
+        return (2 * numerator + denominator) // (2 * denominator)
+    return half_up(numerator, denominator * unit) * unit

@@ -1,0 +1,231 @@
+"""Reads a TOML rule file strictly: every mistake is reported with the file and the key."""
+
+import datetime
+import itertools
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal, cast
+
+import tomli
+
+from hearthpay.taxes.brackets import BracketTable
+from hearthpay.taxes.errors import RuleError
+from hearthpay.taxes.money import RATE_SCALE, scaled_rate
+from hearthpay.taxes.trace import Source
+
+Confidence = Literal["high", "medium", "low"]
+
+
+class RuleTable:
+    """A table of a rule file, read key by key; `close` refuses keys that nobody read."""
+
+    def __init__(
+        self, file: str, path: str, data: Mapping[str, object], sources: Mapping[str, Source]
+    ) -> None:
+        self.file = file
+        self.path = path
+        self._data = data
+        self._unread = set(data)
+        self._sources = sources
+
+    @classmethod
+    def load(cls, path: Path) -> "RuleTable":
+        """Read the file and its ``[sources]``; raises `RuleError` on broken TOML or a source without its parts."""
+        try:
+            data = tomli.loads(path.read_text("utf-8"), parse_float=Decimal)
+        except tomli.TOMLDecodeError as error:
+            raise RuleError(path.name, "(whole file)", str(error)) from error
+        sources: dict[str, Source] = {}
+        table = cls(path.name, "", data, sources)
+        if table.has("sources"):
+            listed = table.table("sources")
+            for name in listed:
+                entry = listed.table(name)
+                sources[name] = Source(entry.text("title"), entry.text("url", default=""), entry.text("date"))
+                entry.close()
+        return table
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._data
+
+    def has(self, key: str) -> bool:
+        """Tell whether the table has ``key``."""
+        return key in self._data
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the table's keys, all of which count as read."""
+        self._unread.clear()
+        return iter(self._data)
+
+    def error(self, key: str, message: str) -> RuleError:
+        """Return the error to raise about ``key`` of this table."""
+        return RuleError(self.file, f"{self.path}.{key}" if self.path else key, message)
+
+    def _take(self, key: str) -> object:
+        if key not in self._data:
+            raise self.error(key, "is missing")
+        self._unread.discard(key)
+        return self._data[key]
+
+    def close(self) -> None:
+        """Raise `RuleError` for the first key that nothing has read: a typing mistake would change the law."""
+        if self._unread:
+            raise self.error(min(self._unread), "is not a key of this table")
+
+    def text(self, key: str, *, default: str | None = None) -> str:
+        """Return a text."""
+        if default is not None and key not in self._data:
+            return default
+        value = self._take(key)
+        if not isinstance(value, str):
+            raise self.error(key, "must be a text")
+        return value
+
+    def optional_text(self, key: str) -> str | None:
+        """Return a text, or None where the key is absent."""
+        return self.text(key) if key in self._data else None
+
+    def choice(self, key: str, allowed: tuple[str, ...], *, default: str | None = None) -> str:
+        """Return a text that must be one of ``allowed``."""
+        value = self.text(key, default=default)
+        if value not in allowed:
+            raise self.error(key, f"must be one of {', '.join(allowed)}")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """Return a list of texts; empty where the key is absent."""
+        if key not in self._data:
+            return ()
+        value = self._take(key)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self.error(key, "must be a list of texts")
+        return tuple(cast("list[str]", value))
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Return true or false."""
+        if key not in self._data:
+            return default
+        value = self._take(key)
+        if not isinstance(value, bool):
+            raise self.error(key, "must be true or false")
+        return value
+
+    def integer(self, key: str) -> int:
+        """Return a whole number."""
+        value = self._take(key)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise self.error(key, "must be a whole number")
+        return value
+
+    def date(self, key: str) -> datetime.date:
+        """Return a date."""
+        value = self._take(key)
+        if not isinstance(value, datetime.date) or isinstance(value, datetime.datetime):
+            raise self.error(key, "must be a date like 2026-01-01")
+        return value
+
+    def optional_date(self, key: str) -> datetime.date | None:
+        """Return a date, or None where the key is absent."""
+        return self.date(key) if key in self._data else None
+
+    def cents(self, key: str) -> int:
+        """Return an amount of dollars as whole cents."""
+        return self._cents(self._take(key), key)
+
+    def optional_cents(self, key: str) -> int | None:
+        """Return an amount as cents, or None where the key is absent."""
+        return self.cents(key) if key in self._data else None
+
+    def cents_by_key(self, key: str) -> dict[str, int]:
+        """Return a table of amounts as cents by name."""
+        table = self.table(key)
+        return {name: table.cents(name) for name in table}
+
+    def cents_list(self, key: str) -> tuple[int, ...]:
+        """Return a list of amounts as cents."""
+        value = self._take(key)
+        if not isinstance(value, list):
+            raise self.error(key, "must be a list of amounts")
+        return tuple(self._cents(item, key) for item in value)
+
+    def rate(self, key: str) -> int:
+        """Return a rate (0.062) in billionths."""
+        return self._rate(self._take(key), key)
+
+    def optional_rate(self, key: str) -> int | None:
+        """Return a rate in billionths, or None where the key is absent."""
+        return self.rate(key) if key in self._data else None
+
+    def table(self, key: str) -> "RuleTable":
+        """Return the sub-table ``key``."""
+        value = self._take(key)
+        if not isinstance(value, dict):
+            raise self.error(key, "must be a table")
+        path = f"{self.path}.{key}" if self.path else key
+        return RuleTable(self.file, path, value, self._sources)
+
+    def tables(self, key: str) -> list["RuleTable"]:
+        """Return the array of tables ``key``; empty where it is absent."""
+        if key not in self._data:
+            return []
+        value = self._take(key)
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            raise self.error(key, "must be an array of tables")
+        path = f"{self.path}.{key}" if self.path else key
+        return [
+            RuleTable(self.file, f"{path}[{position}]", item, self._sources)
+            for position, item in enumerate(value)
+        ]
+
+    def brackets(self, key: str, *, over: bool = False) -> BracketTable:
+        """Return rows ``[lower, rate, base]`` (dollars) as a compiled table, lower bounds ascending from 0."""
+        value = self._take(key)
+        if not isinstance(value, list) or not value:
+            raise self.error(key, "must be a list of rows [lower, rate, base]")
+        lowers, rates, bases = [], [], []
+        for row in value:
+            if not isinstance(row, list) or len(row) != 3:
+                raise self.error(key, f"row {row!r} must be [lower, rate, base]")
+            lowers.append(self._cents(row[0], key))
+            rates.append(self._rate(row[1], key))
+            bases.append(self._cents(row[2], key))
+        if lowers[0] != 0:
+            raise self.error(key, "the first row must begin at 0")
+        for before, after in itertools.pairwise(lowers):
+            if before >= after:
+                raise self.error(key, f"lower bounds must ascend, {after / 100:.2f} does not")
+        if any(rate >= RATE_SCALE for rate in rates):
+            raise self.error(key, "rates are fractions: 0.062, not 6.2")
+        return BracketTable(tuple(lowers), tuple(rates), tuple(bases), over)
+
+    def sources(self, key: str = "source") -> tuple[Source, ...]:
+        """Return the sources that ``key`` names (one name or a list); each must stand under ``[sources]``."""
+        value = self._take(key)
+        names = [value] if isinstance(value, str) else value
+        if not isinstance(names, list) or not names:
+            raise self.error(key, "must name at least one source")
+        for name in names:
+            if name not in self._sources:
+                raise self.error(key, f"{name!r} is not listed under [sources]")
+        return tuple(self._sources[name] for name in names)
+
+    def confidence(self) -> Confidence:
+        """Return how sure the figures of this table are."""
+        return cast("Confidence", self.choice("confidence", ("high", "medium", "low")))
+
+    def _cents(self, value: object, key: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            raise self.error(key, "must be an amount of dollars")
+        scaled = Decimal(value).scaleb(2)
+        if scaled < 0 or scaled != int(scaled):
+            raise self.error(key, "must be a non-negative amount of at most two decimals")
+        return int(scaled)
+
+    def _rate(self, value: object, key: str) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            raise self.error(key, "must be a rate like 0.062")
+        try:
+            return scaled_rate(Decimal(value))
+        except ValueError as error:
+            raise self.error(key, str(error)) from error

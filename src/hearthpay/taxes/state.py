@@ -1,0 +1,253 @@
+"""One state's rules for one year: its income tax versions, contributions, reciprocity and local taxes."""
+
+import datetime
+import itertools
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+from hearthpay.taxes.certificates import COMMON_FIELDS, CertificateField, CertificateForm, CertificateValue
+from hearthpay.taxes.contribution import Contribution, read_contribution
+from hearthpay.taxes.local import LocalTax
+from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.trace import Source
+from hearthpay.taxes.withholding import Method, MethodReader
+from hearthpay.taxes.withholding.annualized import read_annualized
+from hearthpay.taxes.withholding.flat import read_flat
+from hearthpay.taxes.withholding.per_period import read_per_period
+from hearthpay.taxes.withholding.special.california import read_method_b
+from hearthpay.taxes.withholding.special.new_york import read_new_york
+
+METHODS: Mapping[str, MethodReader] = {
+    "annualized": read_annualized,
+    "flat": read_flat,
+    "per_period": read_per_period,
+    "california_method_b": read_method_b,
+    "new_york": read_new_york,
+}
+
+#: Whether a household must withhold the state's income tax. ``follows_federal``: where federal is withheld.
+HouseholdRule = Literal["voluntary", "follows_federal", "required", "prohibited"]
+HOUSEHOLD_RULES = ("voluntary", "follows_federal", "required", "prohibited")
+SELECTED_BY = ("pay_date", "period_end", "period_start")
+
+
+@dataclass(frozen=True, slots=True)
+class WithholdingVersion:
+    """The withholding tables of a state in force from a date on."""
+
+    effective_from: datetime.date
+    method: Method
+    supplemental_rate: int | None
+    sources: tuple[Source, ...]
+    confidence: Confidence
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateIncomeTax:
+    """A state's income tax withholding through a year."""
+
+    code: str
+    name: str
+    agency: str
+    household: HouseholdRule
+    household_note: str
+    #: The date that chooses the version: pay date, or the end or start of the pay period.
+    selected_by: str
+    form: CertificateForm
+    versions: tuple[WithholdingVersion, ...]
+
+    def version(
+        self, pay_date: datetime.date, start: datetime.date | None, end: datetime.date | None
+    ) -> WithholdingVersion:
+        """Return the version in force; a missing period date falls back to the pay date."""
+        day = pay_date
+        if self.selected_by == "period_end":
+            day = end or pay_date
+        elif self.selected_by == "period_start":
+            day = start or pay_date
+        chosen = self.versions[0]
+        for version in self.versions:
+            if version.effective_from <= day:
+                chosen = version
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class Reciprocity:
+    """An agreement: residents of ``residence`` who file ``certificate`` owe the work state no income tax."""
+
+    residence: str
+    certificate: str
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StateRules:
+    """Everything a year's rule files say about one state."""
+
+    state: str
+    name: str
+    income_tax: StateIncomeTax | None
+    contributions: tuple[Contribution, ...]
+    reciprocity: Mapping[str, Reciprocity]
+    local_taxes: tuple[LocalTax, ...]
+    limitations: tuple[str, ...]
+    _dates: tuple[datetime.date, ...] = ()
+    _in_force: list[tuple[Contribution, ...]] = field(default_factory=list)
+
+    def contributions_on(self, day: datetime.date) -> tuple[Contribution, ...]:
+        """Return the flat-rate lines in force on a pay date, federal credit reduction included."""
+        return self._in_force[bisect_right(self._dates, day)]
+
+
+def timeline(
+    contributions: tuple[Contribution, ...],
+) -> tuple[tuple[datetime.date, ...], list[tuple[Contribution, ...]]]:
+    """Return the dates at which the set of lines changes, and the set before, between and after them."""
+    days = {line.effective_from for line in contributions}
+    days |= {line.effective_to + datetime.timedelta(days=1) for line in contributions if line.effective_to}
+    dates = tuple(sorted(days))
+    spans = [datetime.date.min, *dates]
+    sets = [
+        tuple(
+            line
+            for line in contributions
+            if line.effective_from <= day and (line.effective_to is None or day <= line.effective_to)
+        )
+        for day in spans
+    ]
+    return dates, sets
+
+
+def _read_certificate(table: RuleTable, state: str) -> CertificateForm:
+    form = table.text("form")
+    fields = {entry.name: entry for entry in COMMON_FIELDS}
+    listed = table.table("fields") if "fields" in table else None
+    for name in listed if listed is not None else ():
+        entry = cast("RuleTable", listed).table(name)
+        kind = entry.choice("kind", ("choice", "count", "money", "flag", "text"))
+        choices: dict[str, str] = {}
+        default: CertificateValue = None
+        if kind == "choice":
+            choices = {value: value for value in entry.texts("values")}
+            aliases = entry.table("aliases") if "aliases" in entry else None
+            for alias in aliases if aliases is not None else ():
+                meant = cast("RuleTable", aliases).text(alias)
+                if meant not in choices:
+                    raise entry.error("aliases", f"{meant!r} is not one of the values")
+                choices[alias] = meant
+            default = entry.optional_text("default")
+            if default is not None and default not in choices:
+                raise entry.error("default", f"{default!r} is not one of the values")
+        elif kind == "flag":
+            default = entry.flag("default", default=False)
+        elif kind in ("count", "money"):
+            default = 0
+        fields[name] = CertificateField(
+            name,
+            cast("Literal['choice', 'count', 'money', 'flag', 'text']", kind),
+            default,
+            choices,
+            entry.text("note", default=""),
+        )
+        entry.close()
+    from_federal: dict[str, str] = {}
+    status_field = table.optional_text("status_field")
+    if "from_federal" in table:
+        mapping = table.table("from_federal")
+        from_federal = {status: mapping.text(status) for status in mapping}
+    table.close()
+    return CertificateForm(
+        state=state,
+        form=form,
+        fields=fields,
+        defaults={name: entry.default for name, entry in fields.items()},
+        status_field=status_field,
+        from_federal=from_federal,
+    )
+
+
+def _read_income_tax(table: RuleTable, state: str, pay_periods: Mapping[str, int]) -> StateIncomeTax:
+    versions = []
+    own_periods = dict(pay_periods)
+    if "pay_periods" in table:
+        own = table.table("pay_periods")
+        own_periods |= {name: own.integer(name) for name in own}
+    for entry in table.tables("version"):
+        method = entry.choice("method", tuple(METHODS))
+        versions.append(
+            WithholdingVersion(
+                effective_from=entry.date("effective_from"),
+                method=METHODS[method](entry.table("figures"), own_periods),
+                supplemental_rate=entry.optional_rate("supplemental_rate"),
+                sources=entry.sources(),
+                confidence=entry.confidence(),
+                note=entry.text("note", default=""),
+            )
+        )
+        entry.close()
+    if not versions:
+        raise table.error("version", "at least one version is needed")
+    for before, after in itertools.pairwise(versions):
+        if before.effective_from >= after.effective_from:
+            raise table.error("version", "versions must follow each other by effective_from")
+    tax = StateIncomeTax(
+        code=table.text("code"),
+        name=table.text("name"),
+        agency=table.text("agency"),
+        household=cast("HouseholdRule", table.choice("household", HOUSEHOLD_RULES)),
+        household_note=table.text("household_note", default=""),
+        selected_by=table.choice("selected_by", SELECTED_BY, default="pay_date"),
+        form=_read_certificate(table.table("certificate"), state),
+        versions=tuple(versions),
+    )
+    table.close()
+    return tax
+
+
+def read_state(
+    table: RuleTable,
+    *,
+    federal: tuple[Contribution, ...],
+    pay_periods: Mapping[str, int],
+    local_taxes: tuple[LocalTax, ...],
+) -> StateRules:
+    """Compile a state's rule file; ``federal`` contributions lead its list of lines.
+
+    Raises `RuleError` naming file and key for anything that is missing, unknown or impossible.
+    """
+    state = table.text("state")
+    contributions = tuple(read_contribution(entry, pay_periods) for entry in table.tables("contribution"))
+    codes = [line.code for line in contributions]
+    for line in contributions:
+        if not line.code.startswith((f"{state}-", "US-")):
+            raise table.error("contribution", f"the code {line.code} does not belong to {state}")
+        if line.effective_to is None and codes.count(line.code) > 1:
+            later = [other for other in contributions if other.code == line.code and other is not line]
+            if any(other.effective_from > line.effective_from for other in later):
+                raise table.error("contribution", f"two versions of {line.code} overlap: set effective_to")
+    reciprocity = {}
+    for entry in table.tables("reciprocity"):
+        agreement = Reciprocity(entry.text("residence"), entry.text("certificate"), entry.sources())
+        entry.close()
+        reciprocity[agreement.residence] = agreement
+    everything = federal + contributions
+    dates, in_force = timeline(everything)
+    rules = StateRules(
+        state=state,
+        name=table.text("name"),
+        income_tax=_read_income_tax(table.table("income_tax"), state, pay_periods)
+        if "income_tax" in table
+        else None,
+        contributions=contributions,
+        reciprocity=reciprocity,
+        local_taxes=local_taxes,
+        limitations=table.texts("limitations"),
+        _dates=dates,
+        _in_force=in_force,
+    )
+    table.close()
+    return rules

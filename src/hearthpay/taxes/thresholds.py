@@ -1,0 +1,165 @@
+"""When a household owes anything: the yearly FICA threshold, the quarterly federal and state ones."""
+
+import functools
+from decimal import Decimal
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.money import from_cents, to_cents
+from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.trace import Source
+
+Status = Literal["below", "approaching", "above"]
+
+_FILE = Path(__file__).parent / "rules" / "household_thresholds.toml"
+QUARTERS = 4
+
+
+class LiabilityThreshold(NamedTuple):
+    """Cash wages from which a liability begins, in a year or a calendar quarter."""
+
+    liability: str
+    name: str
+    period: Literal["year", "quarter"]
+    cents: int
+    rule: str
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+    @property
+    def annualized_cents(self) -> int:
+        """The threshold as wages of a year that are spread evenly over its quarters."""
+        return self.cents if self.period == "year" else self.cents * QUARTERS
+
+
+class ThresholdCheck(NamedTuple):
+    """Where a year's wages stand against the thresholds. Amounts are dollars."""
+
+    tax_year: int
+    state: str
+    state_name: str
+    annual_wages: Decimal
+    fica_threshold: Decimal
+    approaching_threshold: Decimal
+    federal_status: Status
+    futa_quarterly_threshold: Decimal
+    #: The lowest quarterly cash wages at which the state asks for anything.
+    state_threshold_quarterly: Decimal
+    state_status: Status
+    state_explanation: str
+    #: The unemployment threshold of the state.
+    suta_threshold_quarterly: Decimal
+    suta_status: Status
+    limitations: tuple[str, ...]
+
+
+class _Thresholds(NamedTuple):
+    fica: dict[int, LiabilityThreshold]
+    futa: LiabilityThreshold
+    states: dict[str, tuple[LiabilityThreshold, ...]]
+    names: dict[str, str]
+    approaching_percent: int
+
+
+def _read(table: RuleTable, liability: str, period: Literal["year", "quarter"]) -> LiabilityThreshold:
+    return LiabilityThreshold(
+        liability=liability,
+        name=table.text("name"),
+        period=period,
+        cents=table.cents("cash_wages"),
+        rule=table.text("rule"),
+        sources=table.sources(),
+        confidence=table.confidence(),
+    )
+
+
+@functools.cache
+def _load() -> _Thresholds:
+    table = RuleTable.load(_FILE)
+    fica = {}
+    for entry in table.tables("fica"):
+        year = entry.integer("tax_year")
+        fica[year] = _read(entry, "fica", "year")
+        entry.close()
+    futa_table = table.table("futa")
+    futa = _read(futa_table, "futa", "quarter")
+    futa_table.close()
+    states: dict[str, tuple[LiabilityThreshold, ...]] = {}
+    names: dict[str, str] = {}
+    for entry in table.tables("state"):
+        code = entry.text("state")
+        names[code] = entry.text("state_name")
+        rows = []
+        for row in entry.tables("threshold"):
+            rows.append(_read(row, row.text("liability"), "quarter"))
+            row.close()
+        states[code] = tuple(rows)
+        entry.close()
+    thresholds = _Thresholds(fica, futa, states, names, table.integer("approaching_percent"))
+    table.close()
+    return thresholds
+
+
+def supported_threshold_years() -> tuple[int, ...]:
+    """Return the years whose thresholds are known, ascending."""
+    return tuple(sorted(_load().fica))
+
+
+@functools.cache
+def liability_thresholds(state: str, tax_year: int) -> tuple[LiabilityThreshold, ...]:
+    """Return the thresholds of federal law and of ``state`` (upper case) for a year.
+
+    Raises `TaxInputError` with ``unsupported_tax_year`` or ``unsupported_jurisdiction``.
+    """
+    thresholds = _load()
+    if tax_year not in thresholds.fica:
+        years = ", ".join(map(str, supported_threshold_years()))
+        raise TaxInputError(
+            "tax_year", f"no household thresholds for {tax_year}; supported: {years}", "unsupported_tax_year"
+        )
+    if state not in thresholds.states:
+        raise TaxInputError("state", f"no household thresholds for {state} yet", "unsupported_jurisdiction")
+    return (thresholds.fica[tax_year], thresholds.futa, *thresholds.states[state])
+
+
+def _status(annual: int, threshold: int, approaching_percent: int) -> Status:
+    if annual >= threshold:
+        return "above"
+    return "approaching" if annual * 100 >= threshold * approaching_percent else "below"
+
+
+def check_thresholds(state: str, annual_wages: Decimal, tax_year: int) -> ThresholdCheck:
+    """Compare a year's cash wages to one employee with every household threshold of the year and state.
+
+    Quarterly thresholds are compared with a quarter of the year's wages. A threshold is ``approaching`` from
+    80 % on and ``above`` once reached. Raises `TaxInputError` naming ``state``, ``annual_wages`` or ``tax_year``.
+    """
+    code = state.strip().upper()
+    annual = to_cents(annual_wages, "annual_wages")
+    thresholds = _load()
+    rows = liability_thresholds(code, tax_year)
+    fica, futa = rows[0], rows[1]
+    own = rows[2:]
+    suta = next(row for row in own if row.liability == "sui")
+    lowest = min(own, key=lambda row: row.cents)
+    percent = thresholds.approaching_percent
+    starts = "; ".join(
+        f"{row.name} from {from_cents(row.cents):,.0f} dollars in a calendar quarter" for row in own
+    )
+    return ThresholdCheck(
+        tax_year=tax_year,
+        state=code,
+        state_name=thresholds.names[code],
+        annual_wages=from_cents(annual),
+        fica_threshold=from_cents(fica.cents),
+        approaching_threshold=from_cents(fica.cents * percent // 100),
+        federal_status=_status(annual, fica.cents, percent),
+        futa_quarterly_threshold=from_cents(futa.cents),
+        state_threshold_quarterly=from_cents(lowest.cents),
+        state_status=_status(annual, lowest.annualized_cents, percent),
+        state_explanation=f"{thresholds.names[code]} counts cash wages to all household workers together: {starts}.",
+        suta_threshold_quarterly=from_cents(suta.cents),
+        suta_status=_status(annual, suta.annualized_cents, percent),
+        limitations=tuple(f"{row.name}: {row.rule}" for row in rows if row.confidence == "low"),
+    )

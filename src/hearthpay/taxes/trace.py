@@ -1,0 +1,42 @@
+"""The record of how a line came about, kept only when somebody asks for an explanation."""
+
+from decimal import Decimal
+from typing import NamedTuple
+
+from hearthpay.taxes.money import RATE_SCALE, from_cents
+
+
+class Source(NamedTuple):
+    """Where a figure of law is printed."""
+
+    title: str
+    url: str
+    date: str
+
+
+class Step(NamedTuple):
+    """One step of a calculation: what it is, and the figure it uses or yields."""
+
+    label: str
+    value: Decimal | str
+
+
+class Trace:
+    """Collects the steps of one line in order."""
+
+    __slots__ = ("steps",)
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+
+    def cents(self, label: str, cents: int) -> None:
+        """Record an amount given in whole cents."""
+        self.steps.append(Step(label, from_cents(cents)))
+
+    def rate(self, label: str, rate: int) -> None:
+        """Record a rate given in billionths."""
+        self.steps.append(Step(label, (Decimal(rate) / RATE_SCALE).normalize()))
+
+    def text(self, label: str, value: object) -> None:
+        """Record anything else: a count, a status, a rule."""
+        self.steps.append(Step(label, str(value)))

@@ -1,0 +1,46 @@
+"""A flat rate on the wages of the period, less yearly allowances spread over the periods."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hearthpay.taxes.certificates import StateCertificate
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.money import RATE_SCALE
+from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """Pennsylvania's plain rate; Illinois' rate after its allowances."""
+
+    periods: Mapping[str, int]
+    rate: int
+    #: Dollars a year each allowance frees, by the certificate entry that counts them.
+    allowances: Mapping[str, int]
+
+    def withhold(self, wages: int, frequency: str, certificate: StateCertificate, trace: Trace | None) -> int:
+        """See `hearthpay.taxes.withholding.Method`. The period's allowance is rounded to the cent first."""
+        periods = self.periods.get(frequency)
+        if periods is None:
+            raise TaxInputError("pay_frequency", f"the state has no figure for {frequency} pay")
+        yearly = sum(int(certificate[name] or 0) * amount for name, amount in self.allowances.items())
+        free = half_up(yearly, periods)
+        taxable = wages - free
+        if trace is not None:
+            trace.cents("allowances of the period", free)
+            trace.cents("taxed wages", max(0, taxable))
+            trace.rate("rate", self.rate)
+        return half_up(taxable * self.rate, RATE_SCALE) if taxable > 0 else 0
+
+
+def read_flat(figures: RuleTable, periods: Mapping[str, int]) -> Flat:
+    """Compile the figures ``rate`` and ``allowances`` (dollars a year by certificate entry)."""
+    method = Flat(
+        periods=periods,
+        rate=figures.rate("rate"),
+        allowances=figures.cents_by_key("allowances") if "allowances" in figures else {},
+    )
+    figures.close()
+    return method

@@ -1,0 +1,1 @@
+"""Methods of states that truly differ from the shared ones."""

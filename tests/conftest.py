@@ -1,0 +1,97 @@
+"""Fixtures for every test: the real embedded PostgreSQL, migrated once and emptied before each test that uses it."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import psycopg
+import pytest
+import pytest_asyncio
+
+from hearthpay.clock import FixedClock
+from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.migrations import migrate
+from hearthpay.database.session import Database
+
+# Children before their parents.
+TABLES = (
+    "audit_log",
+    "idempotency_keys",
+    "paycheck_lines",
+    "paychecks",
+    "payrolls",
+    "employees",
+    "api_keys",
+    "employers",
+    "organizations",
+)
+
+
+@pytest.fixture
+def clock() -> FixedClock:
+    """Friday, 20 November 2026, 10:00 in New York."""
+    return FixedClock(datetime(2026, 11, 20, 15, 0, tzinfo=UTC))
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[EmbeddedServer]:
+    """One embedded server for the whole run, with the newest schema."""
+    data_dir = Path(tempfile.mkdtemp(prefix="hearthpay-test-", dir="/tmp"))
+    embedded = EmbeddedServer(data_dir)
+    try:
+        embedded.start()
+        migrate(embedded.owner_url())
+        yield embedded
+    finally:
+        embedded.stop()
+        shutil.rmtree(data_dir)
+
+
+@pytest.fixture(scope="session")
+def owner_connection(server: EmbeddedServer) -> Iterator[psycopg.Connection]:
+    """A plain connection of the schema's owner, who sees every row; each statement is its own transaction."""
+    with psycopg.connect(plain_url(server.owner_url()), autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def empty_tables(owner_connection: psycopg.Connection) -> None:
+    """Leave no row of an earlier test."""
+    owner_connection.execute("; ".join(f"DELETE FROM {table}" for table in TABLES))
+
+
+@pytest_asyncio.fixture(scope="session")
+async def service_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
+    """The service's connections, kept open through the run; tests ask for `database`."""
+    pool = Database(server.service_url())
+    yield pool
+    await pool.dispose()
+
+
+@pytest_asyncio.fixture(scope="session")
+async def owner_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
+    """The owner's connections, kept open through the run; tests ask for `owner_database`."""
+    pool = Database(server.owner_url(), pool_size=2)
+    yield pool
+    await pool.dispose()
+
+
+@pytest.fixture
+def database(service_pool: Database, empty_tables: None) -> Database:
+    """The empty database as the service uses it: bound by row-level security."""
+    return service_pool
+
+
+@pytest.fixture
+def owner_database(owner_pool: Database, empty_tables: None) -> Database:
+    """The same empty database as the operator uses it: every row is visible."""
+    return owner_pool
+
+
+def plain_url(url: str) -> str:
+    """SQLAlchemy's URL as psycopg itself and PostgreSQL's programs take it."""
+    return url.replace("postgresql+psycopg://", "postgresql://", 1)
