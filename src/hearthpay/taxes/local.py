@@ -11,6 +11,7 @@ from hearthpay.taxes.money import RATE_SCALE
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import Confidence, RuleTable
 from hearthpay.taxes.trace import Source, Trace
+from hearthpay.taxes.withholding import PeriodPay
 from hearthpay.taxes.withholding.per_period import PerPeriod, read_per_period
 
 
@@ -18,7 +19,7 @@ class LocalMethod(Protocol):
     """A local withholding method with its figures."""
 
     def withhold(
-        self, wages: int, frequency: str, certificate: StateCertificate, state_tax: int, trace: Trace | None
+        self, pay: PeriodPay, certificate: StateCertificate, state_tax: int, trace: Trace | None
     ) -> int:
         """Return the tax in cents; ``state_tax`` is the state's, before any additional withholding."""
         ...
@@ -31,11 +32,11 @@ class OwnTables:
     tables: PerPeriod
 
     def withhold(
-        self, wages: int, frequency: str, certificate: StateCertificate, state_tax: int, trace: Trace | None
+        self, pay: PeriodPay, certificate: StateCertificate, state_tax: int, trace: Trace | None
     ) -> int:
         """See `LocalMethod`."""
         del state_tax
-        return self.tables.withhold(wages, frequency, certificate, trace)
+        return self.tables.withhold(pay, certificate, trace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,10 @@ class StateTaxSurcharge:
     rate: int
 
     def withhold(
-        self, wages: int, frequency: str, certificate: StateCertificate, state_tax: int, trace: Trace | None
+        self, pay: PeriodPay, certificate: StateCertificate, state_tax: int, trace: Trace | None
     ) -> int:
         """See `LocalMethod`."""
-        del wages, frequency, certificate
+        del pay, certificate
         if trace is not None:
             trace.cents("state tax before additional withholding", state_tax)
             trace.rate("surcharge", self.rate)
@@ -65,17 +66,17 @@ class ExclusionBands:
     periods: Mapping[str, int]
 
     def withhold(
-        self, wages: int, frequency: str, certificate: StateCertificate, state_tax: int, trace: Trace | None
+        self, pay: PeriodPay, certificate: StateCertificate, state_tax: int, trace: Trace | None
     ) -> int:
         """See `LocalMethod`. A frequency without printed bands is annualized."""
         del certificate, state_tax
-        bands = self.bands.get(frequency)
+        bands = self.bands.get(pay.frequency)
         scale = 1
         if bands is None:
             bands = self.bands["annual"]
-            scale = self.periods[frequency]
+            scale = self.periods[pay.frequency]
         for lower, exclusion in bands:
-            if wages * scale >= lower:
+            if pay.wages * scale >= lower:
                 if trace is not None:
                     trace.text("exclusion", "no tax") if exclusion is None else trace.cents(
                         "exclusion", exclusion
@@ -83,7 +84,7 @@ class ExclusionBands:
                     trace.rate("rate", self.rate)
                 if exclusion is None:
                     return 0
-                return half_up((wages * scale - exclusion) * self.rate, RATE_SCALE * scale)
+                return half_up((pay.wages * scale - exclusion) * self.rate, RATE_SCALE * scale)
         return 0
 
 

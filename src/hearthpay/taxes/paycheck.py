@@ -17,6 +17,7 @@ from hearthpay.taxes.rulebook import Rulebook, rulebook_for
 from hearthpay.taxes.state import Reciprocity, StateIncomeTax, StateRules
 from hearthpay.taxes.thresholds import liability_thresholds
 from hearthpay.taxes.trace import Source, Step, Trace
+from hearthpay.taxes.withholding import PeriodPay
 
 PAY_FREQUENCIES = ("weekly", "biweekly", "semimonthly", "monthly")
 
@@ -213,8 +214,18 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
     build = _Builder(explain)
 
     _federal_income_tax(build, request, rulebook, regular, supplemental)
-    reciprocity = _state_income_tax(build, request, rulebook, rules, regular, supplemental)
+    federal_tax = build.employee
     _contributions(build, request, rules, regular + supplemental)
+    fica = sum(
+        line.amount_cents
+        for line in build.lines
+        if line.payer == "employee" and line.category in ("social_security", "medicare")
+    )
+    pay = PeriodPay(regular + supplemental, frequency, federal_tax, fica)
+    reciprocity = _state_income_tax(build, request, rulebook, rules, pay, supplemental)
+
+    if build.employee > regular + supplemental:
+        _limit_to_pay(build, regular + supplemental)
 
     if rules.limitations:
         build.limitations.extend(rules.limitations)
@@ -227,6 +238,24 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         limitations=tuple(dict.fromkeys(build.limitations)),
         explanations=tuple(build.explanations or ()),
         reciprocity=reciprocity,
+    )
+
+
+def _limit_to_pay(build: _Builder, gross: int) -> None:
+    """Cut income tax withholding, the last line first, to what the pay leaves: net pay is never negative.
+
+    Extra withholding or other income on a certificate can ask for more than a short period's pay; contributions
+    come first, and what cannot be withheld stays the employee's to settle with the return.
+    """
+    for position in range(len(build.lines) - 1, -1, -1):
+        line = build.lines[position]
+        if line.rate_scaled is not None or line.payer != "employee" or build.employee <= gross:
+            continue
+        cut = min(line.amount_cents, build.employee - gross)
+        build.lines[position] = line._replace(amount_cents=line.amount_cents - cut)
+        build.employee -= cut
+    build.limitations.append(
+        "Income tax withholding was limited to the pay that was left after other deductions."
     )
 
 
@@ -308,7 +337,7 @@ def _state_income_tax(
     request: PaycheckInput,
     rulebook: Rulebook,
     rules: StateRules,
-    regular: int,
+    pay: PeriodPay,
     supplemental: int,
 ) -> Reciprocity | None:
     """Append the state's and the localities' income tax; return the reciprocity agreement if one applies."""
@@ -346,13 +375,15 @@ def _state_income_tax(
     version = tax.version(request.pay_date, request.period_start, request.period_end)
     trace = Trace() if build.explanations is not None else None
     withheld = _is_withheld(tax, request.federal, certificate)
-    gross = regular + supplemental
+    gross = pay.wages
     amount = taxable = state_tax = 0
     flat_rate = version.supplemental_rate if request.supplemental_method == "flat" else None
     flat = supplemental if flat_rate is not None else 0
     if withheld:
         taxable = gross
-        state_tax = version.method.withhold(gross - flat, request.pay_frequency, certificate, trace)
+        state_tax = version.method.withhold(
+            pay._replace(wages=gross - flat) if flat else pay, certificate, trace
+        )
         if flat and flat_rate is not None:
             state_tax += half_up(flat * flat_rate, RATE_SCALE)
             if trace is not None:
@@ -379,7 +410,9 @@ def _state_income_tax(
         trace.cents("tax of the period", amount)
     build.explain(tax.code, trace, version.sources, version.confidence, version.note)
     if rules.local_taxes and tax is rules.income_tax:
-        _local_income_taxes(build, request, rules, certificate, withheld, (regular, supplemental, state_tax))
+        _local_income_taxes(
+            build, request, rules, certificate, pay, supplemental, state_tax if withheld else None
+        )
     elif request.localities:
         find_locality(request.localities[0], rules.local_taxes, "localities[0]")
     return agreement
@@ -406,23 +439,24 @@ def _local_income_taxes(
     request: PaycheckInput,
     rules: StateRules,
     certificate: StateCertificate,
-    withheld: bool,
-    wages: tuple[int, int, int],
+    pay: PeriodPay,
+    supplemental: int,
+    state_tax: int | None,
 ) -> None:
-    regular, supplemental, state_tax = wages
+    """Append the local taxes that the employee is subject to; ``state_tax`` is None where none is withheld."""
     chosen = {
         find_locality(name, rules.local_taxes, f"localities[{position}]")
         for position, name in enumerate(request.localities)
     }
-    gross = regular + supplemental
+    gross = pay.wages
     for tax in rules.local_taxes:
         if not _in_force(tax, request.pay_date) or not (tax.locality in chosen or tax.chosen_by(certificate)):
             continue
         trace = Trace() if build.explanations is not None else None
         amount = 0
-        if withheld:
+        if state_tax is not None:
             flat = supplemental if request.supplemental_method == "flat" and tax.supplemental_rate else 0
-            amount = tax.method.withhold(gross - flat, request.pay_frequency, certificate, state_tax, trace)
+            amount = tax.method.withhold(pay._replace(wages=gross - flat), certificate, state_tax, trace)
             if flat and tax.supplemental_rate:
                 amount += half_up(flat * tax.supplemental_rate, RATE_SCALE)
             if tax.additional_field is not None:
@@ -435,7 +469,7 @@ def _local_income_taxes(
                 tax.agency,
                 "other",
                 gross,
-                gross if withheld else 0,
+                gross if state_tax is not None else 0,
                 None,
                 amount,
             )

@@ -1,6 +1,7 @@
 """One state's rules for one year: its income tax versions, contributions, reciprocity and local taxes."""
 
 import datetime
+import importlib.util
 import itertools
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -16,16 +17,26 @@ from hearthpay.taxes.withholding import Method, MethodReader
 from hearthpay.taxes.withholding.annualized import read_annualized
 from hearthpay.taxes.withholding.flat import read_flat
 from hearthpay.taxes.withholding.per_period import read_per_period
-from hearthpay.taxes.withholding.special.california import read_method_b
-from hearthpay.taxes.withholding.special.new_york import read_new_york
 
-METHODS: Mapping[str, MethodReader] = {
+SHARED_METHODS: Mapping[str, MethodReader] = {
     "annualized": read_annualized,
     "flat": read_flat,
     "per_period": read_per_period,
-    "california_method_b": read_method_b,
-    "new_york": read_new_york,
 }
+
+
+def _method_reader(table: RuleTable) -> MethodReader:
+    """Return the reader that ``method`` names: a shared method, or a module of `withholding.special`."""
+    name = table.text("method")
+    if name in SHARED_METHODS:
+        return SHARED_METHODS[name]
+    module = f"hearthpay.taxes.withholding.special.{name}"
+    if not name.isidentifier() or importlib.util.find_spec(module) is None:
+        raise table.error(
+            "method", f"must be one of {', '.join(SHARED_METHODS)} or a module of withholding.special"
+        )
+    return cast("MethodReader", importlib.import_module(module).read)
+
 
 #: Whether a household must withhold the state's income tax. ``follows_federal``: where federal is withheld.
 HouseholdRule = Literal["voluntary", "follows_federal", "required", "prohibited"]
@@ -177,11 +188,11 @@ def _read_income_tax(table: RuleTable, state: str, pay_periods: Mapping[str, int
         own = table.table("pay_periods")
         own_periods |= {name: own.integer(name) for name in own}
     for entry in table.tables("version"):
-        method = entry.choice("method", tuple(METHODS))
+        read_method = _method_reader(entry)
         versions.append(
             WithholdingVersion(
                 effective_from=entry.date("effective_from"),
-                method=METHODS[method](entry.table("figures"), own_periods),
+                method=read_method(entry.table("figures"), own_periods),
                 supplemental_rate=entry.optional_rate("supplemental_rate"),
                 sources=entry.sources(),
                 confidence=entry.confidence(),

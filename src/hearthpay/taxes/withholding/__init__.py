@@ -1,18 +1,29 @@
 """Income tax withholding methods; each turns the figures of a rule version into a `Method`."""
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from hearthpay.taxes.certificates import StateCertificate
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Trace
 
 
+class PeriodPay(NamedTuple):
+    """What a state's method may look at: the pay of one period, in cents."""
+
+    wages: int
+    frequency: str
+    #: Federal income tax withheld from this pay (Alabama and Oregon deduct it).
+    federal_income_tax: int
+    #: The employee's Social Security and Medicare on this pay (Massachusetts deducts them).
+    social_security_and_medicare: int
+
+
 class Method(Protocol):
     """A withholding method with its figures, compiled once and used for every paycheck."""
 
-    def withhold(self, wages: int, frequency: str, certificate: StateCertificate, trace: Trace | None) -> int:
-        """Return the tax in cents on ``wages`` cents of one pay period, before additional withholding.
+    def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
+        """Return the tax in cents on the pay of one period, before additional withholding.
 
         Raises `TaxInputError` naming ``pay_frequency`` where the law has no figures for it.
         """

@@ -10,6 +10,10 @@ from hearthpay.taxes.money import RATE_SCALE
 from hearthpay.taxes.rounding import half_up_to
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Trace
+from hearthpay.taxes.withholding import PeriodPay
+
+#: Cents that a result is rounded to.
+UNITS = {"cent": 1, "dollar": 100}
 
 
 def annualized_tax(
@@ -36,47 +40,83 @@ def annualized_tax(
 
 @dataclass(frozen=True, slots=True)
 class Annualized:
-    """State form of the method: deductions by status, allowances, one annual table by status."""
+    """State form of the method: deductions and allowances off, one annual table, credits off the tax."""
 
     periods: Mapping[str, int]
-    status_field: str | None
+    column_field: str | None
+    columns: Mapping[str, str]
     standard_deduction: Mapping[str, int]
-    allowance_fields: tuple[str, ...]
-    allowance: int
+    #: A money entry of the certificate that takes the place of the standard deduction where it is filled in.
+    deduction_field: str | None
+    allowances: Mapping[str, int]
+    credits: Mapping[str, int]
     tables: Mapping[str, BracketTable]
+    #: Cents that the annual tax before credits is rounded to; 0 for not at all.
+    annual_unit: int
     unit: int
 
-    def withhold(self, wages: int, frequency: str, certificate: StateCertificate, trace: Trace | None) -> int:
+    def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""
-        periods = self.periods.get(frequency)
+        periods = self.periods.get(pay.frequency)
         if periods is None:
-            raise TaxInputError("pay_frequency", f"the state has no table for {frequency} pay")
-        status = str(certificate[self.status_field]) if self.status_field else "any"
-        allowances = sum(int(certificate[name] or 0) for name in self.allowance_fields)
-        annual = wages * periods - self.standard_deduction.get(status, 0) - allowances * self.allowance
+            raise TaxInputError("pay_frequency", f"the state has no table for {pay.frequency} pay")
+        column = self.columns[str(certificate[self.column_field])] if self.column_field else "any"
+        deduction = self.standard_deduction.get(column, 0)
+        if self.deduction_field is not None:
+            own = certificate[self.deduction_field]
+            deduction = deduction if own is None else int(own)
+        allowed = sum(int(certificate[name] or 0) * amount for name, amount in self.allowances.items())
+        credit = sum(int(certificate[name] or 0) * amount for name, amount in self.credits.items())
+        annual = pay.wages * periods - deduction - allowed
         if trace is not None:
-            trace.cents("wages a year at this pay", wages * periods)
-            trace.cents("standard deduction", self.standard_deduction.get(status, 0))
-            trace.cents(f"{allowances} allowances", allowances * self.allowance)
+            trace.cents("wages a year at this pay", pay.wages * periods)
+            trace.cents("deduction", deduction)
+            trace.cents("allowances", allowed)
+            trace.cents("annual taxable wages", max(0, annual))
         if annual <= 0:
             return 0
-        return annualized_tax(annual, periods, self.tables[status], 0, self.unit, trace)
+        table = self.tables[column]
+        if not self.annual_unit:
+            return annualized_tax(annual, periods, table, credit, self.unit, trace)
+        tax = half_up_to(table.scaled_tax(annual, RATE_SCALE), RATE_SCALE, self.annual_unit)
+        if trace is not None:
+            trace.cents("annual tax, rounded", tax)
+            trace.cents("annual tax credit", credit)
+        return half_up_to(tax - credit, periods, self.unit) if tax > credit else 0
+
+
+def read_columns(figures: RuleTable) -> tuple[str | None, dict[str, str]]:
+    """Read ``column_field`` (a certificate entry) and ``columns`` (its value → column of the tables)."""
+    field = figures.optional_text("column_field")
+    columns = figures.table("columns") if "columns" in figures else None
+    return field, {name: columns.text(name) for name in columns} if columns is not None else {}
 
 
 def read_annualized(figures: RuleTable, periods: Mapping[str, int]) -> Annualized:
-    """Compile the figures: ``status_field``, ``standard_deduction``, ``allowance…``, ``brackets`` by status."""
+    """Compile the figures: ``brackets`` by column (``any`` where statuses share one table), and optionally
+    ``column_field`` and ``columns``, ``standard_deduction`` by column, ``deduction_field``, ``allowances`` and
+    ``credits`` (dollars a year by certificate entry), ``over``, ``annual_rounding``, ``rounding``.
+    """
     brackets = figures.table("brackets")
     over = figures.flag("over", default=False)
+    field, columns = read_columns(figures)
+    annual_rounding = figures.choice("annual_rounding", ("none", *UNITS), default="none")
     method = Annualized(
         periods=periods,
-        status_field=figures.optional_text("status_field"),
+        column_field=field,
+        columns=columns,
         standard_deduction=figures.cents_by_key("standard_deduction")
         if "standard_deduction" in figures
         else {},
-        allowance_fields=figures.texts("allowance_fields"),
-        allowance=figures.optional_cents("allowance") or 0,
-        tables={status: brackets.brackets(status, over=over) for status in brackets},
-        unit=100 if figures.flag("whole_dollars", default=False) else 1,
+        deduction_field=figures.optional_text("deduction_field"),
+        allowances=figures.cents_by_key("allowances") if "allowances" in figures else {},
+        credits=figures.cents_by_key("credits") if "credits" in figures else {},
+        tables={column: brackets.brackets(column, over=over) for column in brackets},
+        annual_unit=UNITS.get(annual_rounding, 0),
+        unit=UNITS[figures.choice("rounding", tuple(UNITS), default="cent")],
     )
+    for column in set(columns.values()) or {"any"}:
+        if column not in method.tables:
+            raise figures.error("brackets", f"no table for the column {column!r}")
     figures.close()
     return method

@@ -9,6 +9,7 @@ from hearthpay.taxes.money import RATE_SCALE
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Trace
+from hearthpay.taxes.withholding import PeriodPay
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +21,14 @@ class Flat:
     #: Dollars a year each allowance frees, by the certificate entry that counts them.
     allowances: Mapping[str, int]
 
-    def withhold(self, wages: int, frequency: str, certificate: StateCertificate, trace: Trace | None) -> int:
+    def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`. The period's allowance is rounded to the cent first."""
-        periods = self.periods.get(frequency)
+        periods = self.periods.get(pay.frequency)
         if periods is None:
-            raise TaxInputError("pay_frequency", f"the state has no figure for {frequency} pay")
+            raise TaxInputError("pay_frequency", f"the state has no figure for {pay.frequency} pay")
         yearly = sum(int(certificate[name] or 0) * amount for name, amount in self.allowances.items())
         free = half_up(yearly, periods)
-        taxable = wages - free
+        taxable = pay.wages - free
         if trace is not None:
             trace.cents("allowances of the period", free)
             trace.cents("taxed wages", max(0, taxable))

@@ -7,9 +7,11 @@ from hearthpay.taxes.brackets import BracketTable
 from hearthpay.taxes.certificates import StateCertificate
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.money import RATE_SCALE
-from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.rounding import half_up_to
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Trace
+from hearthpay.taxes.withholding import PeriodPay
+from hearthpay.taxes.withholding.annualized import UNITS, read_columns
 
 ANNUAL = "annual"
 
@@ -34,6 +36,8 @@ class PerPeriod:
     override_field: str | None
     allowance_fields: tuple[str, ...]
     figures: Mapping[tuple[str, str], PeriodFigures]
+    #: Cents that the result is rounded to.
+    unit: int
 
     def column(self, certificate: StateCertificate) -> str:
         """Return the column of the tables that the certificate leads to."""
@@ -53,20 +57,20 @@ class PerPeriod:
         net = wages - figures.deduction - allowances * figures.allowance
         return net if net > 0 else 0
 
-    def withhold(self, wages: int, frequency: str, certificate: StateCertificate, trace: Trace | None) -> int:
+    def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`.
 
         A frequency without a printed table is annualized: a year's wages by the annual table, divided.
         """
         column = self.column(certificate)
-        figures = self.figures.get((column, frequency))
+        figures = self.figures.get((column, pay.frequency))
         scale = 1
         if figures is None:
             figures = self.figures.get((column, ANNUAL))
-            scale = self.periods.get(frequency, 0)
+            scale = self.periods.get(pay.frequency, 0)
             if figures is None or not scale:
-                raise TaxInputError("pay_frequency", f"the state has no table for {frequency} pay")
-        net = self.net_wages(wages * scale, figures, certificate)
+                raise TaxInputError("pay_frequency", f"the state has no table for {pay.frequency} pay")
+        net = self.net_wages(pay.wages * scale, figures, certificate)
         table = figures.table
         if trace is not None:
             row = table.row(net)
@@ -77,7 +81,7 @@ class PerPeriod:
             trace.cents("row of the table from", table.lowers[row])
             trace.cents("base tax of the row", table.bases[row])
             trace.rate("rate of the row", table.rates[row])
-        return half_up(table.scaled_tax(net, RATE_SCALE), RATE_SCALE * scale)
+        return half_up_to(table.scaled_tax(net, RATE_SCALE), RATE_SCALE * scale, self.unit)
 
 
 def read_per_period(figures: RuleTable, periods: Mapping[str, int]) -> PerPeriod:
@@ -105,14 +109,15 @@ def read_per_period(figures: RuleTable, periods: Mapping[str, int]) -> PerPeriod
                     allowances.get(frequency, 0),
                     by_frequency.brackets(frequency, over=over),
                 )
-    columns = figures.table("columns") if "columns" in figures else None
+    column_field, columns = read_columns(figures)
     method = PerPeriod(
         periods=periods,
-        column_field=figures.optional_text("column_field"),
-        columns={name: columns.text(name) for name in columns} if columns is not None else {},
+        column_field=column_field,
+        columns=columns,
         override_field=figures.optional_text("override_field"),
         allowance_fields=figures.texts("allowance_fields"),
         figures=compiled,
+        unit=UNITS[figures.choice("rounding", tuple(UNITS), default="cent")],
     )
     figures.close()
     return method

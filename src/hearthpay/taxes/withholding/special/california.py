@@ -10,6 +10,7 @@ from hearthpay.taxes.money import RATE_SCALE
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Trace
+from hearthpay.taxes.withholding import PeriodPay
 
 
 def _stepped(table: tuple[int, ...], count: int) -> int:
@@ -40,11 +41,11 @@ class MethodB:
     #: How many allowances move a married employee to the second column.
     second_column_from: int
 
-    def withhold(self, wages: int, frequency: str, certificate: StateCertificate, trace: Trace | None) -> int:
+    def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""
-        period = self.periods.get(frequency)
+        period = self.periods.get(pay.frequency)
         if period is None:
-            raise TaxInputError("pay_frequency", f"California prints no schedule for {frequency} pay")
+            raise TaxInputError("pay_frequency", f"California prints no schedule for {pay.frequency} pay")
         status = str(certificate["filing_status"])
         regular = int(certificate["regular_allowances"] or 0)
         estimated = int(certificate["estimated_deduction_allowances"] or 0)
@@ -53,10 +54,10 @@ class MethodB:
         exemption = period.low_income_exemption[column]
         if trace is not None:
             trace.cents("low income exemption (Table 1)", exemption)
-        if wages <= exemption:
+        if pay.wages <= exemption:
             return 0
         free = _stepped(period.estimated_deduction, estimated) + period.standard_deduction[column]
-        taxable = max(0, wages - free)
+        taxable = max(0, pay.wages - free)
         table = period.tables[self.tables[status]]
         computed = half_up(table.scaled_tax(taxable, RATE_SCALE), RATE_SCALE)
         credit = _stepped(period.allowance_credit, regular)
@@ -73,7 +74,7 @@ class MethodB:
         return max(0, computed - credit)
 
 
-def read_method_b(figures: RuleTable, periods: Mapping[str, int]) -> MethodB:
+def read(figures: RuleTable, periods: Mapping[str, int]) -> MethodB:
     """Compile the schedules, a table for each frequency under ``schedule``."""
     schedules = figures.table("schedule")
     compiled: dict[str, Period] = {}

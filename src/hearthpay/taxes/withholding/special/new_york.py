@@ -8,6 +8,7 @@ from hearthpay.taxes.money import RATE_SCALE
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Trace
+from hearthpay.taxes.withholding import PeriodPay
 from hearthpay.taxes.withholding.per_period import PerPeriod, read_per_period
 
 
@@ -19,13 +20,13 @@ class NewYork:
     #: Column → (annual net from, rate on the whole), ascending.
     top_rates: Mapping[str, tuple[tuple[int, int], ...]]
 
-    def withhold(self, wages: int, frequency: str, certificate: StateCertificate, trace: Trace | None) -> int:
+    def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""
         column = self.method_two.column(certificate)
-        figures = self.method_two.figures.get((column, frequency))
+        figures = self.method_two.figures.get((column, pay.frequency))
         if figures is not None:
-            net = self.method_two.net_wages(wages, figures, certificate)
-            periods = self.method_two.periods[frequency]
+            net = self.method_two.net_wages(pay.wages, figures, certificate)
+            periods = self.method_two.periods[pay.frequency]
             annual = net * periods
             rate = 0
             for lower, whole in self.top_rates[column]:
@@ -36,10 +37,10 @@ class NewYork:
                     trace.cents("annual net wages (Method III)", annual)
                     trace.rate("rate on the whole", rate)
                 return half_up(half_up(annual * rate, RATE_SCALE), periods)
-        return self.method_two.withhold(wages, frequency, certificate, trace)
+        return self.method_two.withhold(pay, certificate, trace)
 
 
-def read_new_york(figures: RuleTable, periods: Mapping[str, int]) -> NewYork:
+def read(figures: RuleTable, periods: Mapping[str, int]) -> NewYork:
     """Compile the tables of Method II and the rates of Method III (``top_rates``: rows [from, rate])."""
     top = figures.table("top_rates")
     rates: dict[str, tuple[tuple[int, int], ...]] = {}

@@ -1,0 +1,38 @@
+"""Every worked example that the authorities print, and hand-checkable cases, by state.
+
+The tables lie in ``examples/*.toml``: an example names its publication, gives the paycheck as the JSON form does,
+and the amounts by line. Where a printed figure disagrees with the printed table, ``printed`` keeps it beside the
+table's own result and ``disagreement`` says why.
+"""
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+import tomli
+
+from hearthpay.taxes import calculate_paycheck
+from hearthpay.taxes.interchange import read_paycheck_input
+
+FOLDER = Path(__file__).parent / "examples"
+
+
+def _examples():
+    for path in sorted(FOLDER.glob("*.toml")):
+        table = tomli.loads(path.read_text("utf-8"), parse_float=Decimal)
+        for position, example in enumerate(table["example"]):
+            yield pytest.param(example, id=f"{path.stem}-{position}-{example['publication'][:60]}")
+
+
+@pytest.mark.parametrize("example", _examples())
+def test_example(example):
+    given = {
+        key: value.isoformat() if hasattr(value, "isoformat") else value
+        for key, value in example["input"].items()
+    }
+    lines = {line.code: line.amount for line in calculate_paycheck(read_paycheck_input(given)).lines}
+    for code, amount in example["expected"].items():
+        assert lines.get(code, Decimal(0)) == amount, f"{code} of {example['publication']}"
+    for code, printed in example.get("printed", {}).items():
+        assert example["disagreement"], "a printed figure that differs needs its reason"
+        assert lines[code] != printed
