@@ -1,4 +1,4 @@
-"""Fixtures for every test: the real embedded PostgreSQL, migrated once and emptied before each test that uses it."""
+"""Fixtures for every test: the real embedded PostgreSQL, migrated once and emptied before each test."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Accounts: organizations and their API keys."""

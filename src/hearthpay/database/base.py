@@ -14,7 +14,7 @@ from hearthpay.database.types import Cents
 
 
 class Base(DeclarativeBase):
-    """Base of all models. The schema itself is written by hand in the migrations, never created from models."""
+    """Base of all models. The schema is written by hand in the migrations, never created from the models."""
 
     metadata = MetaData(
         naming_convention={

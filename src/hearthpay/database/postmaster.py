@@ -1,4 +1,4 @@
-"""What `postmaster.pid` says, and whether the process it names is really alive and serving that data directory."""
+"""What `postmaster.pid` says, and whether the process it names is alive and serves that data directory."""
 
 from __future__ import annotations
 
@@ -46,6 +46,10 @@ class Postmaster:
             return bool(process.name() == "postgres")
         except (psutil.NoSuchProcess, OSError):
             return False
+
+    def blocks_start(self) -> bool:
+        """Whether PostgreSQL would take this dead server for a live one, since its number is still in use."""
+        return bool(psutil.pid_exists(self.pid)) and not self.is_running()
 
     def memory_in_use(self) -> bool:
         """Whether backends that outlived their postmaster still hold its shared memory."""

@@ -1,4 +1,4 @@
-"""The system account as which PostgreSQL runs: it refuses to run as root, so root must lend it another one."""
+"""The system account as which PostgreSQL runs: it refuses root, so root must lend it another one."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class ServiceAccount:
     def can(self, test: str, path: Path) -> bool:
         """The kernel's answer to `test <test> <path>` (such as `-x`) for this account."""
         command = ["/bin/sh", "-c", 'test "$1" "$2"', "sh", test, str(path)]
-        return subprocess.run(command, cwd="/", check=False, **self.process_options()).returncode == 0  #
-        noqa: S603
+        finished = subprocess.run(command, cwd="/", check=False, **self.process_options())  # noqa: S603
+        return finished.returncode == 0
 
     def own(self, path: Path) -> None:
         """Give a file or directory to this account."""
         if self.borrowed:
-            os.chown(path, self.uid, self.gid)
+            os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
 
 def account_for(existing: Path) -> ServiceAccount:

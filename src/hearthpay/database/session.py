@@ -47,7 +47,7 @@ class DatabaseUnavailable(Exception):  # noqa: N818 - the name says what the cal
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Whose rows a transaction may see: an organization's, real or sandbox, and maybe of one household only."""
+    """Whose rows a transaction may see: an organization's, real or sandbox, maybe of one household only."""
 
     organization_id: UUID
     sandbox: bool
@@ -126,7 +126,7 @@ class Database:
 
 
 def psycopg_url(url: str | URL) -> URL:
-    """The URL with this project's driver, whichever PostgreSQL scheme it came with; ValueError for another database."""
+    """The URL with this project's driver; ValueError when it is not a PostgreSQL URL."""
     if isinstance(url, str) and url.startswith("postgres://"):
         url = "postgresql://" + url.removeprefix("postgres://")
     target = make_url(url)

@@ -1,4 +1,4 @@
-"""Opens the database for a program: the server of a URL or the embedded one, with its schema brought up to date."""
+"""Opens the database for a program: a URL's server or the embedded one, with the newest schema."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class OpenedDatabase:
 
 @asynccontextmanager
 async def open_database(data_dir: Path | None, database_url: str | None) -> AsyncIterator[OpenedDatabase]:
-    """Open the database of `database_url`; without one, the embedded server in `data_dir` or the default place.
+    """Open the database of `database_url`; without one, the embedded server in `data_dir` or its default.
 
     Starts the embedded server where it does not run, migrates the schema, and lets go of both at the end of
-    the block. Raises EmbeddedServerError, UnsupportedServer, or SQLAlchemy's OperationalError when the
+    the block. Raises EmbeddedServerError, MigrationError, or SQLAlchemy's OperationalError when the
     given server is out of reach.
     """
     embedded = None if database_url else EmbeddedServer(data_dir or default_data_dir())

@@ -1,4 +1,4 @@
-"""Keeps the embedded PostgreSQL running: a server which dies while we serve is started again within a second."""
+"""Keeps the embedded PostgreSQL running: a server that dies while we serve is started again in a second."""
 
 from __future__ import annotations
 
@@ -45,12 +45,19 @@ class Supervisor:
                 continue
             _log.warning("database_died", data_dir=str(self._server.data_dir))
             try:
-                # A cancelled start still ends its work in its thread, so that no half-started server is
-                # left behind.
-                await asyncio.shield(asyncio.to_thread(self._server.start))
+                await self._restart()
             except EmbeddedServerError as failure:
                 pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
                 _log.error("database_restart_failed", reason=str(failure))
             else:
                 pause = _WATCH_SECONDS
                 _log.warning("database_restarted", data_dir=str(self._server.data_dir))
+
+    async def _restart(self) -> None:
+        """Start the server in a thread. When cancelled, wait for it: it must not start behind a stop's back."""
+        starting = asyncio.ensure_future(asyncio.to_thread(self._server.start))
+        try:
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            await asyncio.wait([starting])
+            raise

@@ -22,12 +22,19 @@ class Cents(TypeDecorator[Decimal]):
     impl = BigInteger
     cache_ok = True
 
-    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> int | None:  # noqa: ARG002
+    def process_bind_param(
+        self,
+        value: Decimal | None,
+        dialect: Dialect,  # noqa: ARG002 - SQLAlchemy's signature
+    ) -> int | None:
         """Dollars to cents."""
         return None if value is None else to_cents(value)
 
-    def process_result_value(self, value: int | Decimal | None, dialect: Dialect) -> Decimal | None:  #
-    noqa: ARG002
+    def process_result_value(
+        self,
+        value: int | Decimal | None,
+        dialect: Dialect,  # noqa: ARG002 - SQLAlchemy's signature
+    ) -> Decimal | None:
         """Cents to dollars. `sum()` of a BIGINT column is NUMERIC, so cents may also arrive as a Decimal."""
         return None if value is None else from_cents(int(value))
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Literal, cast
+from typing import Literal, cast
 from uuid import UUID
 
 from hearthpay.employers.models import Employer

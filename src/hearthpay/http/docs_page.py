@@ -63,9 +63,9 @@ def _operations(openapi: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[
 
 
 def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Mapping[str, Any]) -> list[str]:
+    address = f'<code><span class="method">{method.upper()}</span> {escape(path)}</code>'
     parts = [
-        f'<h3 id="{_anchor(operation)}">{escape(operation["summary"])}<br>'
-        f'<code><span class="method">{method.upper()}</span> {escape(path)}</code></h3>',
+        f'<h3 id="{_anchor(operation)}">{escape(operation["summary"])}<br>{address}</h3>',
         _prose(operation.get("description", "")),
     ]
     if operation.get("parameters"):

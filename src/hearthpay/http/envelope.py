@@ -56,7 +56,7 @@ class JsonResponse(Response):
                 (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()
             ]
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002 - ASGI's signature
         """Send the answer."""
         start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
         await send(start)

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import structlog
 from fastapi import FastAPI
-from fastapi.exceptions import RequestValidationError
 from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -173,12 +172,6 @@ async def _on_api_error(request: Request, error: Exception) -> Response:
     return error_response(request, error)
 
 
-async def _on_validation_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    findings: list[ErrorDetails] = [{**entry, "loc": tuple(entry["loc"][1:])} for entry in error.errors()]
-    return error_response(request, invalid_fields(problems_of(findings)))
-
-
 async def _on_tax_input_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, TaxInputError)
     return error_response(request, from_tax_engine(error))
@@ -213,6 +206,5 @@ def install(app: FastAPI) -> None:
     """Give every failure of `app` the envelope; what remains is caught by the gate."""
     app.add_exception_handler(ApiError, _on_api_error)
     app.add_exception_handler(TaxInputError, _on_tax_input_error)
-    app.add_exception_handler(RequestValidationError, _on_validation_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
     app.add_exception_handler(DatabaseUnavailable, _on_database_unavailable)

@@ -4,6 +4,7 @@ An endpoint declares it once through `http.routing.describe`; a test sends every
 own validation.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -22,7 +23,7 @@ def operation_extras(*, body: object = None, query: object = None) -> dict[str, 
     return {QUERY_EXAMPLE_KEY: query or {}}
 
 
-def example_in(extras: dict[str, Any] | None) -> object:
+def example_in(extras: Mapping[str, Any] | None) -> object:
     """The example that `operation_extras` put into an operation; None where there is none."""
     if not extras:
         return None

@@ -122,5 +122,16 @@ class Text:
         return trimmed
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Annotation that makes a `str` field one of `values`, where these are data rather than a `Literal`."""
+
+    values: tuple[str, ...]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """How pydantic validates the field."""
+        return core_schema.literal_schema(list(self.values))
+
+
 PersonName = Annotated[str, Text(longest=100)]
 """A first or last name."""

@@ -56,7 +56,7 @@ class Page(RequestModel):
 
 
 async def page_of(
-    session: AsyncSession, statement: Select[tuple[Row]], id_column: InstrumentedAttribute[UUID], page: Page
+    session: AsyncSession, statement: Select[Row], id_column: InstrumentedAttribute[UUID], page: Page
 ) -> tuple[Sequence[Row], str | None]:
     """One page of `statement`'s rows, newest first, and the cursor of the next (None at the end).
 

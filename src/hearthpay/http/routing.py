@@ -32,7 +32,10 @@ class Endpoint(APIRoute):
         call = cast(Callable[..., Awaitable[Response]], dependant.call)
         request_name = dependant.request_param_name
         guards = [(cast(str, entry.name), cast(Guard, entry.call)) for entry in dependant.dependencies]
-        path = [(field.name, TypeAdapter(field.field_info.annotation)) for field in dependant.path_params]
+        path = [
+            (field.name, TypeAdapter[object](field.field_info.annotation or str))
+            for field in dependant.path_params
+        ]
         query = _only_model(dependant.query_params)
         body = _only_model(dependant.body_params)
 

@@ -50,13 +50,11 @@ def generate(mode: Mode) -> ApiKey:
 
 def parse(text: str) -> ApiKey | None:
     """The key that `text` spells, or None where prefix, length, alphabet or checksum is wrong."""
-    for mode, prefix in _PREFIXES.items():
-        if text.startswith(prefix):
-            break
-    else:
+    mode = next((mode for mode, prefix in _PREFIXES.items() if text.startswith(prefix)), None)
+    if mode is None or not text.isascii():
         return None
     body, checksum = text[:-_CHECKSUM_LENGTH], text[-_CHECKSUM_LENGTH:]
-    if len(text) != len(prefix) + _RANDOM_LENGTH + _CHECKSUM_LENGTH or not text.isascii():
+    if len(body) != len(_PREFIXES[mode]) + _RANDOM_LENGTH:
         return None
     return ApiKey(text, mode) if hmac.compare_digest(_checksum(body), checksum) else None
 

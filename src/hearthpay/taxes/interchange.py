@@ -141,7 +141,7 @@ def _decimal(value: object, field: str) -> Decimal:
 def read_federal_certificate(data: object, path: str = "federal") -> FederalCertificate:
     """Read the entries of a Form W-4; raises `TaxInputError` naming the entry below ``path``."""
     reader = _Reader(data, path)
-    status = reader.text("filing_status", "single")
+    status = reader.text("filing_status", "single") or "single"
     if status not in FEDERAL_STATUSES:
         raise TaxInputError(f"{path}.filing_status", f"must be one of {', '.join(FEDERAL_STATUSES)}")
     old = reader.reader("pre_2020")

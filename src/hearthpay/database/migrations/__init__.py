@@ -6,6 +6,7 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import URL
 from sqlalchemy.pool import NullPool
@@ -18,8 +19,8 @@ OLDEST_SERVER = 180000
 _LOCK = 0x48454152544850  # "HEARTHP": the advisory lock by which servers that start together take turns
 
 
-class UnsupportedServer(Exception):  # noqa: N818 - the name says what is wrong
-    """The PostgreSQL server is too old for this schema."""
+class MigrationError(Exception):
+    """The schema cannot be brought to this program's version; the message says why."""
 
 
 def migrate(owner_url: str | URL) -> None:
@@ -27,7 +28,7 @@ def migrate(owner_url: str | URL) -> None:
 
     `owner_url` logs in as the role which owns, or will own, the tables. Everything happens in one
     transaction, so an interrupted migration leaves no trace, and servers which start together wait for each
-    other. Raises UnsupportedServer for a PostgreSQL before 18.
+    other. Raises MigrationError for a PostgreSQL before 18, or a schema which a newer program has made.
     """
     engine = create_engine(psycopg_url(owner_url), poolclass=NullPool)
     try:
@@ -38,6 +39,8 @@ def migrate(owner_url: str | URL) -> None:
             config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
             config.attributes["connection"] = connection
             command.upgrade(config, "head")
+    except CommandError as error:
+        raise MigrationError(f"this program does not know the database's schema: {error}") from error
     finally:
         engine.dispose()
 
@@ -45,4 +48,4 @@ def migrate(owner_url: str | URL) -> None:
 def _require_supported(connection: Connection) -> None:
     version = int(connection.execute(text("SELECT current_setting('server_version_num')")).scalar_one())
     if version < OLDEST_SERVER:
-        raise UnsupportedServer(f"Hearthpay needs PostgreSQL 18 or newer; this server is {version // 10000}")
+        raise MigrationError(f"Hearthpay needs PostgreSQL 18 or newer; this server is {version // 10000}")

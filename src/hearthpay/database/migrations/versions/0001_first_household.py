@@ -1,4 +1,4 @@
-"""The first schema: organizations and keys, households, employees, payrolls, paychecks, and what guards them."""
+"""The first schema: organizations, keys, households, employees, payrolls, paychecks, and their guards."""
 
 from __future__ import annotations
 
@@ -9,43 +9,40 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
-SERVICE = "hearthpay_service"
-
-# Roles belong to the whole cluster: another database may have made this one already, maybe in this very
-# moment. The migrating role must be able to act as the service (`-c role=…`) without having its rights by
-# inheritance.
-ROLES = f"""
+# Roles belong to the whole cluster: another database may have made this one already, maybe in this moment.
+# The migrating role must be able to act as the service (`-c role=…`), without inheriting its rights.
+ROLES = """
 DO $$
 BEGIN
-    IF current_user = '{SERVICE}' THEN
-        RAISE EXCEPTION 'the role {SERVICE} must not own the tables: migrate as another role';
+    IF current_user = 'hearthpay_service' THEN
+        RAISE EXCEPTION 'the role hearthpay_service must not own the tables: migrate as another role';
     END IF;
-    BEGIN
-        CREATE ROLE {SERVICE} NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS NOINHERIT;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN
-        NULL;
-    END;
-    IF EXISTS (SELECT FROM pg_roles WHERE rolname = '{SERVICE}' AND (rolsuper OR rolbypassrls OR
-    rolcreaterole)) THEN
-        RAISE EXCEPTION 'the role {SERVICE} must not be able to bypass row-level security';
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'hearthpay_service') THEN
+        BEGIN
+            CREATE ROLE hearthpay_service NOLOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS NOINHERIT;
+        EXCEPTION WHEN duplicate_object OR unique_violation THEN
+            NULL;
+        END;
     END IF;
-    IF NOT pg_has_role(current_user, '{SERVICE}', 'SET') THEN
-        EXECUTE format('GRANT {SERVICE} TO %I WITH SET TRUE, INHERIT FALSE', current_user);
+    IF EXISTS (SELECT FROM pg_roles
+               WHERE rolname = 'hearthpay_service' AND (rolsuper OR rolbypassrls OR rolcreaterole)) THEN
+        RAISE EXCEPTION 'the role hearthpay_service must not be able to bypass row-level security';
     END IF;
-    EXECUTE format('GRANT CONNECT ON DATABASE %I TO {SERVICE}', current_database());
+    IF NOT pg_has_role(current_user, 'hearthpay_service', 'SET') THEN
+        EXECUTE format('GRANT hearthpay_service TO %I WITH SET TRUE, INHERIT FALSE', current_user);
+    END IF;
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO hearthpay_service', current_database());
 END
 $$;
-GRANT USAGE ON SCHEMA public TO {SERVICE};
+GRANT USAGE ON SCHEMA public TO hearthpay_service;
 """
 
-# Core PostgreSQL has a GiST operator class for inet but none for uuid; both are 128 bits, so equality
-# survives.
+# Core PostgreSQL has a GiST operator class for inet but none for uuid; both hold 128 bits.
 UUID_AS_INET = """
 CREATE FUNCTION uuid_as_inet(id uuid) RETURNS inet
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     RETURN regexp_replace(replace(id::text, '-', ''), '(....)(?!$)', '\\1:', 'g')::inet;
-COMMENT ON FUNCTION uuid_as_inet(uuid) IS 'The 128 bits of a uuid as an IPv6 address, for exclusion
-constraints';
+COMMENT ON FUNCTION uuid_as_inet(uuid) IS 'A uuid as an IPv6 address, for exclusion constraints';
 """
 
 TABLES = """
@@ -237,13 +234,13 @@ CREATE INDEX audit_log_organization_id_idx ON audit_log (organization_id, id);
 
 # What the service may do, and nothing else. No row can be deleted by it; lines and audit rows cannot be
 # changed.
-GRANTS = f"""
-GRANT SELECT ON organizations, api_keys TO {SERVICE};
-GRANT SELECT, INSERT, UPDATE ON employers, employees TO {SERVICE};
-GRANT SELECT, INSERT, UPDATE (status) ON payrolls TO {SERVICE};
-GRANT SELECT, INSERT, UPDATE (live) ON paychecks TO {SERVICE};
-GRANT SELECT, INSERT ON paycheck_lines, audit_log TO {SERVICE};
-GRANT SELECT, INSERT, UPDATE (status, body) ON idempotency_keys TO {SERVICE};
+GRANTS = """
+GRANT SELECT ON organizations, api_keys TO hearthpay_service;
+GRANT SELECT, INSERT, UPDATE ON employers, employees TO hearthpay_service;
+GRANT SELECT, INSERT, UPDATE (status) ON payrolls TO hearthpay_service;
+GRANT SELECT, INSERT, UPDATE (live) ON paychecks TO hearthpay_service;
+GRANT SELECT, INSERT ON paycheck_lines, audit_log TO hearthpay_service;
+GRANT SELECT, INSERT, UPDATE (status, body) ON idempotency_keys TO hearthpay_service;
 """
 
 # A setting which was set once in a session reads as '' afterwards: nullif makes that the same as never set,
@@ -276,7 +273,7 @@ WRITABLE = VISIBLE | {
 
 # Runs as its owner, since the tenant is only known once the key is. The caller must already hold the key to
 # know its hash, so it learns nothing about any other key.
-AUTHENTICATE = f"""
+AUTHENTICATE = """
 CREATE FUNCTION authenticate_api_key(key_hash bytea)
     RETURNS TABLE (key_id uuid, organization_id uuid, employer_id uuid, mode text, scopes text[],
                    employer_sandbox boolean)
@@ -288,7 +285,7 @@ CREATE FUNCTION authenticate_api_key(key_hash bytea)
          WHERE k.key_hash = authenticate_api_key.key_hash AND k.revoked_at IS NULL
     $$;
 REVOKE ALL ON FUNCTION authenticate_api_key(bytea) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION authenticate_api_key(bytea) TO {SERVICE};
+GRANT EXECUTE ON FUNCTION authenticate_api_key(bytea) TO hearthpay_service;
 """
 
 
@@ -301,7 +298,7 @@ def upgrade() -> None:
             f"""
             ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
             ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
-            CREATE POLICY tenant ON {table} TO {SERVICE} USING ({visible}) WITH CHECK ({WRITABLE[table]});
+            CREATE POLICY tenant ON {table} TO hearthpay_service USING ({visible}) WITH CHECK ({WRITABLE[table]});
             CREATE POLICY operator ON {table} TO CURRENT_USER USING (true) WITH CHECK (true);
             """
         )
