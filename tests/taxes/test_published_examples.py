@@ -2,10 +2,11 @@
 
 The tables lie in ``examples/*.toml``: an example names its publication, gives the paycheck as the JSON form does,
 and the amounts by line. Where a printed figure disagrees with the printed table, ``printed`` keeps it beside the
-table's own result and ``disagreement`` says why.
+table's own result and ``disagreement`` says why. ``whole_dollars`` is what a wage bracket table prints for the middle
+of its row.
 """
 
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,5 @@ def test_example(example):
     for code, printed in example.get("printed", {}).items():
         assert example["disagreement"], "a printed figure that differs needs its reason"
         assert lines[code] != printed
+    for code, dollars in example.get("whole_dollars", {}).items():
+        assert lines[code].quantize(Decimal(1), ROUND_HALF_UP) == dollars
