@@ -4,6 +4,7 @@ Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` answer without an API ke
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
@@ -11,6 +12,7 @@ from fastapi.openapi.utils import get_openapi
 from sqlalchemy import text
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import BaseRoute
 
 from hearthpay import __version__
 from hearthpay.clock import Clock
@@ -18,13 +20,16 @@ from hearthpay.database.session import Database, DatabaseUnavailable
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
 from hearthpay.http import errors, runtime
-from hearthpay.http.docs_page import docs_page
+from hearthpay.http.docs_page import SCOPE_KEY, docs_page
 from hearthpay.http.envelope import answer
 from hearthpay.http.gate import Gate
 from hearthpay.http.key_lookup import KeyLookup
+from hearthpay.http.routing import Endpoint
 from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.payroll.routes import calculator_router as calculator
+from hearthpay.payroll.routes import payroll_router as payroll
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (employers, employees)
+ROUTERS: Final[tuple[APIRouter, ...]] = (calculator, payroll, employers, employees)
 """The feature packages' routes, in the order of the documentation."""
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
@@ -55,10 +60,30 @@ class Application(FastAPI):
             document = get_openapi(
                 title=self.title, version=self.version, description=self.description, routes=self.routes
             )
+            _drop_framework_errors(document)
+            _add_scopes(document, self.routes)
             document["components"]["securitySchemes"] = _SECURITY_SCHEMES
             document["security"] = [{name: []} for name in _SECURITY_SCHEMES]
             self.openapi_schema = document
         return self.openapi_schema
+
+
+def _drop_framework_errors(document: dict[str, Any]) -> None:
+    """Take out FastAPI's own 422, which no endpoint answers: `Endpoint` refuses with our envelope and 400."""
+    for item in document["paths"].values():
+        for operation in item.values():
+            operation["responses"].pop("422", None)
+    for name in ("HTTPValidationError", "ValidationError"):
+        document["components"]["schemas"].pop(name, None)
+
+
+def _add_scopes(document: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
+    """Say of each operation which scope its key must carry."""
+    for route in routes:
+        if isinstance(route, Endpoint) and route.required_scope is not None:
+            for method in route.methods or ():
+                operation = document["paths"][route.path_format][method.lower()]
+                operation[SCOPE_KEY] = route.required_scope
 
 
 def create_app(database: Database, clock: Clock, *, public_url: str | None = None) -> FastAPI:
@@ -79,7 +104,7 @@ def create_app(database: Database, clock: Clock, *, public_url: str | None = Non
     app.add_api_route("/readyz", readyz, include_in_schema=False)
     app.add_api_route("/docs", docs, include_in_schema=False)
     for router in ROUTERS:
-        app.include_router(router)
+        app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     return app
 
 

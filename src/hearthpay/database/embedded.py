@@ -23,15 +23,15 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 import platformdirs
 import psycopg
 from psycopg import sql
-from sqlalchemy.engine import URL
 
 from hearthpay.database.binaries import postgres_programs
 from hearthpay.database.file_lock import FileLock, exclusively
-from hearthpay.database.postmaster import PID_FILE, read_postmaster
+from hearthpay.database.postmaster import PID_FILE, read_postmaster, remove_misleading_locks
 from hearthpay.database.service_account import ServiceAccount, account_for
 from hearthpay.database.session import SERVICE_ROLE
 
@@ -51,7 +51,7 @@ _ORPHAN_SECONDS = 30.0
 _PAUSE_SECONDS = 0.1
 _LARGEST_LOG = 5_000_000
 # Backends that outlive a killed postmaster, and a server somebody else is starting: both pass.
-_PASSING_TROUBLE = ("pre-existing shared memory block", f'lock file "{PID_FILE}"')
+_PASSING_TROUBLE = ("pre-existing shared memory block", f'lock file "{PID_FILE}" already exists')
 
 _SETTINGS = {
     "listen_addresses": "",
@@ -99,6 +99,7 @@ class EmbeddedServer:
         self._home = self.data_dir / "server"
         self._data = self._home / "data"
         self._log = self._home / "server.log"
+        self._start_lock = self.data_dir / "start.lock"
         self._users = FileLock(self.data_dir / "users.lock")
         self._socket_dir: Path | None = None
 
@@ -125,11 +126,16 @@ class EmbeddedServer:
             ) from error
 
     def stop(self) -> None:
-        """Cease to use the server, and stop it if nobody else uses it. Raises EmbeddedServerError."""
-        if not self._users.held:
+        """Cease to use the server, and stop it if nobody else uses it. Raises EmbeddedServerError.
+
+        Waits for a `start` which is under way in another thread, and undoes it.
+        """
+        if not self._start_lock.exists():
             return
         try:
             with self._exclusively():
+                if not self._users.held:
+                    return
                 self._users.release()
                 if self._users.try_exclusive():
                     try:
@@ -160,19 +166,19 @@ class EmbeddedServer:
         postmaster = read_postmaster(self._data)
         return postmaster.pid if postmaster is not None and postmaster.is_running() else None
 
-    def _url(self, role: str) -> str:
+    @property
+    def _socket(self) -> Path:
         if self._socket_dir is None:
             raise EmbeddedServerError("the embedded PostgreSQL has not been started")
-        url = URL.create(
-            "postgresql+psycopg",
-            username=role,
-            database=DATABASE,
-            query={"host": str(self._socket_dir), "port": str(_PORT)},
-        )
-        return url.render_as_string(hide_password=False)
+        return self._socket_dir / f".s.PGSQL.{_PORT}"
+
+    def _url(self, role: str) -> str:
+        # Quoted by hand: SQLAlchemy writes a space as "+", which PostgreSQL's own programs do not read as one.
+        host = quote(str(self._socket.parent), safe="")
+        return f"postgresql+psycopg://{role}@/{DATABASE}?host={host}&port={_PORT}"
 
     def _exclusively(self) -> contextlib.AbstractContextManager[None]:
-        return exclusively(self.data_dir / "start.lock", timeout=_LOCK_SECONDS)
+        return exclusively(self._start_lock, timeout=_LOCK_SECONDS)
 
     def _make_data_dir(self) -> None:
         """Make the data directory, private to its owner and the server's account."""
@@ -267,8 +273,7 @@ class EmbeddedServer:
             postmaster = read_postmaster(self._data)
             trouble = "backends of the killed server still run"
             if postmaster is None or not postmaster.memory_in_use():
-                if postmaster is not None and postmaster.blocks_start():
-                    (self._data / PID_FILE).unlink(missing_ok=True)
+                remove_misleading_locks(self._data, self._socket)
                 trouble = self._launch(programs, account)
                 if trouble and not any(sign in trouble for sign in _PASSING_TROUBLE):
                     raise EmbeddedServerError(f"PostgreSQL did not start: {trouble}")
@@ -352,7 +357,7 @@ class EmbeddedServer:
 
     def _connect(self, database: str) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(
-            host=str(self._socket_dir),
+            host=str(self._socket.parent),
             port=_PORT,
             user=OWNER_ROLE,
             dbname=database,

@@ -1,4 +1,4 @@
-"""What `postmaster.pid` says, and whether the process it names is alive and serves that data directory."""
+"""PostgreSQL's lock files, and whether the process they name is alive and serves their data directory."""
 
 from __future__ import annotations
 
@@ -26,30 +26,8 @@ class Postmaster:
         return self.status == "ready"
 
     def is_running(self) -> bool:
-        """Whether the process lives and works in this data directory.
-
-        A number alone proves nothing: after a reboot or in a new container another process may have it, and
-        a killed server whose parent does not collect it stays in the process table for ever. PostgreSQL
-        itself takes both for a live server and would refuse to start.
-        """
-        try:
-            process = psutil.Process(self.pid)
-            if process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
-                return False
-            if process.uids().effective != self.data.stat().st_uid:
-                return False
-        except (psutil.NoSuchProcess, FileNotFoundError):
-            return False
-        try:
-            return Path(process.cwd()).samefile(self.data)
-        except psutil.AccessDenied:
-            return bool(process.name() == "postgres")
-        except (psutil.NoSuchProcess, OSError):
-            return False
-
-    def blocks_start(self) -> bool:
-        """Whether PostgreSQL would take this dead server for a live one, since its number is still in use."""
-        return bool(psutil.pid_exists(self.pid)) and not self.is_running()
+        """Whether the process lives and works in this data directory."""
+        return _serves(self.pid, self.data)
 
     def memory_in_use(self) -> bool:
         """Whether backends that outlived their postmaster still hold its shared memory."""
@@ -86,3 +64,40 @@ def read_postmaster(data: Path) -> Postmaster | None:
         shared_memory_id=int(memory[1]) if len(memory) == 2 else None,
         status=lines[7].strip(),
     )
+
+
+def remove_misleading_locks(data: Path, socket: Path) -> None:
+    """Remove the lock files of a dead server which PostgreSQL would take for a live one's and refuse to start.
+
+    Those are the ones whose process number is in use again, or still. The caller makes sure that nobody
+    starts a server here meanwhile. The other files PostgreSQL clears away itself.
+    """
+    for lock in (data / PID_FILE, socket.with_name(f"{socket.name}.lock")):
+        try:
+            pid = abs(int(lock.read_text().partition("\n")[0]))
+        except (FileNotFoundError, ValueError):
+            continue
+        if psutil.pid_exists(pid) and not _serves(pid, data):
+            lock.unlink(missing_ok=True)
+
+
+def _serves(pid: int, data: Path) -> bool:
+    """Whether the process with this number is a server, and this data directory's.
+
+    A number alone proves nothing: after a reboot or in a new container another process may have it, and a
+    killed server whose parent does not collect it stays in the process table for ever.
+    """
+    try:
+        process = psutil.Process(pid)
+        if process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+            return False
+        if process.uids().effective != data.stat().st_uid:
+            return False
+    except (psutil.NoSuchProcess, FileNotFoundError):
+        return False
+    try:
+        return Path(process.cwd()).samefile(data)
+    except psutil.AccessDenied:
+        return bool(process.name() == "postgres")
+    except (psutil.NoSuchProcess, OSError):
+        return False

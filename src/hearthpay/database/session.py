@@ -79,6 +79,7 @@ class Database:
             max_overflow=pool_size,
             pool_timeout=RECONNECT_SECONDS,
             pool_recycle=1800,
+            hide_parameters=True,  # names, emails and wages do not belong in error messages and logs
             json_serializer=_json_text,
             json_deserializer=orjson.loads,
         )
@@ -92,15 +93,17 @@ class Database:
         is being restarted is waited for before the first statement. Raises DatabaseUnavailable when it
         cannot be reached within RECONNECT_SECONDS or is lost later on.
         """
-        async with self._sessions() as session:
+        session = self._sessions()
+        try:
             await self._enter(session, tenant)
-            try:
-                yield session
-                await session.commit()
-            except (DBAPIError, PoolTimeoutError) as error:
-                if _is_outage(error):
-                    raise DatabaseUnavailable("the database connection was lost") from error
-                raise
+            yield session
+            await session.commit()
+        except DBAPIError as error:
+            if _is_outage(error):
+                raise DatabaseUnavailable("the database connection was lost") from error
+            raise
+        finally:
+            await _close(session)
 
     async def dispose(self) -> None:
         """Close every idle connection; the object may be used again."""
@@ -117,7 +120,7 @@ class Database:
             except (DBAPIError, PoolTimeoutError) as error:
                 if not _is_outage(error):
                     raise
-                await session.rollback()
+                await _close(session)
                 if loop.time() >= deadline:
                     raise DatabaseUnavailable("the database cannot be reached") from error
                 await asyncio.sleep(_RETRY_PAUSE_SECONDS)
@@ -133,6 +136,15 @@ def psycopg_url(url: str | URL) -> URL:
     if target.get_backend_name() != "postgresql":
         raise ValueError(f"Hearthpay needs a PostgreSQL URL, not {target.get_backend_name()}")
     return target.set(drivername="postgresql+psycopg")
+
+
+async def _close(session: AsyncSession) -> None:
+    """Roll back what is not committed and give the connection back, also when the task is being cancelled."""
+    try:
+        await asyncio.shield(asyncio.ensure_future(session.close()))
+    except DBAPIError:
+        # The connection is gone, and the transaction with it; whatever ended the block is the news, not this.
+        await session.invalidate()
 
 
 def _settings(tenant: Tenant) -> dict[str, str]:

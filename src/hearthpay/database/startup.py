@@ -43,9 +43,9 @@ async def open_database(data_dir: Path | None, database_url: str | None) -> Asyn
     given server is out of reach.
     """
     embedded = None if database_url else EmbeddedServer(data_dir or default_data_dir())
-    if embedded is not None:
-        await asyncio.to_thread(embedded.start)
     try:
+        if embedded is not None:
+            await asyncio.to_thread(embedded.start)
         owner_url = embedded.owner_url() if embedded is not None else str(database_url)
         await asyncio.to_thread(migrate, owner_url)
         database = (

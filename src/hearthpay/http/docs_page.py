@@ -13,6 +13,9 @@ from starlette.responses import HTMLResponse, Response
 
 from hearthpay.http.example import example_in
 
+SCOPE_KEY: Final = "x-required-scope"
+"""The OpenAPI extension that names the scope an operation needs."""
+
 _SECURITY: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
     "Cache-Control": "no-cache",
@@ -68,6 +71,8 @@ def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Ma
         f'<h3 id="{_anchor(operation)}">{escape(operation["summary"])}<br>{address}</h3>',
         _prose(operation.get("description", "")),
     ]
+    if SCOPE_KEY in operation:
+        parts.append(f"<p>Needs a key with the scope <code>{escape(operation[SCOPE_KEY])}</code>.</p>")
     if operation.get("parameters"):
         rows = [
             (entry["name"], entry["schema"], entry.get("required", False), entry.get("description", ""))

@@ -5,6 +5,7 @@ turned into one here. A failure nobody foresaw is answered as `internal_error`: 
 under the request's id, and never to the client.
 """
 
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -15,11 +16,12 @@ from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.routing import Match
 
 from hearthpay.database.session import DatabaseUnavailable
 from hearthpay.http.envelope import JsonResponse, render, request_id_of
 from hearthpay.http.example import docs_url_of, example_of
-from hearthpay.http.secrecy import PORTAL_ONLY, names_a_secret
+from hearthpay.http.secrecy import PORTAL_ONLY, holds_a_secret, names_a_secret
 from hearthpay.taxes.errors import TaxInputError
 
 STATUS: Final[Mapping[str, int]] = {
@@ -57,6 +59,8 @@ STATUS: Final[Mapping[str, int]] = {
 """Every code the API answers with, and its HTTP status."""
 
 _RETRY_AFTER: Final = "2"
+_MOST_PROBLEMS: Final = 50
+_LONGEST_NAME: Final = 80
 _log = structlog.get_logger("hearthpay.http")
 
 
@@ -115,8 +119,8 @@ def from_tax_engine(error: TaxInputError) -> ApiError:
 
 
 def problems_of(errors: Sequence[ErrorDetails], *, root: str = "body") -> list[Problem]:
-    """Pydantic's findings as problems; what concerns the request as a whole is said of `root`."""
-    return [Problem(_spell(error["loc"], root), _explain(error)) for error in errors]
+    """Pydantic's findings as problems, the first fifty; what concerns the request as a whole is said of `root`."""
+    return [Problem(_spell(error["loc"], root), _explain(error)) for error in errors[:_MOST_PROBLEMS]]
 
 
 def _spell(location: Sequence[int | str], root: str) -> str:
@@ -124,8 +128,9 @@ def _spell(location: Sequence[int | str], root: str) -> str:
     for part in location:
         if isinstance(part, int):
             spelled += f"[{part}]"
-        else:
-            spelled += f".{part}" if spelled else part
+        elif part != "[key]":  # pydantic's mark for the name, not the value, of a mapping's entry
+            name = "…" if holds_a_secret(part) else part[:_LONGEST_NAME]
+            spelled += f".{name}" if spelled else name
     return spelled or root
 
 
@@ -155,13 +160,16 @@ def error_response(request: Request, error: ApiError) -> Response:
 
 
 def internal_error(request: Request, cause: Exception) -> Response:
-    """The answer to a failure nobody foresaw: logged in full, answered without a word about its cause."""
+    """The answer to a failure nobody foresaw: logged in full, answered without a word about its cause.
+
+    The traceback is logged as plain text: a richer one would print the variables, keys and wages among them.
+    """
     _log.error(
         "request failed",
         request_id=request_id_of(request),
         method=request.method,
         path=request.url.path,
-        exc_info=cause,
+        exception="".join(traceback.format_exception(cause)),
     )
     message = "Something went wrong on our side. The request's id is in meta.requestId and in the log."
     return error_response(request, ApiError("internal_error", message))
@@ -185,15 +193,24 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
         refusal = ApiError(
             "method_not_allowed",
             f"This address does not answer {request.method}; the header Allow lists what it does answer.",
-            headers=error.headers,
+            headers={"Allow": ", ".join(_methods_of(request))},
         )
     else:
         refusal = ApiError("validation_error", error.detail, status=error.status_code, headers=error.headers)
     return error_response(request, refusal)
 
 
+def _methods_of(request: Request) -> list[str]:
+    """What the address does answer, of all its routes (the router itself tells of the first only)."""
+    methods: set[str] = set()
+    for route in request.app.routes:
+        if route.matches(request.scope)[0] is not Match.NONE:
+            methods |= route.methods or set()
+    return sorted(methods)
+
+
 async def _on_database_unavailable(request: Request, error: Exception) -> Response:
-    _log.warning("database unavailable", request_id=request_id_of(request), exc_info=error)
+    _log.warning("database unavailable", request_id=request_id_of(request), cause=str(error))
     refusal = ApiError(
         "service_unavailable",
         "The database cannot be reached just now. Try again; a POST is safe to repeat with its Idempotency-Key.",

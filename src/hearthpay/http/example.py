@@ -16,10 +16,20 @@ QUERY_EXAMPLE_KEY: Final = "x-example-query"
 """The OpenAPI extension under which an endpoint without a body shows a correct query."""
 
 
+_IDEMPOTENCY_KEY: Final = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+    "description": "A request sent again with the same key and body is answered again and does nothing again.",
+}
+
+
 def operation_extras(*, body: object = None, query: object = None) -> dict[str, Any]:
     """The part of an OpenAPI operation that carries its example: of its body, or of its query."""
     if body is not None:
-        return {"requestBody": {"content": {"application/json": {"example": body}}}}
+        example = {"requestBody": {"content": {"application/json": {"example": body}}}}
+        return {**example, "parameters": [_IDEMPOTENCY_KEY]}
     return {QUERY_EXAMPLE_KEY: query or {}}
 
 

@@ -54,7 +54,8 @@ async def idempotent(request: Request, actor: Actor, operation: Operation) -> Re
     if key is None:
         async with runtime.database.transaction(actor.tenant) as session:
             answer = await operation(session)
-        return JsonResponse(answer.body(actor.request_id), answer.status)
+            body = answer.body(actor.request_id)  # before the commit: what cannot be answered is not done
+        return JsonResponse(body, answer.status)
 
     request_hash = await _request_hash(request, actor)
     claim = {"organization_id": actor.organization_id, "sandbox": actor.sandbox, "key": key}

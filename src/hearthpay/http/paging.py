@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -44,14 +44,14 @@ def _read_cursor(value: object) -> UUID:
         raise PydanticCustomError("cursor_form", "must be a next_cursor from an earlier answer") from None
 
 
+Cursor = Annotated[UUID, BeforeValidator(_read_cursor), WithJsonSchema({"type": "string"})]
+"""Where a list goes on; opaque to the client."""
+
+
 class Page(RequestModel):
     """The part of a query that asks for one page."""
 
-    cursor: Annotated[UUID, BeforeValidator(_read_cursor)] | None = Field(
-        default=None,
-        description="`next_cursor` of the page before.",
-        json_schema_extra={"type": "string", "format": ""},
-    )
+    cursor: Cursor | None = Field(default=None, description="`next_cursor` of the page before.")
     limit: int = Field(default=25, ge=1, le=100, strict=False, description="How many items at most.")
 
 

@@ -15,6 +15,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
 from hearthpay.http.errors import STATUS, ApiError, invalid_fields, problems_of
 from hearthpay.http.example import operation_extras
@@ -25,6 +26,12 @@ Guard = Callable[[Request], Awaitable[object]]
 
 class Endpoint(APIRoute):
     """A route that authenticates first, then reads path, query and body strictly."""
+
+    @property
+    def required_scope(self) -> str | None:
+        """The scope without which the route refuses a key; None where any key will do."""
+        guards = (entry.call for entry in self.dependant.dependencies)
+        return next((guard.scope for guard in guards if isinstance(guard, require)), None)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, with everything that can be settled before a request comes settled here."""

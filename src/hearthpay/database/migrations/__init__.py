@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 from alembic import command
@@ -17,6 +18,7 @@ OLDEST_SERVER = 180000
 """PostgreSQL 18, the first with `uuidv7()`; in the form of `server_version_num`."""
 
 _LOCK = 0x48454152544850  # "HEARTHP": the advisory lock by which servers that start together take turns
+_TURN = threading.Lock()  # Alembic keeps the migration under way in module globals: one thread at a time
 
 
 class MigrationError(Exception):
@@ -32,7 +34,7 @@ def migrate(owner_url: str | URL) -> None:
     """
     engine = create_engine(psycopg_url(owner_url), poolclass=NullPool)
     try:
-        with engine.begin() as connection:
+        with _TURN, engine.begin() as connection:
             _require_supported(connection)
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
             config = Config()

@@ -100,14 +100,18 @@ CREATE TABLE employees (
     pay_frequency text NOT NULL CHECK (pay_frequency IN ('weekly', 'biweekly', 'semimonthly', 'monthly')),
     start_date date NOT NULL,
     end_date date CHECK (end_date >= start_date),
-    payment_method text NOT NULL DEFAULT 'check' CHECK (payment_method IN ('direct_deposit', 'check',
-    'cash')), relationship text NOT NULL DEFAULT 'none' CHECK (relationship <> ''), birth_year smallint
-    CHECK (birth_year BETWEEN 1900 AND 2200), lives_in boolean NOT NULL DEFAULT false, federal_withholding
-    jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(federal_withholding) = 'object'), state_withholding
-    jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(state_withholding) = 'object'), created_at timestamptz
-    NOT NULL DEFAULT now(), updated_at timestamptz NOT NULL DEFAULT now(), UNIQUE (id, employer_id,
-    organization_id, sandbox), FOREIGN KEY (employer_id, organization_id, sandbox) REFERENCES employers (id,
-    organization_id, sandbox)
+    payment_method text NOT NULL DEFAULT 'check'
+        CHECK (payment_method IN ('direct_deposit', 'check', 'cash')),
+    relationship text NOT NULL DEFAULT 'none' CHECK (relationship <> ''),
+    birth_year smallint CHECK (birth_year BETWEEN 1900 AND 2200),
+    lives_in boolean NOT NULL DEFAULT false,
+    federal_withholding jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(federal_withholding) = 'object'),
+    state_withholding jsonb NOT NULL DEFAULT '{}' CHECK (jsonb_typeof(state_withholding) = 'object'),
+    created_at timestamptz NOT NULL DEFAULT now(),
+    updated_at timestamptz NOT NULL DEFAULT now(),
+    UNIQUE (id, employer_id, organization_id, sandbox),
+    FOREIGN KEY (employer_id, organization_id, sandbox)
+        REFERENCES employers (id, organization_id, sandbox)
 );
 CREATE INDEX employees_employer_id_idx ON employees (employer_id, id);
 
@@ -162,6 +166,9 @@ CREATE TABLE paychecks (
     employee_taxes bigint NOT NULL CHECK (employee_taxes >= 0),
     employer_taxes bigint NOT NULL CHECK (employer_taxes >= 0),
     set_aside bigint NOT NULL DEFAULT 0 CHECK (set_aside >= 0),
+    set_aside_source text NOT NULL DEFAULT 'none'
+        CHECK (set_aside_source IN ('rule', 'override', 'skipped', 'none')),
+    set_aside_balance bigint NOT NULL DEFAULT 0,
     net_pay bigint NOT NULL CHECK (net_pay >= 0),
     total_cost bigint NOT NULL CHECK (total_cost >= 0),
     ytd_gross_pay bigint NOT NULL,
@@ -169,7 +176,10 @@ CREATE TABLE paychecks (
     ytd_employee_taxes bigint NOT NULL,
     ytd_employer_taxes bigint NOT NULL,
     employee_name text NOT NULL,
-    warnings text[] NOT NULL DEFAULT '{}',
+    work_state char(2) NOT NULL,
+    residence_state char(2) NOT NULL,
+    reciprocity_certificate text,
+    warnings jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(warnings) = 'array'),
     UNIQUE (payroll_id, position),
     UNIQUE (id, employee_id, employer_id, organization_id, sandbox),
     FOREIGN KEY (payroll_id, employer_id, organization_id, sandbox)
@@ -193,6 +203,7 @@ CREATE TABLE paycheck_lines (
     name text NOT NULL,
     payer text NOT NULL CHECK (payer IN ('employee', 'employer')),
     agency text NOT NULL,
+    category text NOT NULL CHECK (category <> ''),
     subject_wages bigint NOT NULL,
     taxable_wages bigint NOT NULL,
     rate numeric,

@@ -1,0 +1,34 @@
+"""The tables of organizations and API keys."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hearthpay.database.base import Base
+
+
+class Organization(Base):
+    """An account: a family, an agency or a company, with one household or many."""
+
+    __tablename__ = "organizations"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    name: Mapped[str]
+    created_at: Mapped[datetime]
+
+
+class ApiKeyRecord(Base):
+    """An API key as it is kept: its hash, what it may do and the household it remembers."""
+
+    __tablename__ = "api_keys"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID | None]
+    mode: Mapped[str]
+    scopes: Mapped[list[str]]
+    key_hash: Mapped[bytes]
+    last_four: Mapped[str]
+    created_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]

@@ -1,0 +1,119 @@
+"""What goes over the wire about employees: everything payroll needs, and nothing secret."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Literal, cast
+from uuid import UUID
+
+from pydantic import Field
+
+from hearthpay.employees.certificates import FederalWithholding, StateWithholding
+from hearthpay.employees.models import Employee
+from hearthpay.http.fields import Choice, Day, Email, Identifier, PersonName, RequestModel, StateCode, Text
+from hearthpay.http.money import Amount, Dollars
+from hearthpay.http.paging import Page
+from hearthpay.taxes.contribution import RELATIONSHIPS
+
+PayFrequency = Literal["weekly", "biweekly", "semimonthly", "monthly"]
+PaymentMethod = Literal["direct_deposit", "check", "cash"]
+EmployeeStatus = Literal["active", "terminated"]
+OnboardingStatus = Literal["missing", "invited", "complete"]
+
+HourlyRate = Annotated[Decimal, Amount(minimum=Decimal("0.01"), maximum=Decimal("9999.99"))]
+PlaceName = Annotated[str, Text(longest=100)]
+
+
+class NewEmployee(RequestModel):
+    """An employee to be added to a household. Social Security and bank numbers are entered in the portal."""
+
+    employer_id: Identifier | None = Field(
+        default=None, description="The household; left out, the one the key remembers."
+    )
+    first_name: PersonName
+    last_name: PersonName
+    email: Email | None = None
+    pay_rate: HourlyRate = Field(description="Dollars an hour.")
+    overtime_rate: HourlyRate | None = Field(
+        default=None, description="Dollars an hour of overtime; left out, one and a half times `pay_rate`."
+    )
+    pay_frequency: PayFrequency = "biweekly"
+    start_date: Day
+    work_state: StateCode | None = Field(default=None, description="Left out, the household's state.")
+    residence_state: StateCode | None = Field(default=None, description="Left out, the state of work.")
+    city: PlaceName | None = Field(
+        default=None, description="Where the employee lives; chooses the local tax of a city that has one."
+    )
+    locality: PlaceName | None = Field(
+        default=None, description="The code of a locality whose tax applies, such as `NYC`."
+    )
+    payment_method: PaymentMethod = "check"
+    relationship: Annotated[str, Choice(RELATIONSHIPS)] = Field(
+        default="none",
+        description="How the employee is related to the employer; some are exempt from some taxes.",
+    )
+    birth_year: int | None = Field(default=None, ge=1900, le=2200)
+    lives_in: bool = Field(default=False, description="Whether the employee lives in the household.")
+    federal_withholding: FederalWithholding | None = None
+    state_withholding: StateWithholding | None = None
+
+
+class EmployeeQuery(Page):
+    """Whose employees to list."""
+
+    employer_id: Identifier = Field(description="The household.")
+
+
+@dataclass(frozen=True, slots=True)
+class Onboarding:
+    """What the employee still has to enter in the portal."""
+
+    bank_account: OnboardingStatus
+    tax_info: OnboardingStatus
+
+
+@dataclass(frozen=True, slots=True)
+class EmployeeItem:
+    """An employee as a list shows one."""
+
+    id: UUID
+    employee_id: UUID
+    employer_id: UUID
+    first_name: str
+    last_name: str
+    name: str
+    status: EmployeeStatus
+    work_state: str
+    residence_state: str
+    pay_rate: Dollars
+    overtime_rate: Dollars
+    pay_frequency: PayFrequency
+    start_date: date
+    end_date: date | None
+    payment_method: PaymentMethod
+    onboarding: Onboarding
+    created_at: datetime
+
+
+def item_of(employee: Employee) -> EmployeeItem:
+    """The employee as a list shows one."""
+    return EmployeeItem(
+        id=employee.id,
+        employee_id=employee.id,
+        employer_id=employee.employer_id,
+        first_name=employee.first_name,
+        last_name=employee.last_name,
+        name=employee.name,
+        status=cast(EmployeeStatus, employee.status),
+        work_state=employee.work_state,
+        residence_state=employee.residence_state,
+        pay_rate=employee.pay_rate,
+        overtime_rate=employee.overtime_rate,
+        pay_frequency=cast(PayFrequency, employee.pay_frequency),
+        start_date=employee.start_date,
+        end_date=employee.end_date,
+        payment_method=cast(PaymentMethod, employee.payment_method),
+        # The vault for these numbers is not open yet: nobody can have entered any.
+        onboarding=Onboarding(bank_account="missing", tax_info="missing"),
+        created_at=employee.created_at,
+    )

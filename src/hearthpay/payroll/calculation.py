@@ -1,0 +1,124 @@
+"""The calculator's and the threshold check's answers, shared by the API and the command line."""
+
+from decimal import Decimal
+from typing import Any
+
+from hearthpay.taxes import AnnualEstimate, ThresholdCheck
+from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.rounding import half_up
+
+ESTIMATE_NOTE = "An estimate: income tax depends on the employee's own Form W-4 and state certificate."
+
+
+def estimate_data(estimate: AnnualEstimate) -> dict[str, Any]:
+    """Return the ``data`` of ``POST /calculate``: amounts as Decimals, the year's totals as sums of lines."""
+    check = estimate.threshold
+    gross = estimate.gross_per_paycheck_cents
+    employee_paycheck = estimate.per_paycheck_cents("employee")
+    employer_paycheck = estimate.per_paycheck_cents("employer")
+    employer_total = estimate.annual_cents("employer")
+    annual = int(estimate.annual_wages.scaleb(2))
+    effective = Decimal(half_up(employer_total * 10_000, annual) if annual else 0).scaleb(-2)
+    data: dict[str, Any] = {
+        "tax_year": estimate.tax_year,
+        "state": estimate.state,
+        "state_name": estimate.state_name,
+        "annual_wages": estimate.annual_wages,
+        "pay_frequency": estimate.pay_frequency,
+        "filing_status": estimate.filing_status,
+        "employer_taxes": {
+            "social_security": from_cents(estimate.annual_cents("employer", "social_security")),
+            "medicare": from_cents(estimate.annual_cents("employer", "medicare")),
+            "futa": from_cents(estimate.annual_cents("employer", "futa")),
+            "state_unemployment": from_cents(estimate.annual_cents("employer", "state_unemployment")),
+            "other": from_cents(estimate.annual_cents("employer", "other")),
+            "total": from_cents(employer_total),
+            "effective_rate": effective,
+        },
+        "employee_taxes_estimate": {
+            "federal_income_tax": from_cents(estimate.annual_cents("employee", "federal_income_tax")),
+            "state_income_tax": from_cents(estimate.annual_cents("employee", "state_income_tax")),
+            "social_security": from_cents(estimate.annual_cents("employee", "social_security")),
+            "medicare": from_cents(estimate.annual_cents("employee", "medicare")),
+            "other": from_cents(estimate.annual_cents("employee", "other", "state_unemployment")),
+            "total": from_cents(estimate.annual_cents("employee")),
+            "note": ESTIMATE_NOTE,
+        },
+        "per_paycheck": {
+            "gross_pay": from_cents(gross),
+            "employer_taxes": from_cents(employer_paycheck),
+            "employee_taxes": from_cents(employee_paycheck),
+            "net_pay": from_cents(gross - employee_paycheck),
+            "total_cost": from_cents(gross + employer_paycheck),
+            "periods_per_year": estimate.periods,
+        },
+        "threshold": {
+            "fica_threshold": check.fica_threshold,
+            "federal_status": check.federal_status,
+            "action_required": check.federal_status == "above" or check.state_status == "above",
+            "state_suta_status": check.suta_status,
+            "state_suta_threshold": check.suta_threshold_quarterly,
+        },
+        "lines": [
+            {
+                "code": line.code,
+                "name": line.name,
+                "payer": line.payer,
+                "annual_amount": from_cents(line.annual_cents),
+                "per_paycheck_amount": from_cents(line.per_paycheck_cents),
+                "rate": line.rate,
+                "wage_base": line.wage_base,
+            }
+            for line in estimate.lines
+        ],
+        "limitations": list(estimate.limitations),
+        "rulebook": {"version": estimate.rulebook_version, "tax_year": estimate.tax_year},
+    }
+    if estimate.residence_state is not None and estimate.residence_state != estimate.state:
+        agreement = estimate.reciprocity
+        data["reciprocity"] = {
+            "applied": agreement is not None,
+            "certificate": agreement.certificate if agreement is not None else None,
+            "residence_state": estimate.residence_state,
+        }
+    return data
+
+
+def threshold_data(check: ThresholdCheck) -> dict[str, Any]:
+    """Return the ``data`` of ``GET /threshold``."""
+    wages, threshold = f"{check.annual_wages:,}", f"{check.fica_threshold:,}"
+    explanations = {
+        "below": f"Cash wages of {wages} stay below the {check.tax_year} threshold of {threshold}: "
+        "no Social Security and Medicare, and no Form W-2 unless income tax is withheld.",
+        "approaching": f"Cash wages of {wages} come near the {check.tax_year} threshold of {threshold}. Once it is "
+        "reached, Social Security and Medicare are due on all cash wages of the year, from the first dollar.",
+        "above": f"Cash wages of {wages} reach the {check.tax_year} threshold of {threshold}: Social Security and "
+        "Medicare are due on all cash wages of the year, from the first dollar, and a Form W-2 must be given.",
+    }
+    quarterly = f"{check.futa_quarterly_threshold:,}"
+    return {
+        "tax_year": check.tax_year,
+        "state": check.state,
+        "annual_wages": check.annual_wages,
+        "federal": {
+            "fica_threshold": check.fica_threshold,
+            "approaching_threshold": check.approaching_threshold,
+            "status": check.federal_status,
+            "action_required": check.federal_status == "above",
+            "explanation": explanations[check.federal_status],
+        },
+        "state_threshold": {
+            "threshold_quarterly": check.state_threshold_quarterly,
+            "status": check.state_status,
+            "explanation": check.state_explanation,
+        },
+        "futa": {
+            "quarterly_threshold": check.futa_quarterly_threshold,
+            "note": f"FUTA is due on the first 7,000 of each worker's cash wages once all household workers together "
+            f"are paid {quarterly} or more in any calendar quarter of this year or the one before.",
+        },
+        "limitations": [
+            "Assumes one employee whose wages are spread evenly over the year; quarterly thresholds count all workers.",
+            *check.limitations,
+        ],
+    }

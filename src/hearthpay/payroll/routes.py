@@ -1,0 +1,188 @@
+"""The API of calculator, threshold check, preview, run, and the payrolls that were run."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import Depends, Query
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.http.actor import Actor
+from hearthpay.http.auth import require
+from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing
+from hearthpay.http.idempotency import idempotent, key_of
+from hearthpay.http.routing import api_router, describe
+from hearthpay.http.runtime import runtime_of
+from hearthpay.payroll import service
+from hearthpay.payroll.answers import detail_data, preview_data, run_data, summary_data
+from hearthpay.payroll.calculation import estimate_data, threshold_data
+from hearthpay.payroll.schemas import (
+    Calculation,
+    CalculationResult,
+    PayrollDetail,
+    PayrollPreview,
+    PayrollRequest,
+    PayrollResult,
+    PayrollsQuery,
+    PayrollSummary,
+    ThresholdQuery,
+    ThresholdResult,
+)
+from hearthpay.taxes import check_thresholds, estimate_year
+
+calculator_router: Final = api_router("Calculator")
+payroll_router: Final = api_router("Payroll")
+
+_PAYROLL: Final = {
+    "pay_period_start": "2026-11-02",
+    "pay_period_end": "2026-11-15",
+    "pay_date": "2026-11-20",
+    "pay_frequency": "biweekly",
+    "employees": [
+        {
+            "employee_id": "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b11",
+            "regular_hours": 80,
+            "overtime_hours": 2.5,
+            "payment_method": "check",
+        }
+    ],
+}
+_RUN_ERRORS: Final = (
+    "duplicate_employee",
+    "employee_not_in_household",
+    "employee_not_started",
+    "invalid_state",
+    "unsupported_tax_year",
+    "unsupported_jurisdiction",
+    "household_forbidden",
+    "key_mode_mismatch",
+    "payroll_overlap",
+    "idempotency_conflict",
+    "direct_deposit_unavailable",
+)
+
+
+@calculator_router.post(
+    "/calculate",
+    operation_id="calculate",
+    summary="Estimate a year's household taxes",
+    **describe(
+        answer=Envelope[CalculationResult],
+        body={"state": "CA", "annual_wages": 35000, "pay_frequency": "biweekly", "filing_status": "single"},
+        errors=("unsupported_jurisdiction", "unsupported_tax_year", "idempotency_conflict"),
+    ),
+)
+async def calculate(
+    request: Request, body: Calculation, actor: Annotated[Actor, Depends(require("calculator"))]
+) -> Response:
+    """Every tax of household and employee over a year and per paycheck, with the law's current figures."""
+    estimate = estimate_year(
+        body.state,
+        body.annual_wages,
+        on=runtime_of(request).clock.today(),
+        pay_frequency=body.pay_frequency,
+        filing_status=body.filing_status,
+        residence_state=body.residence_state,
+        reciprocity_certificate_on_file=body.reciprocity_certificate_on_file,
+    )
+    data = estimate_data(estimate)
+    if key_of(request) is None:
+        return answer(request, data)
+
+    async def operation(_: AsyncSession) -> Answer:
+        return Answer(data)
+
+    return await idempotent(request, actor, operation)
+
+
+@calculator_router.get(
+    "/threshold",
+    operation_id="checkThreshold",
+    summary="Compare wages with the household thresholds",
+    **describe(
+        answer=Envelope[ThresholdResult],
+        query={"state": "NY", "annual_wages": 2900, "tax_year": 2026},
+        errors=("unsupported_jurisdiction", "unsupported_tax_year"),
+    ),
+)
+async def threshold(
+    request: Request,
+    query: Annotated[ThresholdQuery, Query()],
+    actor: Annotated[Actor, Depends(require("calculator"))],  # noqa: ARG001 - the guard
+) -> Response:
+    """Whether Social Security, Medicare, federal and state unemployment taxes are due on such wages."""
+    year = query.tax_year if query.tax_year is not None else runtime_of(request).clock.today().year
+    return answer(request, threshold_data(check_thresholds(query.state, query.annual_wages, year)))
+
+
+@payroll_router.post(
+    "/payroll/preview",
+    operation_id="previewPayroll",
+    summary="Calculate a payroll without running it",
+    **describe(answer=Envelope[PayrollPreview], body=_PAYROLL, errors=_RUN_ERRORS),
+)
+async def preview_payroll(
+    request: Request, body: PayrollRequest, actor: Annotated[Actor, Depends(require("payroll"))]
+) -> Response:
+    """Takes and checks what a run does and answers the same amounts; creates nothing."""
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        return Answer(preview_data(await service.preview_payroll(session, actor, clock, body)))
+
+    return await idempotent(request, actor, operation)
+
+
+@payroll_router.post(
+    "/payroll/run",
+    operation_id="runPayroll",
+    summary="Run a payroll",
+    **describe(answer=Envelope[PayrollResult], body=_PAYROLL, errors=_RUN_ERRORS),
+)
+async def run_payroll(
+    request: Request, body: PayrollRequest, actor: Annotated[Actor, Depends(require("payroll"))]
+) -> Response:
+    """Check and cash payrolls are completed at once. Send an `Idempotency-Key`: a retry then pays nobody twice."""
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        return Answer(run_data(await service.run_payroll(session, actor, clock, body)))
+
+    return await idempotent(request, actor, operation)
+
+
+@payroll_router.get(
+    "/payroll/{payroll_id}",
+    operation_id="getPayroll",
+    summary="Read a payroll",
+    **describe(answer=Envelope[PayrollDetail], errors=("not_found",)),
+)
+async def get_payroll(
+    request: Request, payroll_id: UUID, actor: Annotated[Actor, Depends(require("payroll"))]
+) -> Response:
+    """The payroll as it was run, line by line."""
+    async with runtime_of(request).database.transaction(actor.tenant) as session:
+        payroll = await service.get_payroll(session, payroll_id)
+    return answer(request, detail_data(payroll))
+
+
+@payroll_router.get(
+    "/payrolls",
+    operation_id="listPayrolls",
+    summary="List payrolls",
+    **describe(
+        answer=ListEnvelope[PayrollSummary],
+        query={"status": "completed", "from": "2026-01-01", "limit": 25},
+        errors=("household_forbidden", "key_mode_mismatch"),
+    ),
+)
+async def list_payrolls(
+    request: Request,
+    query: Annotated[PayrollsQuery, Query()],
+    actor: Annotated[Actor, Depends(require("payroll"))],
+) -> Response:
+    """Newest first; of all households the key reaches, or of one."""
+    async with runtime_of(request).database.transaction(actor.tenant) as session:
+        payrolls, next_cursor = await service.list_payrolls(session, actor, query)
+    return listing(request, [summary_data(payroll, count) for payroll, count in payrolls], next_cursor)

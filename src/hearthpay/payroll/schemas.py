@@ -1,0 +1,412 @@
+"""What goes over the wire about calculations, previews and payrolls."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from hearthpay.employees.schemas import PayFrequency, PaymentMethod
+from hearthpay.http.fields import Day, Identifier, RequestModel, StateCode, Text
+from hearthpay.http.money import Amount, Dollars, Money, Percent, Rate
+from hearthpay.http.paging import Page
+
+FilingStatus = Literal["single", "married", "head_of_household"]
+PayrollStatus = Literal[
+    "draft", "scheduled", "firing", "pending_funding", "processing", "completed", "voided", "failed"
+]
+ThresholdStatus = Literal["below", "approaching", "above"]
+Hours = Annotated[Decimal, Amount(maximum=Decimal(744))]
+AnnualWages = Annotated[Decimal, Amount(maximum=Decimal(999_999))]
+AnnualWagesQuery = Annotated[Decimal, Amount(maximum=Decimal(999_999), from_query=True)]
+
+
+class Calculation(RequestModel):
+    """A year of household employment to estimate."""
+
+    state: StateCode = Field(description="Where the work is done.")
+    annual_wages: AnnualWages = Field(description="Gross cash wages of the year.")
+    pay_frequency: PayFrequency = "biweekly"
+    filing_status: FilingStatus = Field(default="single", description="The employee's, on Form W-4.")
+    residence_state: StateCode | None = Field(default=None, description="Left out, the state of work.")
+    reciprocity_certificate_on_file: bool = Field(
+        default=False,
+        description="The employee filed the work state's certificate for residents of a reciprocal state.",
+    )
+
+
+class ThresholdQuery(RequestModel):
+    """Wages to compare with the household thresholds."""
+
+    state: StateCode
+    annual_wages: AnnualWagesQuery
+    tax_year: int | None = Field(default=None, strict=False, description="2024 to 2026; left out, this year.")
+
+
+class SetAsideRequest(RequestModel):
+    """What the employee asks to have set aside from this paycheck."""
+
+    skip: bool = False
+    amount: Annotated[Decimal, Amount(maximum=Decimal(9_999))] | None = None
+
+
+class PayrollEmployee(RequestModel):
+    """One employee's pay of the period."""
+
+    employee_id: Identifier
+    regular_hours: Hours = Decimal(0)
+    overtime_hours: Hours = Decimal(0)
+    bonus: Money = Decimal(0)
+    other_earnings: Money = Decimal(0)
+    payment_method: PaymentMethod = "check"
+    voluntary_set_aside: SetAsideRequest | None = None
+
+
+class PayrollRequest(RequestModel):
+    """A payroll to preview or to run."""
+
+    employer_id: Identifier | None = Field(
+        default=None, description="Left out, the household the key remembers."
+    )
+    pay_period_start: Day
+    pay_period_end: Day
+    pay_date: Day | None = Field(
+        default=None, description="Left out: today in Eastern time, or the period end if that is later."
+    )
+    pay_frequency: PayFrequency
+    employees: list[PayrollEmployee] = Field(min_length=1, max_length=100)
+    notes: Annotated[str, Text(longest=500, lines=True)] | None = None
+    confirm_large_payroll: bool = False
+    confirm_ach_debit: bool = False
+    off_cycle: bool | None = Field(
+        default=None, deprecated=True, description="Retired; accepted and ignored."
+    )
+
+
+class PayrollsQuery(Page):
+    """Which payrolls to list."""
+
+    employer_id: Identifier | None = None
+    employee_id: Identifier | None = None
+    status: PayrollStatus | None = None
+    from_: Day | None = Field(default=None, alias="from", description="Pay dates from this day on.")
+    to: Day | None = Field(default=None, description="Pay dates up to this day.")
+
+
+# The shapes of answers, for the documentation and for typed clients.
+
+
+@dataclass(frozen=True, slots=True)
+class RulebookName:
+    """Which edition of the law was used."""
+
+    version: str
+    tax_year: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reciprocity:
+    """How an agreement between two states was applied."""
+
+    applied: bool
+    certificate: str | None
+    residence_state: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnnualEmployerTaxes:
+    """The household's taxes of a year."""
+
+    social_security: Dollars
+    medicare: Dollars
+    futa: Dollars
+    state_unemployment: Dollars
+    other: Dollars
+    total: Dollars
+    effective_rate: Percent
+
+
+@dataclass(frozen=True, slots=True)
+class AnnualEmployeeTaxes:
+    """What is withheld from the employee in a year."""
+
+    federal_income_tax: Dollars
+    state_income_tax: Dollars
+    social_security: Dollars
+    medicare: Dollars
+    other: Dollars
+    total: Dollars
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class PerPaycheck:
+    """The year spread evenly over its paychecks."""
+
+    gross_pay: Dollars
+    employer_taxes: Dollars
+    employee_taxes: Dollars
+    net_pay: Dollars
+    total_cost: Dollars
+    periods_per_year: int
+
+
+@dataclass(frozen=True, slots=True)
+class CalculationThreshold:
+    """Where the wages stand against the thresholds."""
+
+    fica_threshold: Dollars
+    federal_status: ThresholdStatus
+    action_required: bool
+    state_suta_status: ThresholdStatus
+    state_suta_threshold: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class CalculationLine:
+    """One tax over the year."""
+
+    code: str
+    name: str
+    payer: Literal["employee", "employer"]
+    annual_amount: Dollars
+    per_paycheck_amount: Dollars
+    rate: Rate | None
+    wage_base: Dollars | None
+
+
+@dataclass(frozen=True, slots=True)
+class CalculationResult:
+    """A year's estimate."""
+
+    tax_year: int
+    state: str
+    state_name: str
+    annual_wages: Dollars
+    pay_frequency: PayFrequency
+    filing_status: FilingStatus
+    employer_taxes: AnnualEmployerTaxes
+    employee_taxes_estimate: AnnualEmployeeTaxes
+    per_paycheck: PerPaycheck
+    threshold: CalculationThreshold
+    lines: list[CalculationLine]
+    limitations: list[str]
+    rulebook: RulebookName
+    reciprocity: Reciprocity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FederalThreshold:
+    """The Social Security and Medicare threshold of the year."""
+
+    fica_threshold: Dollars
+    approaching_threshold: Dollars
+    status: ThresholdStatus
+    action_required: bool
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateThreshold:
+    """The lowest quarterly cash wages at which the state asks for anything."""
+
+    threshold_quarterly: Dollars
+    status: ThresholdStatus
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class FutaThreshold:
+    """When federal unemployment tax begins."""
+
+    quarterly_threshold: Dollars
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdResult:
+    """A threshold check."""
+
+    tax_year: int
+    state: str
+    annual_wages: Dollars
+    federal: FederalThreshold
+    state_threshold: StateThreshold
+    futa: FutaThreshold
+    limitations: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PayPeriod:
+    """The pay period and its pay date."""
+
+    start: date
+    end: date
+    pay_date: date
+    frequency: PayFrequency
+
+
+@dataclass(frozen=True, slots=True)
+class EarningsItem:
+    """The parts of gross pay."""
+
+    regular_hours: Decimal
+    regular_pay: Dollars
+    overtime_hours: Decimal
+    overtime_pay: Dollars
+    bonus: Dollars
+    other_earnings: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class EmployeeTaxes:
+    """What is withheld from this paycheck."""
+
+    federal_income_tax: Dollars
+    social_security: Dollars
+    medicare: Dollars
+    state_income_tax: Dollars
+    other: Dollars
+    total: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class EmployerTaxes:
+    """What the household owes on this paycheck."""
+
+    social_security: Dollars
+    medicare: Dollars
+    futa: Dollars
+    state_unemployment: Dollars
+    other: Dollars
+    total: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class LineItem:
+    """One tax on one paycheck."""
+
+    code: str
+    name: str
+    payer: Literal["employee", "employer"]
+    taxable_wages: Dollars
+    rate: Rate | None
+    amount: Dollars
+    ytd_amount: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class SetAsideItem:
+    """What is set aside from this paycheck, and the balance after it."""
+
+    amount: Dollars
+    source: Literal["rule", "override", "skipped", "none"]
+    balance: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class YearToDateItem:
+    """Sums of the year, this paycheck included."""
+
+    gross_pay: Dollars
+    net_pay: Dollars
+    employee_taxes: Dollars
+    employer_taxes: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class PaycheckItem:
+    """One employee's paycheck."""
+
+    employee_id: UUID
+    name: str
+    payment_method: PaymentMethod
+    earnings: EarningsItem
+    gross_pay: Dollars
+    employee_taxes: EmployeeTaxes
+    employer_taxes: EmployerTaxes
+    lines: list[LineItem]
+    voluntary_set_aside: SetAsideItem
+    net_pay: Dollars
+    total_cost: Dollars
+    ytd: YearToDateItem
+    warnings: list[str]
+    reciprocity: Reciprocity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Sums over the paychecks."""
+
+    gross_pay: Dollars
+    total_deductions: Dollars
+    total_net_pay: Dollars
+    total_employer_taxes: Dollars
+    total_cost: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class PayrollPreview:
+    """What a run would do."""
+
+    preview: bool
+    next_step: str
+    pay_date_defaulted: bool
+    pay_period: PayPeriod
+    employees: list[PaycheckItem]
+    totals: Totals
+    rulebook: RulebookName
+
+
+@dataclass(frozen=True, slots=True)
+class PayrollResult:
+    """A payroll that was run."""
+
+    payroll_id: UUID
+    status: PayrollStatus
+    pay_date_defaulted: bool
+    pay_period: PayPeriod
+    employees: list[PaycheckItem]
+    totals: Totals
+    rulebook: RulebookName
+
+
+@dataclass(frozen=True, slots=True)
+class StatusChange:
+    """A status and since when."""
+
+    status: PayrollStatus
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PayrollDetail:
+    """A payroll as it was run, its history and its documents."""
+
+    payroll_id: UUID
+    employer_id: UUID
+    status: PayrollStatus
+    pay_date_defaulted: bool
+    pay_period: PayPeriod
+    employees: list[PaycheckItem]
+    totals: Totals
+    rulebook: RulebookName
+    notes: str | None
+    status_history: list[StatusChange]
+    documents: list[str]
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PayrollSummary:
+    """A payroll as a list shows one."""
+
+    payroll_id: UUID
+    employer_id: UUID
+    status: PayrollStatus
+    pay_period: PayPeriod
+    totals: Totals
+    employee_count: int
+    created_at: datetime

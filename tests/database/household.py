@@ -1,0 +1,179 @@
+"""Rows to test with, written as the owner: the smallest household that satisfies the schema."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+import psycopg
+
+from hearthpay.database.session import Tenant
+
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """The ids of one household's rows; every table has one row of it."""
+
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    employee_id: UUID
+    payroll_id: UUID
+    paycheck_id: UUID
+    key_hash: bytes
+
+    @property
+    def tenant(self) -> Tenant:
+        """The tenant that sees everything of the organization in the household's mode."""
+        return Tenant(self.organization_id, self.sandbox)
+
+
+def insert(connection: psycopg.Connection, table: str, **values: Any) -> UUID:
+    """Insert one row and return its id, or the organization's for a table without one."""
+    columns = ", ".join(values)
+    places = ", ".join(f"%({name})s" for name in values)
+    result = "id" if table not in ("paycheck_lines", "idempotency_keys") else "organization_id"
+    row = connection.execute(
+        f"INSERT INTO {table} ({columns}) VALUES ({places}) RETURNING {result}", values
+    ).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def add_organization(connection: psycopg.Connection, name: str) -> UUID:
+    return insert(connection, "organizations", name=name)
+
+
+def add_household(
+    connection: psycopg.Connection, organization_id: UUID, *, sandbox: bool = False
+) -> Household:
+    """A household with one employee, one payroll, one paycheck, one line, one key and one audit row."""
+    tenant = {"organization_id": organization_id, "sandbox": sandbox}
+    employer_id = insert(
+        connection,
+        "employers",
+        **tenant,
+        first_name="Ada",
+        last_name="Smith",
+        email="ada@example.com",
+        state="CA",
+    )
+    household = tenant | {"employer_id": employer_id}
+    employee_id = add_employee(connection, household)
+    payroll_id = add_payroll(connection, household)
+    paycheck_id = add_paycheck(connection, household, payroll_id, employee_id)
+    insert(
+        connection,
+        "paycheck_lines",
+        **household,
+        paycheck_id=paycheck_id,
+        employee_id=employee_id,
+        tax_year=2026,
+        position=0,
+        code="US-SS-EE",
+        name="Social Security",
+        payer="employee",
+        agency="IRS",
+        category="social_security",
+        subject_wages=100_000,
+        taxable_wages=100_000,
+        rate="0.062",
+        amount=6_200,
+        ytd_amount=6_200,
+    )
+    insert(connection, "idempotency_keys", **tenant, key=f"key of {employer_id}", request_hash=b"\x00" * 32)
+    insert(connection, "audit_log", **household, actor_kind="operator", action="household.create")
+    key_hash = employer_id.bytes * 2
+    insert(
+        connection,
+        "api_keys",
+        organization_id=organization_id,
+        employer_id=employer_id,
+        mode="test" if sandbox else "live",
+        scopes=["payroll"],
+        key_hash=key_hash,
+        last_four="abcd",
+    )
+    return Household(organization_id, employer_id, sandbox, employee_id, payroll_id, paycheck_id, key_hash)
+
+
+def add_employee(connection: psycopg.Connection, household: dict[str, Any]) -> UUID:
+    return insert(
+        connection,
+        "employees",
+        **household,
+        first_name="Grace",
+        last_name="Miller",
+        work_state="CA",
+        residence_state="CA",
+        pay_rate_cents=3_000,
+        overtime_rate_cents=4_500,
+        pay_frequency="weekly",
+        start_date=date(2026, 1, 1),
+    )
+
+
+def add_payroll(connection: psycopg.Connection, household: dict[str, Any]) -> UUID:
+    return insert(
+        connection,
+        "payrolls",
+        **household,
+        status="completed",
+        period_start=date(2026, 11, 9),
+        period_end=date(2026, 11, 15),
+        pay_date=date(2026, 11, 20),
+        pay_date_defaulted=False,
+        pay_frequency="weekly",
+        rulebook_version="2026.1",
+        tax_year=2026,
+        gross_pay=100_000,
+        total_deductions=6_200,
+        net_pay=93_800,
+        employer_taxes=6_200,
+        total_cost=106_200,
+        created_by_kind="key",
+    )
+
+
+def add_paycheck(
+    connection: psycopg.Connection,
+    household: dict[str, Any],
+    payroll_id: UUID,
+    employee_id: UUID,
+    *,
+    period: str = "[2026-11-09,2026-11-15]",
+    position: int = 0,
+    live: bool = True,
+) -> UUID:
+    return insert(
+        connection,
+        "paychecks",
+        **household,
+        payroll_id=payroll_id,
+        employee_id=employee_id,
+        position=position,
+        live=live,
+        tax_year=2026,
+        period=period,
+        payment_method="check",
+        regular_hours="33.33",
+        regular_pay=100_000,
+        overtime_hours=0,
+        overtime_pay=0,
+        bonus=0,
+        other_earnings=0,
+        gross_pay=100_000,
+        employee_taxes=6_200,
+        employer_taxes=6_200,
+        net_pay=93_800,
+        total_cost=106_200,
+        ytd_gross_pay=100_000,
+        ytd_net_pay=93_800,
+        ytd_employee_taxes=6_200,
+        ytd_employer_taxes=6_200,
+        employee_name="Grace Miller",
+        work_state="CA",
+        residence_state="CA",
+    )

@@ -1,0 +1,109 @@
+"""Migrating is safe to repeat, to do from many sides at once, to be killed at, and to do without a superuser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
+from uuid import uuid4
+
+import psycopg
+import pytest
+from sqlalchemy.engine import make_url
+
+from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.migrations import MigrationError, migrate
+from tests.conftest import TABLES, plain_url
+
+NewDatabase = Callable[[], str]
+
+
+@pytest.fixture
+def new_database(server: EmbeddedServer, owner_connection: psycopg.Connection) -> Iterator[NewDatabase]:
+    """Makes empty databases on the shared server and returns their owner URLs."""
+    names: list[str] = []
+
+    def make() -> str:
+        names.append(f"migration_{uuid4().hex}")
+        owner_connection.execute(f"CREATE DATABASE {names[-1]}")
+        url = make_url(server.owner_url()).set(database=names[-1])
+        return url.render_as_string(hide_password=False)
+
+    yield make
+    for name in names:
+        owner_connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def tables(url: str) -> set[str]:
+    with psycopg.connect(plain_url(url)) as connection:
+        rows = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public'").fetchall()
+    return {name for (name,) in rows}
+
+
+def test_migrating_again_changes_nothing(new_database: NewDatabase) -> None:
+    url = new_database()
+    migrate(url)
+    assert tables(url) == {*TABLES, "alembic_version"}
+    with psycopg.connect(plain_url(url)) as connection:
+        connection.execute("INSERT INTO organizations (name) VALUES ('Smith')")
+    migrate(url)
+    migrate(url)
+    with psycopg.connect(plain_url(url)) as connection:
+        assert connection.execute("SELECT name FROM organizations").fetchall() == [("Smith",)]
+
+
+def test_servers_that_start_together_migrate_once(new_database: NewDatabase) -> None:
+    url = new_database()
+    with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as processes:
+        list(processes.map(migrate, [url] * 4))
+    assert tables(url) == {*TABLES, "alembic_version"}
+
+
+def test_threads_of_one_process_take_turns(new_database: NewDatabase) -> None:
+    url = new_database()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(migrate, [url] * 4))
+    assert tables(url) == {*TABLES, "alembic_version"}
+
+
+def test_databases_of_one_cluster_share_the_role(new_database: NewDatabase) -> None:
+    urls = [new_database() for _ in range(3)]
+    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as processes:
+        list(processes.map(migrate, urls))
+    assert all("employees" in tables(url) for url in urls)
+
+
+def test_a_failed_migration_leaves_no_trace(new_database: NewDatabase) -> None:
+    url = new_database()
+    with psycopg.connect(plain_url(url)) as connection:
+        connection.execute("CREATE TABLE audit_log (mine int)")  # the last table the migration makes
+    with pytest.raises(Exception, match='relation "audit_log" already exists'):
+        migrate(url)
+    assert tables(url) == {"audit_log"}
+
+
+def test_a_newer_programs_schema_is_left_alone(new_database: NewDatabase) -> None:
+    url = new_database()
+    migrate(url)
+    with psycopg.connect(plain_url(url)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(MigrationError, match="9999"):
+        migrate(url)
+
+
+def test_a_role_which_could_bypass_the_policies_is_refused(
+    new_database: NewDatabase, owner_connection: psycopg.Connection
+) -> None:
+    url = new_database()
+    owner_connection.execute("ALTER ROLE hearthpay_service BYPASSRLS")
+    try:
+        with pytest.raises(Exception, match="must not be able to bypass row-level security"):
+            migrate(url)
+    finally:
+        owner_connection.execute("ALTER ROLE hearthpay_service NOBYPASSRLS")
+
+
+def test_the_service_itself_cannot_become_the_owner(new_database: NewDatabase) -> None:
+    url = make_url(new_database()).set(username="hearthpay_service")
+    with pytest.raises(Exception, match=r"must not own the tables|permission denied"):
+        migrate(url)

@@ -1,0 +1,259 @@
+"""No statement of the service's role, however wrong or hostile, reaches another tenant's rows."""
+
+from __future__ import annotations
+
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from psycopg import errors
+from sqlalchemy import text
+
+from hearthpay.database.embedded import OWNER_ROLE
+from hearthpay.database.session import Database, Tenant
+from tests.conftest import TABLES
+from tests.database.household import Household, add_household, insert
+
+HOUSEHOLD_TABLES = ("employees", "payrolls", "paychecks", "paycheck_lines", "audit_log", "api_keys")
+
+
+def enter(
+    connection: psycopg.Connection,
+    organization_id: UUID,
+    *,
+    sandbox: bool = False,
+    employer_id: UUID | None = None,
+) -> None:
+    """Name the tenant for the rest of the session."""
+    connection.execute(
+        "SELECT set_config('hearthpay.organization_id', %s, false), set_config('hearthpay.sandbox', %s, false), "
+        "set_config('hearthpay.employer_id', %s, false)",
+        (str(organization_id), str(sandbox).lower(), "" if employer_id is None else str(employer_id)),
+    )
+
+
+def count(connection: psycopg.Connection, table: str) -> int:
+    row = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    assert row is not None
+    return row[0]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_without_a_tenant_nothing_is_visible(
+    table: str, service: psycopg.Connection, smiths: Household, joneses: Household
+) -> None:
+    assert count(service, table) == 0
+    enter(service, smiths.organization_id)
+    assert count(service, table) == 1
+    # A setting that was made and taken back reads as '' and must hide everything again.
+    service.execute("RESET ALL")
+    assert count(service, table) == 0
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_each_tenant_sees_its_own_rows_only(
+    table: str, service: psycopg.Connection, smiths: Household, joneses: Household
+) -> None:
+    column = "id" if table == "organizations" else "organization_id"
+    for household in (smiths, joneses):
+        enter(service, household.organization_id)
+        assert service.execute(f"SELECT {column} FROM {table}").fetchall() == [(household.organization_id,)]
+
+
+@pytest.mark.parametrize("table", [t for t in TABLES if t not in ("organizations", "api_keys")])
+def test_real_and_sandbox_rows_never_mix(
+    table: str, owner: psycopg.Connection, service: psycopg.Connection, smiths: Household
+) -> None:
+    add_household(owner, smiths.organization_id, sandbox=True)
+    for sandbox in (False, True):
+        enter(service, smiths.organization_id, sandbox=sandbox)
+        assert service.execute(f"SELECT sandbox FROM {table}").fetchall() == [(sandbox,)]
+
+
+@pytest.mark.parametrize("table", HOUSEHOLD_TABLES)
+def test_a_household_scope_hides_the_organizations_other_households(
+    table: str, owner: psycopg.Connection, service: psycopg.Connection, smiths: Household
+) -> None:
+    second = add_household(owner, smiths.organization_id)
+    enter(service, smiths.organization_id)
+    assert count(service, table) == 2
+    enter(service, smiths.organization_id, employer_id=second.employer_id)
+    assert service.execute(f"SELECT employer_id FROM {table}").fetchall() == [(second.employer_id,)]
+    assert service.execute("SELECT id FROM employers").fetchall() == [(second.employer_id,)]
+
+
+def test_a_foreign_row_cannot_be_changed_or_locked(
+    service: psycopg.Connection, smiths: Household, joneses: Household
+) -> None:
+    enter(service, smiths.organization_id)
+    changed = service.execute("UPDATE employees SET last_name = 'X' WHERE id = %s", (joneses.employee_id,))
+    assert changed.rowcount == 0
+    locked = service.execute("SELECT FROM employees WHERE id = %s FOR UPDATE", (joneses.employee_id,))
+    assert locked.rowcount == 0
+
+
+def test_a_row_cannot_be_written_for_or_moved_to_another_tenant(
+    service: psycopg.Connection, smiths: Household, joneses: Household
+) -> None:
+    enter(service, smiths.organization_id)
+    with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
+        insert(
+            service,
+            "audit_log",
+            organization_id=joneses.organization_id,
+            sandbox=False,
+            actor_kind="system",
+            action="forge",
+        )
+    for change in ("organization_id = %(organization)s, employer_id = %(employer)s", "sandbox = true"):
+        with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
+            service.execute(
+                f"UPDATE employees SET {change} WHERE id = %(id)s",
+                {
+                    "id": smiths.employee_id,
+                    "organization": joneses.organization_id,
+                    "employer": joneses.employer_id,
+                },
+            )
+
+
+def test_a_row_cannot_belong_to_one_tenant_and_hang_on_another(
+    owner: psycopg.Connection, smiths: Household, joneses: Household
+) -> None:
+    """Not even the owner, whom no policy binds, can attach a household's row to a foreign household."""
+    with pytest.raises(errors.ForeignKeyViolation):
+        owner.execute(
+            "UPDATE employees SET employer_id = %s WHERE id = %s", (joneses.employer_id, smiths.employee_id)
+        )
+    with pytest.raises(errors.ForeignKeyViolation):
+        owner.execute(
+            "UPDATE paychecks SET employee_id = %s, live = false WHERE id = %s",
+            (joneses.employee_id, smiths.paycheck_id),
+        )
+
+
+@pytest.mark.parametrize(
+    "escape",
+    [
+        f"SET ROLE {OWNER_ROLE}",
+        f"SET SESSION AUTHORIZATION {OWNER_ROLE}",
+        "ALTER TABLE employees DISABLE ROW LEVEL SECURITY",
+        "ALTER TABLE employees NO FORCE ROW LEVEL SECURITY",
+        "DROP POLICY tenant ON employees",
+        "ALTER POLICY tenant ON employees USING (true)",
+        "CREATE POLICY more ON employees USING (true)",
+        "CREATE TABLE loot AS SELECT 1",
+        "CREATE FUNCTION f() RETURNS int LANGUAGE sql RETURN 1",
+        "ALTER ROLE hearthpay_service BYPASSRLS",
+        "ALTER ROLE hearthpay_service SUPERUSER",
+        "CREATE ROLE friend SUPERUSER",
+        f"GRANT {OWNER_ROLE} TO hearthpay_service",
+        "ALTER FUNCTION authenticate_api_key(bytea) SECURITY INVOKER",
+        "SET session_replication_role = replica",
+        "COPY employees TO PROGRAM 'cat'",
+        "SELECT pg_read_file('PG_VERSION')",
+        "SELECT rolpassword FROM pg_authid",
+        "TRUNCATE employees",
+    ],
+)
+def test_the_service_cannot_shake_off_its_bonds(escape: str, service: psycopg.Connection) -> None:
+    with pytest.raises((errors.InsufficientPrivilege, errors.DependentObjectsStillExist)):
+        service.execute(escape)
+
+
+def test_switching_row_security_off_refuses_instead_of_revealing(
+    service: psycopg.Connection, smiths: Household
+) -> None:
+    service.execute("SET row_security = off")
+    with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
+        service.execute("SELECT * FROM employees")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE audit_log SET action = 'nothing'",
+        "DELETE FROM audit_log",
+        "UPDATE paycheck_lines SET amount = 0",
+        "DELETE FROM paycheck_lines",
+        "DELETE FROM paychecks",
+        "UPDATE paychecks SET net_pay = 0",
+        "DELETE FROM payrolls",
+        "UPDATE payrolls SET net_pay = 0",
+        "DELETE FROM employees",
+        "DELETE FROM employers",
+        "DELETE FROM idempotency_keys",
+        "UPDATE idempotency_keys SET request_hash = ''",
+        "INSERT INTO organizations (name) VALUES ('x')",
+        "UPDATE organizations SET name = 'x'",
+        "UPDATE api_keys SET revoked_at = NULL",
+        "DELETE FROM api_keys",
+    ],
+)
+def test_what_is_written_for_good_stays_even_for_its_own_tenant(
+    statement: str, service: psycopg.Connection, smiths: Household
+) -> None:
+    enter(service, smiths.organization_id)
+    with pytest.raises(errors.InsufficientPrivilege, match="permission denied"):
+        service.execute(statement)
+
+
+def test_the_service_may_do_its_work(service: psycopg.Connection, smiths: Household) -> None:
+    enter(service, smiths.organization_id, employer_id=smiths.employer_id)
+    assert service.execute("SELECT FROM employees FOR UPDATE").rowcount == 1
+    assert service.execute("SELECT FROM payrolls FOR UPDATE").rowcount == 1
+    assert service.execute("UPDATE payrolls SET status = 'voided'").rowcount == 1
+    assert service.execute("UPDATE paychecks SET live = false").rowcount == 1
+    assert service.execute("UPDATE employees SET status = 'terminated'").rowcount == 1
+    # A deed that concerns the whole organization can be noted from within a household's transaction.
+    service.execute(
+        "INSERT INTO audit_log (organization_id, actor_kind, action) VALUES (%s, 'key', 'organization.note')",
+        (smiths.organization_id,),
+    )
+
+
+def test_every_table_is_guarded(owner: psycopg.Connection) -> None:
+    rows = owner.execute(
+        "SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class "
+        "WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'alembic_version'"
+    ).fetchall()
+    assert dict(rows) == dict.fromkeys(TABLES, True)
+
+
+def test_a_key_is_found_before_its_tenant_is_known(
+    owner: psycopg.Connection, service: psycopg.Connection, smiths: Household, joneses: Household
+) -> None:
+    found = service.execute("SELECT * FROM authenticate_api_key(%s)", (smiths.key_hash,)).fetchall()
+    assert [row[1:] for row in found] == [
+        (smiths.organization_id, smiths.employer_id, "live", ["payroll"], False)
+    ]
+    assert service.execute("SELECT FROM authenticate_api_key(%s)", (b"\x00" * 32,)).rowcount == 0
+    owner.execute("UPDATE api_keys SET revoked_at = now() WHERE key_hash = %s", (smiths.key_hash,))
+    assert service.execute("SELECT FROM authenticate_api_key(%s)", (smiths.key_hash,)).rowcount == 0
+    assert service.execute("SELECT FROM authenticate_api_key(%s)", (joneses.key_hash,)).rowcount == 1
+
+
+def test_the_key_lookup_is_not_for_everybody(owner: psycopg.Connection) -> None:
+    owner.execute("CREATE ROLE passer_by")
+    try:
+        row = owner.execute(
+            "SELECT has_function_privilege('passer_by', 'authenticate_api_key(bytea)', 'EXECUTE')"
+        ).fetchone()
+        assert row == (False,)
+    finally:
+        owner.execute("DROP ROLE passer_by")
+
+
+async def test_transactions_bind_the_tenant_and_forget_it(
+    database: Database, smiths: Household, joneses: Household
+) -> None:
+    names = text("SELECT id FROM employers")
+    for household in (smiths, joneses, smiths):
+        async with database.transaction(household.tenant) as session:
+            assert list(await session.scalars(names)) == [household.employer_id]
+        async with database.transaction(None) as session:
+            assert list(await session.scalars(names)) == []
+    async with database.transaction(Tenant(smiths.organization_id, sandbox=True)) as session:
+        assert list(await session.scalars(names)) == []
+    async with database.transaction(Tenant(smiths.organization_id, False, uuid4())) as session:
+        assert list(await session.scalars(names)) == []

@@ -1,0 +1,176 @@
+"""What the schema itself refuses, whatever the code above it does."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from psycopg import errors
+
+from hearthpay.database.embedded import EmbeddedServer
+from tests.conftest import plain_url
+from tests.database.household import Household, add_employee, add_paycheck, add_payroll, insert
+
+
+def columns(household: Household) -> dict[str, object]:
+    return {
+        "organization_id": household.organization_id,
+        "employer_id": household.employer_id,
+        "sandbox": household.sandbox,
+    }
+
+
+@pytest.mark.parametrize(
+    "period",
+    [
+        "[2026-11-09,2026-11-15]",
+        "[2026-11-15,2026-11-21]",  # the last day is part of the period
+        "[2026-11-03,2026-11-09]",
+        "[2026-11-12,2026-11-12]",
+        "[2026-01-01,2026-12-31]",
+    ],
+)
+def test_two_live_paychecks_of_an_employee_never_overlap(
+    period: str, owner: psycopg.Connection, smiths: Household
+) -> None:
+    payroll_id = add_payroll(owner, columns(smiths))
+    with pytest.raises(errors.ExclusionViolation, match="paychecks_no_overlap"):
+        add_paycheck(owner, columns(smiths), payroll_id, smiths.employee_id, period=period)
+
+
+def test_neighbouring_periods_voided_paychecks_and_other_employees_do_not_collide(
+    owner: psycopg.Connection, smiths: Household
+) -> None:
+    household = columns(smiths)
+    payroll_id = add_payroll(owner, household)
+    add_paycheck(owner, household, payroll_id, smiths.employee_id, period="[2026-11-16,2026-11-22]")
+    add_paycheck(owner, household, payroll_id, smiths.employee_id, position=1, live=False)
+    add_paycheck(owner, household, payroll_id, add_employee(owner, household), position=2)
+    owner.execute("UPDATE paychecks SET live = false WHERE id = %s", (smiths.paycheck_id,))
+    add_paycheck(owner, household, payroll_id, smiths.employee_id, position=3)
+
+
+def test_of_overlapping_paychecks_written_at_once_one_wins(
+    server: EmbeddedServer, owner: psycopg.Connection, smiths: Household
+) -> None:
+    payroll_id = add_payroll(owner, columns(smiths))
+
+    def pay(position: int) -> bool:
+        with psycopg.connect(plain_url(server.owner_url())) as connection:
+            try:
+                add_paycheck(
+                    connection,
+                    columns(smiths),
+                    payroll_id,
+                    smiths.employee_id,
+                    period="[2026-12-01,2026-12-07]",
+                    position=position,
+                )
+            except (errors.ExclusionViolation, errors.DeadlockDetected):
+                connection.rollback()
+                return False
+        return True
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(pay, range(8))) == 1
+
+
+@pytest.mark.parametrize(
+    ("number", "address"),
+    [
+        (0, "::"),
+        (1, "::1"),
+        (2**128 - 1, "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff"),
+        (0x0199AB00_1234_7ABC_8DEF_0123456789AB, "199:ab00:1234:7abc:8def:123:4567:89ab"),
+    ],
+)
+def test_a_uuid_and_its_address_are_the_same_bits(
+    number: int, address: str, owner: psycopg.Connection
+) -> None:
+    row = owner.execute("SELECT host(uuid_as_inet(%s))", (UUID(int=number),)).fetchone()
+    assert row == (address,)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE payrolls SET period_end = period_start - 1",
+        "UPDATE payrolls SET net_pay = -1",
+        "UPDATE payrolls SET status = 'paid'",
+        "UPDATE payrolls SET pay_frequency = 'daily'",
+        "UPDATE paychecks SET period = 'empty'",
+        "UPDATE paychecks SET period = '[2026-01-01,)'",
+        "UPDATE paychecks SET net_pay = -1",
+        "UPDATE paychecks SET payment_method = 'gold'",
+        "UPDATE employees SET end_date = start_date - 1",
+        "UPDATE employees SET pay_rate_cents = -1",
+        "UPDATE employees SET work_state = 'ca'",
+        "UPDATE employees SET status = 'gone'",
+        "UPDATE employees SET federal_withholding = '[]'",
+        "UPDATE employers SET state = 'C'",
+        "UPDATE employers SET ein_status = 'lost'",
+        "UPDATE paycheck_lines SET payer = 'state'",
+        "UPDATE api_keys SET mode = 'both'",
+        "UPDATE api_keys SET key_hash = 'short'",
+        "UPDATE idempotency_keys SET key = ''",
+        "UPDATE audit_log SET actor_kind = 'ghost'",
+        "UPDATE organizations SET name = ''",
+    ],
+)
+def test_impossible_values_are_refused(statement: str, owner: psycopg.Connection, smiths: Household) -> None:
+    with pytest.raises(errors.CheckViolation):
+        owner.execute(statement)
+
+
+def test_one_household_of_a_kind_is_primary(owner: psycopg.Connection, smiths: Household) -> None:
+    owner.execute("UPDATE employers SET is_primary = true")
+    with pytest.raises(errors.UniqueViolation, match="employers_one_primary_key"):
+        insert(
+            owner,
+            "employers",
+            organization_id=smiths.organization_id,
+            sandbox=False,
+            first_name="Bo",
+            last_name="Smith",
+            email="bo@example.com",
+            state="NY",
+            is_primary=True,
+        )
+
+
+def test_an_idempotency_key_is_claimed_once(owner: psycopg.Connection, smiths: Household) -> None:
+    claim = {"organization_id": smiths.organization_id, "sandbox": False, "key": "k", "request_hash": b"1"}
+    insert(owner, "idempotency_keys", **claim)
+    insert(owner, "idempotency_keys", **claim | {"sandbox": True})
+    with pytest.raises(errors.UniqueViolation):
+        insert(owner, "idempotency_keys", **claim | {"request_hash": b"2"})
+
+
+def test_a_paycheck_needs_its_payroll(owner: psycopg.Connection, smiths: Household) -> None:
+    with pytest.raises(errors.ForeignKeyViolation):
+        add_paycheck(owner, columns(smiths), uuid4(), smiths.employee_id, period="[2027-01-01,2027-01-07]")
+
+
+def test_year_to_date_is_read_from_the_index(owner: psycopg.Connection, smiths: Household) -> None:
+    with owner.transaction():
+        owner.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
+        plan = owner.execute(
+            "EXPLAIN SELECT code, sum(taxable_wages), sum(amount) FROM paycheck_lines "
+            "WHERE employee_id = %s AND tax_year = 2026 GROUP BY code",
+            (smiths.employee_id,),
+        ).fetchall()
+    assert "Index Only Scan using paycheck_lines_year_to_date_idx" in "\n".join(line for (line,) in plan)
+
+
+def test_ids_made_by_the_database_are_time_ordered(owner: psycopg.Connection, smiths: Household) -> None:
+    later = insert(owner, "organizations", name="Later")
+    assert later.version == 7
+    assert later > smiths.organization_id
+
+
+def test_dates_come_back_as_they_were_written(owner: psycopg.Connection, smiths: Household) -> None:
+    row = owner.execute("SELECT lower(period), upper(period) FROM paychecks").fetchone()
+    assert row == (date(2026, 11, 9), date(2026, 11, 16))

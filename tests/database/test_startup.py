@@ -1,0 +1,112 @@
+"""Opening the database: embedded in a directory, or a given server whose owner is no superuser."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+from psycopg import errors
+from sqlalchemy import text
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ProgrammingError
+
+from hearthpay.database.embedded import EmbeddedServer, EmbeddedServerError, default_data_dir
+from hearthpay.database.startup import open_database
+from tests.conftest import plain_url
+from tests.database.household import Household, add_household, add_organization
+
+WHO = text("SELECT current_user")
+
+
+async def test_the_embedded_database_is_ready_and_gone_with_the_block(data_dir: Path) -> None:
+    async with open_database(data_dir, None) as opened:
+        assert opened.embedded is not None
+        assert opened.embedded.is_alive()
+        async with opened.database.transaction(None) as session:
+            assert await session.scalar(WHO) == "hearthpay_service"
+        async with opened.as_operator() as operator, operator.transaction(None) as session:
+            assert await session.scalar(WHO) == "hearthpay_owner"
+            await session.execute(text("INSERT INTO organizations (name) VALUES ('Smith')"))
+    assert not opened.embedded.is_alive()
+
+    began = time.monotonic()
+    async with open_database(data_dir, None) as opened:
+        assert time.monotonic() - began < 2
+        async with opened.as_operator() as operator, operator.transaction(None) as session:
+            assert await session.scalar(text("SELECT name FROM organizations")) == "Smith"
+
+
+async def test_a_failure_within_the_block_still_stops_the_server(data_dir: Path) -> None:
+    with pytest.raises(LookupError):
+        async with open_database(data_dir, None):
+            raise LookupError
+    assert not EmbeddedServer(data_dir).is_alive()
+
+
+async def test_a_directory_that_cannot_be_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(EmbeddedServerError, match="cannot be used"):
+        async with open_database(tmp_path / "file" / "data", None):
+            pass
+
+
+@pytest.fixture
+def managed_url(server: EmbeddedServer, owner_connection: psycopg.Connection) -> Iterator[str]:
+    """A database as a cloud provider hands it out: its owner may create roles, but is no superuser."""
+    owner_connection.execute("CREATE ROLE landlord LOGIN CREATEROLE")
+    owner_connection.execute("CREATE DATABASE managed OWNER landlord")
+    # On a fresh server the landlord would have made this role and so be its administrator.
+    owner_connection.execute("GRANT hearthpay_service TO landlord WITH ADMIN TRUE, SET FALSE, INHERIT FALSE")
+    url = make_url(plain_url(server.owner_url())).set(username="landlord", database="managed")
+    yield url.render_as_string(hide_password=False)
+    owner_connection.execute("DROP DATABASE managed WITH (FORCE)")
+    owner_connection.execute("DROP OWNED BY landlord CASCADE")
+    owner_connection.execute("DROP ROLE landlord")
+
+
+async def test_a_given_server_is_used_as_the_service_and_its_policies_hold(managed_url: str) -> None:
+    async with open_database(None, managed_url) as opened:
+        assert opened.embedded is None
+        with psycopg.connect(managed_url, autocommit=True) as landlord:
+            first = add_household(landlord, add_organization(landlord, "Smith"))
+            second = add_household(landlord, add_organization(landlord, "Jones"))
+
+        async def employers(household: Household | None) -> list[object]:
+            tenant = None if household is None else household.tenant
+            async with opened.database.transaction(tenant) as session:
+                assert await session.scalar(WHO) == "hearthpay_service"
+                return list(await session.scalars(text("SELECT id FROM employers")))
+
+        assert await employers(None) == []
+        assert await employers(first) == [first.employer_id]
+        assert await employers(second) == [second.employer_id]
+
+        async with opened.database.transaction(None) as session:
+            found = await session.execute(
+                text("SELECT key_id, employer_sandbox FROM authenticate_api_key(:key_hash)"),
+                {"key_hash": first.key_hash},
+            )
+            assert found.one().employer_sandbox is False
+
+        for statement in ("DELETE FROM audit_log", "DROP TABLE audit_log", "TRUNCATE employees"):
+            with pytest.raises(ProgrammingError) as refusal:
+                async with opened.database.transaction(first.tenant) as session:
+                    await session.execute(text(statement))
+            assert isinstance(refusal.value.orig, errors.InsufficientPrivilege)
+
+        async with opened.as_operator() as operator, operator.transaction(None) as session:
+            assert await session.scalar(WHO) == "landlord"
+            assert await session.scalar(text("SELECT count(*) FROM employers")) == 2
+
+    async with open_database(None, managed_url):
+        pass  # a second start finds everything in place
+
+
+def test_the_default_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEARTHPAY_DATA_DIR", "/somewhere/else")
+    assert default_data_dir() == Path("/somewhere/else")
+    monkeypatch.delenv("HEARTHPAY_DATA_DIR")
+    assert default_data_dir().name == "hearthpay"

@@ -1,0 +1,172 @@
+"""The real application over the real database, and accounts to call it with.
+
+A test package takes these fixtures by importing them in its `conftest.py`.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import httpx
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.accounts import service as accounts
+from hearthpay.app import create_app
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.http.auth import SCOPES
+
+BASE_URL = "http://hearthpay.example"
+
+MARIA = {"first_name": "Maria", "last_name": "Lopez", "email": "maria@example.com", "state": "CA"}
+ROSA = {"first_name": "Rosa", "last_name": "Diaz", "pay_rate": 28.5, "start_date": "2026-01-05"}
+
+
+@dataclass
+class Caller:
+    """Someone with an API key."""
+
+    client: httpx.AsyncClient
+    key: str
+    key_id: UUID
+
+    async def get(self, path: str, **query: Any) -> httpx.Response:
+        return await self.client.get(f"/api/v1{path}", params=query, headers=self.headers())
+
+    async def post(self, path: str, body: object, *, idempotency_key: str | None = None) -> httpx.Response:
+        return await self.client.post(f"/api/v1{path}", json=body, headers=self.headers(idempotency_key))
+
+    async def post_raw(self, path: str, body: bytes, **headers: str) -> httpx.Response:
+        return await self.client.post(
+            f"/api/v1{path}",
+            content=body,
+            headers={**self.headers(), "Content-Type": "application/json", **headers},
+        )
+
+    def headers(self, idempotency_key: str | None = None) -> dict[str, str]:
+        extra = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+        return {"Authorization": f"Bearer {self.key}", **extra}
+
+
+@dataclass
+class Account:
+    """An organization with a live and a test key."""
+
+    organization_id: UUID
+    live: Caller
+    test: Caller
+
+
+NewKey = Callable[..., Awaitable[Caller]]
+NewAccount = Callable[..., Awaitable[Account]]
+
+
+@pytest.fixture
+def app(database: Database, clock: FixedClock) -> FastAPI:
+    return create_app(database, clock)
+
+
+@pytest.fixture
+async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+    """A client without a key."""
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
+        yield client
+
+
+@pytest.fixture
+def new_key(owner_database: Database, clock: FixedClock, client: httpx.AsyncClient) -> NewKey:
+    """Issues a key for the organization of that name, which is created if need be."""
+
+    async def issue(
+        name: str, *, mode: str = "live", scopes: tuple[str, ...] = SCOPES, employer_id: UUID | None = None
+    ) -> Caller:
+        async with owner_database.transaction(None) as session:
+            organization = await accounts.find_organization(session, name)
+            if organization is None:
+                organization = await accounts.create_organization(session, clock, name)
+            issued = await accounts.create_key(
+                session, clock, organization, mode=mode, scopes=scopes, employer_id=employer_id
+            )
+        return Caller(client, issued.text, issued.id)
+
+    return issue
+
+
+@pytest.fixture
+def new_account(owner_database: Database, clock: FixedClock, new_key: NewKey) -> NewAccount:
+    async def create(name: str) -> Account:
+        live, test = await new_key(name), await new_key(name, mode="test")
+        async with owner_database.transaction(None) as session:
+            organization = await accounts.find_organization(session, name)
+        assert organization is not None
+        return Account(organization.id, live, test)
+
+    return create
+
+
+@pytest.fixture
+async def account(new_account: NewAccount) -> Account:
+    return await new_account("Lopez family")
+
+
+@pytest.fixture
+async def household(account: Account) -> dict[str, Any]:
+    """A real household of the account."""
+    return data(await account.live.post("/employers", MARIA), 201)
+
+
+@pytest.fixture
+def counts(owner_connection: psycopg.Connection) -> Callable[[], dict[str, int]]:
+    """How many rows every table that a request may write to has."""
+
+    def count() -> dict[str, int]:
+        tables = (
+            "employers",
+            "employees",
+            "payrolls",
+            "paychecks",
+            "paycheck_lines",
+            "idempotency_keys",
+            "audit_log",
+        )
+        found = {}
+        for table in tables:
+            row = owner_connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+            assert row is not None
+            found[table] = row[0]
+        return found
+
+    return count
+
+
+def data(response: httpx.Response, status: int = 200) -> Any:
+    """The `data` of a successful answer."""
+    assert response.status_code == status, response.text
+    body = response.json()
+    assert body["success"] is True
+    assert body["meta"]["requestId"]
+    return body["data"]
+
+
+def refusal(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """The `error` of a refusal, after a look at everything that every refusal must have."""
+    assert response.status_code == status, response.text
+    body = response.json()
+    assert body["success"] is False
+    assert body["meta"]["requestId"] == response.headers["X-Request-Id"]
+    error = body["error"]
+    assert error["code"] == code, error
+    assert error["message"]
+    if status == 400:
+        assert error["example"]
+        assert error["docs_url"].startswith(f"{BASE_URL}/docs")
+    return error
+
+
+def fields(error: dict[str, Any]) -> list[str]:
+    """The fields that a validation error names."""
+    return [entry["field"] for entry in error["details"]]
