@@ -3,7 +3,7 @@
 import datetime
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from hearthpay.taxes.certificates import FederalCertificate, FilingStatus
 from hearthpay.taxes.contribution import Payer
@@ -76,7 +76,7 @@ def estimate_year(
     *,
     on: datetime.date,
     pay_frequency: str = "biweekly",
-    filing_status: FilingStatus = "single",
+    filing_status: str = "single",
     residence_state: str | None = None,
     reciprocity_certificate_on_file: bool = False,
 ) -> AnnualEstimate:
@@ -113,7 +113,7 @@ def estimate_year(
             work_state=rules.state,
             residence_state=residence_state,
             annual_wages_expected=annual_wages,
-            federal=FederalCertificate(filing_status=filing_status),
+            federal=FederalCertificate(filing_status=cast("FilingStatus", filing_status)),
             state=certificate,
             employer=EmployerProfile(),
         )

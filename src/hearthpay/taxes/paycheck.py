@@ -185,6 +185,13 @@ class _Builder:
         self.employee = 0
         self.employer = 0
 
+    def explanations_by_line(self) -> tuple[LineExplanation, ...]:
+        """Return the explanations in the order of the lines."""
+        if not self.explanations:
+            return ()
+        by_code = {explanation.code: explanation for explanation in self.explanations}
+        return tuple(by_code[line.code] for line in self.lines)
+
     def explain(
         self, code: str, trace: Trace | None, sources: tuple[Source, ...], confidence: str, note: str
     ) -> None:
@@ -215,6 +222,7 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
 
     _federal_income_tax(build, request, rulebook, regular, supplemental)
     federal_tax = build.employee
+    after_federal = len(build.lines)
     _contributions(build, request, rules, regular + supplemental)
     fica = sum(
         line.amount_cents
@@ -222,8 +230,13 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         if line.payer == "employee" and line.category in ("social_security", "medicare")
     )
     pay = PeriodPay(regular + supplemental, frequency, federal_tax, fica)
+    after_contributions = len(build.lines)
+    contributions = build.lines[after_federal:after_contributions]
     reciprocity = _state_income_tax(build, request, rulebook, rules, pay, supplemental)
 
+    # A pay stub lists income taxes first; they were calculated last because some states look at the rest.
+    build.lines[after_federal:after_contributions] = []
+    build.lines.extend(contributions)
     if build.employee > regular + supplemental:
         _limit_to_pay(build, regular + supplemental)
 
@@ -236,7 +249,7 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         employer_taxes_cents=build.employer,
         rulebook=rulebook,
         limitations=tuple(dict.fromkeys(build.limitations)),
-        explanations=tuple(build.explanations or ()),
+        explanations=build.explanations_by_line(),
         reciprocity=reciprocity,
     )
 

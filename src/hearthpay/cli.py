@@ -1,0 +1,360 @@
+"""The command line: calculators that need nothing, the server, and the operator's commands.
+
+Heavy imports stand inside the commands that need them, so that ``hearthpay calculate`` answers at once.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from hearthpay import __version__
+from hearthpay.clock import SystemClock
+from hearthpay.taxes import TaxInputError, calculate_paycheck, estimate_year
+from hearthpay.taxes.interchange import read_paycheck_input, write_paycheck
+
+if TYPE_CHECKING:
+    from hearthpay.taxes import AnnualEstimate
+
+app = typer.Typer(
+    name="hearthpay",
+    help="Payroll and taxes for US household employers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+keys = typer.Typer(help="API keys, made and revoked by the operator.", no_args_is_help=True)
+app.add_typer(keys, name="keys")
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="HEARTHPAY_DATA_DIR", help="Where the embedded database lives; not used with DATABASE_URL."
+    ),
+]
+
+EXIT_BAD_INPUT = 2
+
+
+def main() -> None:
+    """Run the command line."""
+    app()
+
+
+@app.callback(invoke_without_command=True)
+def _global(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        print(f"hearthpay {__version__}")  # noqa: T201
+        raise typer.Exit
+
+
+def _json(value: object, *, pretty: bool) -> bytes:
+    """Return JSON; a Decimal of at most fifteen digits, as all of ours are, keeps its value as a JSON number."""
+    separators = None if pretty else (",", ":")
+    return json.dumps(
+        value, default=_encode, ensure_ascii=False, indent=2 if pretty else None, separators=separators
+    ).encode()
+
+
+def _encode(value: object) -> float:
+    if isinstance(value, Decimal):
+        return float(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _print(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+
+
+def _error(error: TaxInputError) -> dict[str, object]:
+    return {"error": {"code": error.code, "field": error.field, "message": error.message}}
+
+
+def _refuse(message: str) -> NoReturn:
+    typer.echo(f"hearthpay: {message}", err=True)
+    raise typer.Exit(EXIT_BAD_INPUT)
+
+
+@app.command()
+def calculate(
+    state: Annotated[str, typer.Option(help="The state of work, by its two letters.")],
+    annual_wages: Annotated[str, typer.Option(help="Gross cash wages of a year, such as 35000.")],
+    pay_frequency: Annotated[
+        str, typer.Option(help="weekly, biweekly, semimonthly or monthly.")
+    ] = "biweekly",
+    filing_status: Annotated[str, typer.Option(help="single, married or head_of_household.")] = "single",
+    residence_state: Annotated[str | None, typer.Option(help="The state the employee lives in.")] = None,
+    reciprocity_certificate_on_file: Annotated[
+        bool,
+        typer.Option(
+            help="The employee filed the work state's certificate for residents of a reciprocal state."
+        ),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the data of POST /calculate.")] = False,
+) -> None:
+    """Estimate a year's taxes of household and employee. Needs no server and no database."""
+    from hearthpay.payroll.calculation import estimate_data
+
+    try:
+        estimate = estimate_year(
+            state,
+            _decimal(annual_wages, "annual_wages"),
+            on=SystemClock().today(),
+            pay_frequency=pay_frequency,
+            filing_status=filing_status,
+            residence_state=residence_state,
+            reciprocity_certificate_on_file=reciprocity_certificate_on_file,
+        )
+    except TaxInputError as error:
+        if as_json:
+            _print(_json(_error(error), pretty=True))
+            raise typer.Exit(EXIT_BAD_INPUT) from None
+        _refuse(str(error))
+    data = estimate_data(estimate)
+    if as_json:
+        _print(_json(data, pretty=True))
+    else:
+        _show_estimate(estimate, data)
+
+
+def _decimal(text: str, field: str) -> Decimal:
+    try:
+        return Decimal(text.replace(",", ""))
+    except ArithmeticError:
+        raise TaxInputError(field, f"{text!r} is not an amount of money") from None
+
+
+def _show_estimate(estimate: "AnnualEstimate", data: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(
+        title=f"{estimate.state_name} {estimate.tax_year}: {estimate.annual_wages:,} a year",
+        title_justify="left",
+    )
+    for column in ("Tax", "Paid by", "Rate", "A year", f"Each of {estimate.periods} paychecks"):
+        table.add_column(column, justify="left" if column in ("Tax", "Paid by") else "right")
+    for line in data["lines"]:
+        rate = f"{(line['rate'] * 100).normalize():f} %" if line["rate"] is not None else "by table"
+        table.add_row(
+            line["name"],
+            line["payer"],
+            rate,
+            f"{line['annual_amount']:,}",
+            f"{line['per_paycheck_amount']:,}",
+        )
+    table.add_section()
+    paycheck = data["per_paycheck"]
+    table.add_row(
+        "Household taxes",
+        "employer",
+        "",
+        f"{data['employer_taxes']['total']:,}",
+        f"{paycheck['employer_taxes']:,}",
+    )
+    table.add_row(
+        "Withheld from pay",
+        "employee",
+        "",
+        f"{data['employee_taxes_estimate']['total']:,}",
+        f"{paycheck['employee_taxes']:,}",
+    )
+    console.print(table)
+    console.print(
+        f"Each paycheck: gross {paycheck['gross_pay']:,}, net {paycheck['net_pay']:,}, "
+        f"cost to the household {paycheck['total_cost']:,}."
+    )
+    for limitation in data["limitations"]:
+        console.print(f"· {limitation}", style="dim")
+    console.print(f"Rulebook {data['rulebook']['version']}", style="dim")
+
+
+@app.command()
+def paycheck(
+    file: Annotated[str, typer.Argument(help="A JSON file, or - for standard input.")] = "-",
+    jsonl: Annotated[
+        bool, typer.Option("--jsonl", help="One JSON object a line, one result a line.")
+    ] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Add steps, figures and sources.")] = False,
+) -> None:
+    """Calculate paychecks from JSON. Needs no server and no database."""
+    try:
+        stream = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 - closed with the process
+    except OSError as error:
+        _refuse(f"{file}: {error.strerror}")
+    failed = False
+    for document in stream if jsonl else iter([stream.read()]):
+        if jsonl and not document.strip():
+            continue
+        try:
+            result = write_paycheck(
+                calculate_paycheck(read_paycheck_input(_parse(document)), explain=explain)
+            )
+        except TaxInputError as error:
+            result = _error(error)
+            failed = True
+        _print(_json(result, pretty=not jsonl))
+    sys.stdout.buffer.flush()
+    if failed and not jsonl:
+        raise typer.Exit(EXIT_BAD_INPUT)
+
+
+def _parse(document: bytes) -> object:
+    """Parse JSON with exact decimals; raises `TaxInputError` naming ``body``."""
+    try:
+        return json.loads(document.decode("utf-8"), parse_float=Decimal, parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise TaxInputError("body", "must be UTF-8") from None
+    except (ValueError, RecursionError, ArithmeticError):
+        raise TaxInputError("body", "is not valid JSON") from None
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+@app.command()
+def serve(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The TCP port; 0 takes a free one.")] = 8000,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    data_dir: DataDir = None,
+) -> None:
+    """Start the service: its database (embedded unless DATABASE_URL is set) and the API."""
+    from hearthpay.server import serve as run
+
+    asyncio.run(run(host, port, data_dir, os.environ.get("DATABASE_URL")))
+
+
+@app.command()
+def migrate(data_dir: DataDir = None) -> None:
+    """Bring the database's schema up to date; `serve` does so by itself."""
+    from hearthpay.database.startup import open_database
+
+    async def run() -> None:
+        async with open_database(data_dir, os.environ.get("DATABASE_URL")):
+            pass
+
+    asyncio.run(run())
+    typer.echo("The schema is up to date.")
+
+
+@app.command()
+def demo() -> None:
+    """Show the main job on a throw-away database: two sandbox households, a calculator, three payrolls."""
+    from hearthpay.demo import run_demo
+
+    raise typer.Exit(asyncio.run(run_demo()))
+
+
+@keys.command("create")
+def create_key(
+    organization: Annotated[str, typer.Option(help="The account's name; it is created if there is none.")],
+    mode: Annotated[str, typer.Option(help="live or test. A test key reaches sandbox households only.")],
+    scopes: Annotated[str, typer.Option(help="Scopes separated by commas, or all.")] = "all",
+    employer: Annotated[str | None, typer.Option(help="The household the key falls back on.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Create an API key and print it: it is shown this once."""
+    from uuid import UUID
+
+    from hearthpay.accounts import service as accounts
+    from hearthpay.http.auth import SCOPES
+
+    if mode not in ("live", "test"):
+        _refuse("--mode must be live or test")
+    chosen = (
+        list(SCOPES) if scopes == "all" else [scope.strip() for scope in scopes.split(",") if scope.strip()]
+    )
+    try:
+        employer_id = UUID(employer) if employer is not None else None
+    except ValueError:
+        _refuse("--employer must be the id of a household")
+
+    async def run(session: Any) -> str:
+        clock = SystemClock()
+        account = await accounts.find_organization(session, organization)
+        if account is None:
+            account = await accounts.create_organization(session, clock, organization)
+            typer.echo(f"Created the organization {account.name}.", err=True)
+        issued = await accounts.create_key(
+            session,
+            clock,
+            account,
+            mode="live" if mode == "live" else "test",
+            scopes=chosen,
+            employer_id=employer_id,
+        )
+        return issued.text
+
+    typer.echo(_as_operator(data_dir, run))
+
+
+@keys.command("list")
+def list_keys(
+    organization: Annotated[str, typer.Option(help="The account's name.")], data_dir: DataDir = None
+) -> None:
+    """List an account's keys; the keys themselves are not stored."""
+    from hearthpay.accounts import service as accounts
+
+    async def run(session: Any) -> list[str]:
+        account = await accounts.find_organization(session, organization)
+        if account is None:
+            _refuse(f"there is no organization {organization!r}")
+        return [
+            f"{key.id}  {key.mode}  …{key.last_four}  {','.join(key.scopes)}  "
+            f"{'revoked ' + key.revoked_at.isoformat() if key.revoked_at else 'in force'}"
+            for key in await accounts.list_keys(session, account)
+        ]
+
+    for line in _as_operator(data_dir, run):
+        typer.echo(line)
+
+
+@keys.command("revoke")
+def revoke_key(
+    key_id: Annotated[str, typer.Argument(help="The key's id.")], data_dir: DataDir = None
+) -> None:
+    """Revoke a key: it stops working within five seconds."""
+    from uuid import UUID
+
+    from hearthpay.accounts import service as accounts
+
+    try:
+        identity = UUID(key_id)
+    except ValueError:
+        _refuse("the id of a key is needed, as `keys list` shows it")
+
+    async def run(session: Any) -> None:
+        await accounts.revoke_key(session, SystemClock(), identity)
+
+    _as_operator(data_dir, run)
+    typer.echo(f"Revoked {identity}.")
+
+
+def _as_operator(data_dir: Path | None, work: Any) -> Any:
+    """Run ``work(session)`` as the owner of the database, in one transaction."""
+    from hearthpay.database.startup import open_database
+    from hearthpay.http.errors import ApiError
+
+    async def run() -> Any:
+        async with (
+            open_database(data_dir, os.environ.get("DATABASE_URL")) as opened,
+            opened.as_operator() as operator,
+            operator.transaction(None) as session,
+        ):
+            return await work(session)
+
+    try:
+        return asyncio.run(run())
+    except ApiError as error:
+        _refuse(error.message)
+
+
+if __name__ == "__main__":
+    main()

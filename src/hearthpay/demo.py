@@ -1,0 +1,224 @@
+"""The demonstration: two sandbox households on a throw-away database, through the real API."""
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import httpx
+from rich.console import Console
+from rich.table import Table
+
+from hearthpay.accounts import service as accounts
+from hearthpay.app import create_app
+from hearthpay.clock import SystemClock
+from hearthpay.database.startup import OpenedDatabase, open_database
+from hearthpay.http.auth import SCOPES
+from hearthpay.server import address_of, configure_logging, running
+
+WEEKS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """A sandbox household and whom it employs."""
+
+    employer: dict[str, Any]
+    employee: dict[str, Any]
+    hours: tuple[Decimal, ...]
+
+
+FAMILIES = (
+    Family(
+        {"first_name": "Maria", "last_name": "Lopez", "email": "maria.lopez@example.com", "state": "CA"},
+        {
+            "first_name": "Rosa",
+            "last_name": "Diaz",
+            "pay_rate": 28.5,
+            "pay_frequency": "weekly",
+            "federal_withholding": {"filing_status": "head_of_household", "dependents_credit": 2200},
+            "state_withholding": {"filing_status": "head_of_household", "regular_allowances": 2},
+        },
+        (Decimal(40), Decimal("38.5"), Decimal(40)),
+    ),
+    Family(
+        {"first_name": "David", "last_name": "Cohen", "email": "david.cohen@example.com", "state": "NY"},
+        {
+            "first_name": "Anna",
+            "last_name": "Kowalska",
+            "pay_rate": 32,
+            "pay_frequency": "weekly",
+            "locality": "NYC",
+        },
+        (Decimal(35), Decimal(35), Decimal(35)),
+    ),
+)
+
+
+class Api:
+    """The API as a client sees it."""
+
+    def __init__(self, client: httpx.AsyncClient) -> None:
+        self._client = client
+
+    async def get(self, path: str, **query: Any) -> Any:
+        """Return the data of a GET."""
+        return self._data(await self._client.get(path, params=query))
+
+    async def post(self, path: str, body: dict[str, Any], **headers: str) -> Any:
+        """Return the data of a POST."""
+        return self._data(await self._client.post(path, json=body, headers=headers))
+
+    def _data(self, response: httpx.Response) -> Any:
+        body = response.json()
+        if not body["success"]:
+            raise RuntimeError(f"{response.request.url.path}: {body['error']}")
+        return body["data"]
+
+
+async def run_demo() -> int:
+    """Run the demonstration and print it; return the exit code."""
+    configure_logging()
+    console = Console()
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-demo-"))
+    try:
+        with console.status("Starting a private PostgreSQL …"):
+            opening = open_database(folder, None)
+            opened = await opening.__aenter__()
+        try:
+            await _show(console, opened)
+        finally:
+            await opening.__aexit__(None, None, None)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 0
+
+
+async def _show(console: Console, opened: OpenedDatabase) -> None:
+    clock = SystemClock()
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        organization = await accounts.create_organization(session, clock, "Demo agency")
+        key = await accounts.create_key(session, clock, organization, mode="test", scopes=SCOPES)
+    async with running(create_app(opened.database, clock), "127.0.0.1", 0) as (server, _):
+        address = address_of(server)
+        console.print(f"The API answers at [bold]{address}[/]; a test key reaches sandbox households only.\n")
+        headers = {"Authorization": f"Bearer {key.text}"}
+        async with httpx.AsyncClient(base_url=f"{address}/api/v1", headers=headers, timeout=30) as client:
+            api = Api(client)
+            await _calculator(console, api)
+            await _thresholds(console, api)
+            for family in FAMILIES:
+                await _payrolls(console, api, family, clock.today())
+
+
+async def _calculator(console: Console, api: Api) -> None:
+    table = Table(title="POST /calculate — 35,000 a year, biweekly, single", title_justify="left")
+    for column in (
+        "State",
+        "Household taxes",
+        "Effective rate",
+        "Withheld",
+        "Net paycheck",
+        "Cost of a paycheck",
+    ):
+        table.add_column(column, justify="left" if column == "State" else "right")
+    for family in FAMILIES:
+        state = family.employer["state"]
+        data = await api.post("/calculate", {"state": state, "annual_wages": 35000})
+        table.add_row(
+            data["state_name"],
+            _money(data["employer_taxes"]["total"]),
+            f"{data['employer_taxes']['effective_rate']:.2f} %",
+            _money(data["employee_taxes_estimate"]["total"]),
+            _money(data["per_paycheck"]["net_pay"]),
+            _money(data["per_paycheck"]["total_cost"]),
+        )
+    console.print(table)
+
+
+async def _thresholds(console: Console, api: Api) -> None:
+    table = Table(title="GET /threshold", title_justify="left")
+    for column in ("State", "Wages a year", "Social Security and Medicare", "State, a quarter", "State"):
+        table.add_column(column, justify="right" if column == "Wages a year" else "left")
+    for state, wages in (("CA", 2000), ("CA", 2900), ("NY", 3500)):
+        data = await api.get("/threshold", state=state, annual_wages=wages)
+        table.add_row(
+            state,
+            _money(wages),
+            f"{data['federal']['status']} {_money(data['federal']['fica_threshold'])}",
+            _money(data["state_threshold"]["threshold_quarterly"]),
+            data["state_threshold"]["status"],
+        )
+    console.print(table)
+
+
+async def _payrolls(console: Console, api: Api, family: Family, today: date) -> None:
+    employer = await api.post("/employers", family.employer)
+    hired = today - timedelta(days=60)
+    employee = await api.post(
+        "/employees", {"employer_id": employer["id"], "start_date": hired.isoformat(), **family.employee}
+    )
+    state = family.employer["state"]
+    monday = today - timedelta(days=today.weekday() + 7 * WEEKS)
+    bodies = [
+        {
+            "employer_id": employer["id"],
+            "pay_period_start": (monday + timedelta(days=7 * week)).isoformat(),
+            "pay_period_end": (monday + timedelta(days=7 * week + 6)).isoformat(),
+            "pay_date": (monday + timedelta(days=7 * week + 6)).isoformat(),
+            "pay_frequency": "weekly",
+            "employees": [{"employee_id": employee["id"], "regular_hours": float(hours)}],
+        }
+        for week, hours in enumerate(family.hours)
+    ]
+    preview = await api.post("/payroll/preview", bodies[0])
+    _show_paycheck(console, state, preview["employees"][0])
+    table = Table(
+        title=f"POST /payroll/run — {employee['name']}, {state}: three payrolls, year to date growing",
+        title_justify="left",
+    )
+    for column in ("Pay date", "Gross", "Withheld", "Net", "Gross YTD", "Net YTD", "Status"):
+        left = column in ("Pay date", "Status")
+        table.add_column(column, justify="left" if left else "right", no_wrap=True)
+    for body in bodies:
+        run = await api.post(
+            "/payroll/run", body, **{"Idempotency-Key": f"{employee['id']}-{body['pay_date']}"}
+        )
+        (paycheck,) = run["employees"]
+        table.add_row(
+            run["pay_period"]["pay_date"],
+            _money(paycheck["gross_pay"]),
+            _money(paycheck["employee_taxes"]["total"]),
+            _money(paycheck["net_pay"]),
+            _money(paycheck["ytd"]["gross_pay"]),
+            _money(paycheck["ytd"]["net_pay"]),
+            run["status"],
+        )
+    console.print(table)
+
+
+def _show_paycheck(console: Console, state: str, paycheck: dict[str, Any]) -> None:
+    table = Table(
+        title=f"POST /payroll/preview — {paycheck['name']}, {state}: every line of the first paycheck",
+        title_justify="left",
+    )
+    for column in ("Code", "Tax", "Paid by", "Taxable wages", "Rate", "Amount"):
+        table.add_column(column, justify="left" if column in ("Code", "Tax", "Paid by") else "right")
+    for line in paycheck["lines"]:
+        rate = "by table" if line["rate"] is None else f"{line['rate'] * 100:.4g} %"
+        table.add_row(
+            line["code"],
+            line["name"],
+            line["payer"],
+            _money(line["taxable_wages"]),
+            rate,
+            _money(line["amount"]),
+        )
+    console.print(table)
+
+
+def _money(amount: float) -> str:
+    return f"{amount:,.2f}"

@@ -1,0 +1,118 @@
+"""The serving process: database, supervisor and web server, started in order and stopped in reverse."""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Generator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import structlog
+import uvicorn
+from fastapi import FastAPI
+
+from hearthpay.app import create_app
+from hearthpay.clock import Clock, SystemClock
+from hearthpay.database.startup import OpenedDatabase, open_database
+from hearthpay.database.supervisor import Supervisor
+
+#: How long requests under way may take to finish once the service is told to stop, in seconds.
+GRACE_SECONDS = 10
+
+
+def configure_logging() -> None:
+    """Log lines as JSON; tracebacks without the values of local variables, which may be somebody's wages."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(),
+        cache_logger_on_first_use=True,
+    )
+
+
+class WebServer(uvicorn.Server):
+    """Uvicorn without its own signal handling: the process stops in our order, the database last."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        """Leave the signals to `serve`."""
+        yield
+
+
+def web_server(app: FastAPI, host: str, port: int) -> WebServer:
+    """Return a server for ``app``; its access log is off, since requests are counted and traced elsewhere."""
+    config = uvicorn.Config(
+        app,
+        host=host,
+        port=port,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=30,
+    )
+    return WebServer(config)
+
+
+def address_of(server: WebServer) -> str:
+    """Return the URL of a server that has started."""
+    host, port = server.servers[0].sockets[0].getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+@asynccontextmanager
+async def running(app: FastAPI, host: str, port: int) -> AsyncIterator[tuple[WebServer, asyncio.Task[None]]]:
+    """Serve ``app`` for the length of the block; raises `OSError` where the address is taken."""
+    server = web_server(app, host, port)
+    serving = asyncio.create_task(server.serve(), name="hearthpay-web")
+    try:
+        while not server.started:
+            if serving.done():
+                await serving
+                raise OSError(f"cannot listen on {host}:{port}")
+            await asyncio.sleep(0.01)
+        yield server, serving
+    finally:
+        server.should_exit = True
+        await asyncio.gather(serving, return_exceptions=True)
+
+
+@asynccontextmanager
+async def supervised(opened: OpenedDatabase) -> AsyncIterator[None]:
+    """Watch the embedded database, where there is one."""
+    if opened.embedded is None:
+        yield
+        return
+    async with Supervisor(opened.embedded):
+        yield
+
+
+async def serve(
+    host: str, port: int, data_dir: Path | None, database_url: str | None, clock: Clock | None = None
+) -> None:
+    """Serve until SIGTERM or SIGINT; then finish the requests under way, and stop the database.
+
+    Raises `SystemExit` with a plain message where the address is taken or the database cannot be started.
+    """
+    configure_logging()
+    print("Starting the database …", flush=True)  # noqa: T201
+    async with open_database(data_dir, database_url) as opened, supervised(opened):
+        app = create_app(opened.database, clock or SystemClock())
+        loop = asyncio.get_running_loop()
+        stopping = asyncio.Event()
+        for name in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(name, stopping.set)
+        try:
+            async with running(app, host, port) as (server, serving):
+                print(f"Hearthpay is ready at {address_of(server)} (documentation at /docs).", flush=True)  # noqa: T201
+                waiting = asyncio.create_task(stopping.wait())
+                await asyncio.wait({waiting, serving}, return_when=asyncio.FIRST_COMPLETED)
+                waiting.cancel()
+                print("Stopping …", flush=True)  # noqa: T201
+        except OSError:
+            raise SystemExit(f"hearthpay: cannot listen on {host}:{port}: the address is taken") from None
