@@ -17,7 +17,7 @@ from hearthpay.app import create_app
 from hearthpay.clock import SystemClock
 from hearthpay.database.startup import OpenedDatabase, open_database
 from hearthpay.http.auth import SCOPES
-from hearthpay.server import address_of, configure_logging, running
+from hearthpay.server import configure_logging, running
 
 WEEKS = 3
 
@@ -102,8 +102,7 @@ async def _show(console: Console, opened: OpenedDatabase) -> None:
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         organization = await accounts.create_organization(session, clock, "Demo agency")
         key = await accounts.create_key(session, clock, organization, mode="test", scopes=SCOPES)
-    async with running(create_app(opened.database, clock), "127.0.0.1", 0) as (server, _):
-        address = address_of(server)
+    async with running(create_app(opened.database, clock), "127.0.0.1", 0) as (address, _):
         console.print(f"The API answers at [bold]{address}[/]; a test key reaches sandbox households only.\n")
         headers = {"Authorization": f"Bearer {key.text}"}
         async with httpx.AsyncClient(base_url=f"{address}/api/v1", headers=headers, timeout=30) as client:

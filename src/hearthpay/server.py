@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import signal
+import socket
 from collections.abc import AsyncIterator, Generator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -44,42 +45,32 @@ class WebServer(uvicorn.Server):
         yield
 
 
-def web_server(app: FastAPI, host: str, port: int) -> WebServer:
-    """Return a server for ``app``; its access log is off, since requests are counted and traced elsewhere."""
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=GRACE_SECONDS,
-        timeout_keep_alive=30,
-    )
-    return WebServer(config)
-
-
-def address_of(server: WebServer) -> str:
-    """Return the URL of a server that has started."""
-    host, port = server.servers[0].sockets[0].getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
 @asynccontextmanager
-async def running(app: FastAPI, host: str, port: int) -> AsyncIterator[tuple[WebServer, asyncio.Task[None]]]:
-    """Serve ``app`` for the length of the block; raises `OSError` where the address is taken."""
-    server = web_server(app, host, port)
-    serving = asyncio.create_task(server.serve(), name="hearthpay-web")
-    try:
-        while not server.started:
-            if serving.done():
-                await serving
-                raise OSError(f"cannot listen on {host}:{port}")
-            await asyncio.sleep(0.01)
-        yield server, serving
-    finally:
-        server.should_exit = True
-        await asyncio.gather(serving, return_exceptions=True)
+async def running(app: FastAPI, host: str, port: int) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
+    """Serve ``app`` for the length of the block: yields its URL and the task that serves.
+
+    Port 0 takes a free one. Raises `OSError` where the address is taken.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.create_server((host, port), family=family, backlog=2048) as listener:
+        config = uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            timeout_keep_alive=30,
+        )
+        server = WebServer(config)
+        serving = asyncio.create_task(server.serve(sockets=[listener]), name="hearthpay-web")
+        try:
+            while not server.started and not serving.done():  # noqa: ASYNC110 - uvicorn sets a flag, no event
+                await asyncio.sleep(0.01)
+            bound = listener.getsockname()[1]
+            yield f"http://{f'[{host}]' if ':' in host else host}:{bound}", serving
+        finally:
+            server.should_exit = True
+            await asyncio.gather(serving, return_exceptions=True)
 
 
 @asynccontextmanager
@@ -108,11 +99,11 @@ async def serve(
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, stopping.set)
         try:
-            async with running(app, host, port) as (server, serving):
-                print(f"Hearthpay is ready at {address_of(server)} (documentation at /docs).", flush=True)  # noqa: T201
+            async with running(app, host, port) as (address, serving):
+                print(f"Hearthpay is ready at {address} (documentation at /docs).", flush=True)  # noqa: T201
                 waiting = asyncio.create_task(stopping.wait())
                 await asyncio.wait({waiting, serving}, return_when=asyncio.FIRST_COMPLETED)
                 waiting.cancel()
                 print("Stopping …", flush=True)  # noqa: T201
-        except OSError:
-            raise SystemExit(f"hearthpay: cannot listen on {host}:{port}: the address is taken") from None
+        except OSError as error:
+            raise SystemExit(f"hearthpay: cannot listen on {host}:{port}: {error.strerror}") from None

@@ -161,7 +161,7 @@ def test_calculators_import_no_web_framework_and_no_database():
         "from typer.testing import CliRunner\n"
         "from hearthpay.cli import app\n"
         "CliRunner().invoke(app, ['calculate', '--state', 'CA', '--annual-wages', '35000', '--json'])\n"
-        "heavy = {'fastapi', 'starlette', 'uvicorn', 'sqlalchemy', 'psycopg', 'pydantic', 'httpx', 'alembic'}\n"
+        "heavy = {'fastapi', 'starlette', 'uvicorn', 'sqlalchemy', 'psycopg', 'httpx', 'alembic'}\n"
         "print(sorted(heavy & set(sys.modules)))\n"
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)

@@ -1,0 +1,186 @@
+"""`hearthpay serve` as a process: from an empty machine, through kill -9 of itself and of its database."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from hearthpay.database.embedded import EmbeddedServer
+
+START_WITHIN = 60
+
+
+class Service:
+    """A running `hearthpay serve` on a data directory."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self.data_dir = data_dir
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "hearthpay.cli", "serve", "--port", "0", "--data-dir", str(data_dir)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.output: list[str] = []
+        self._lines = threading.Thread(target=self._read, daemon=True)
+        self._lines.start()
+        self.address = self._wait_for_address()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.output.append(line)
+
+    def _wait_for_address(self) -> str:
+        deadline = time.monotonic() + START_WITHIN
+        while time.monotonic() < deadline:
+            for line in self.output:
+                if "is ready at " in line:
+                    return line.split("is ready at ")[1].split()[0]
+            if self.process.poll() is not None:
+                break
+            time.sleep(0.02)
+        raise AssertionError("".join(self.output))
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(timeout=30)
+
+
+@pytest.fixture
+def data_dir() -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-serve-", dir="/tmp"))
+    yield folder
+    EmbeddedServer(folder).stop()
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def create_key(data_dir: Path) -> str:
+    result = subprocess.run(
+        [
+            *(sys.executable, "-m", "hearthpay.cli", "keys", "create", "--organization", "Lopez family"),
+            *("--mode", "live", "--data-dir", str(data_dir)),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return result.stdout.strip()
+
+
+def client_of(service: Service, key: str) -> httpx.Client:
+    return httpx.Client(
+        base_url=f"{service.address}/api/v1", headers={"Authorization": f"Bearer {key}"}, timeout=30
+    )
+
+
+def add_household(client: httpx.Client) -> dict[str, str]:
+    employer = client.post(
+        "/employers",
+        json={"first_name": "Maria", "last_name": "Lopez", "email": "m@example.com", "state": "TX"},
+    ).json()["data"]
+    employee = client.post(
+        "/employees",
+        json={
+            "employer_id": employer["id"],
+            "first_name": "Rosa",
+            "last_name": "Diaz",
+            "pay_rate": 25,
+            "start_date": "2026-01-05",
+        },
+    ).json()["data"]
+    return {"employer_id": employer["id"], "employee_id": employee["id"]}
+
+
+def run(client: httpx.Client, household: dict[str, str], day: int, key: str | None = None) -> httpx.Response:
+    date = f"2026-10-{day:02}"
+    body = {
+        "employer_id": household["employer_id"],
+        "pay_period_start": date,
+        "pay_period_end": date,
+        "pay_date": date,
+        "pay_frequency": "weekly",
+        "employees": [{"employee_id": household["employee_id"], "regular_hours": 8}],
+    }
+    return client.post("/payroll/run", json=body, headers={"Idempotency-Key": key} if key else {})
+
+
+def postmaster_of(data_dir: Path) -> int:
+    pid = EmbeddedServer(data_dir).postmaster_pid
+    assert pid is not None
+    return pid
+
+
+def test_it_survives_being_killed_and_its_database_being_killed(data_dir: Path):
+    service = Service(data_dir)
+    try:
+        key = create_key(data_dir)
+        with client_of(service, key) as client:
+            household = add_household(client)
+            assert run(client, household, 1, "first").status_code == 200
+
+            os.kill(postmaster_of(data_dir), signal.SIGKILL)
+            answers = [run(client, household, 2, "second")]
+            while answers[-1].status_code != 200 and len(answers) < 20:
+                assert answers[-1].status_code == 503, answers[-1].text
+                assert answers[-1].headers["Retry-After"]
+                time.sleep(0.5)
+                answers.append(run(client, household, 2, "second"))
+            assert answers[-1].status_code == 200
+
+        service.kill()
+        service = Service(data_dir)
+        with client_of(service, key) as client:
+            replayed = run(client, household, 2, "second")
+            assert replayed.headers["Idempotent-Replayed"] == "true"
+            paycheck = run(client, household, 3, "third").json()["data"]["employees"][0]
+            assert paycheck["ytd"]["gross_pay"] == 600
+
+        service.kill()
+        os.kill(postmaster_of(data_dir), signal.SIGKILL)
+        service = Service(data_dir)
+        with client_of(service, key) as client:
+            assert len(client.get("/payrolls").json()["data"]) == 3
+            assert client.get(f"{service.address}/readyz").status_code == 200
+    finally:
+        service.stop()
+
+
+def test_it_stops_cleanly_and_takes_the_database_with_it(data_dir: Path):
+    service = Service(data_dir)
+    assert EmbeddedServer(data_dir).is_alive()
+    assert httpx.get(f"{service.address}/healthz").json()["data"] == {"status": "ok"}
+    assert service.stop() == 0
+    assert not EmbeddedServer(data_dir).is_alive()
+    assert "Stopping" in "".join(service.output)
+
+
+def test_a_taken_port_is_said_plainly(data_dir: Path):
+    service = Service(data_dir)
+    try:
+        port = service.address.rsplit(":", 1)[1]
+        second = subprocess.run(
+            [sys.executable, "-m", "hearthpay.cli", "serve", "--port", port, "--data-dir", str(data_dir)],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert second.returncode == 1
+        assert f"cannot listen on 127.0.0.1:{port}" in second.stderr
+        assert "Traceback" not in second.stderr
+    finally:
+        service.stop()
