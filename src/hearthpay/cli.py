@@ -19,7 +19,7 @@ from hearthpay.taxes import TaxInputError, calculate_paycheck, estimate_year
 from hearthpay.taxes.interchange import read_paycheck_input, write_paycheck
 
 if TYPE_CHECKING:
-    from hearthpay.taxes import AnnualEstimate
+    from hearthpay.taxes import AnnualEstimate, Rulebook
 
 app = typer.Typer(
     name="hearthpay",
@@ -217,6 +217,73 @@ def _parse(document: bytes) -> object:
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
+
+
+Year = Annotated[int | None, typer.Option("--year", help="The tax year; left out, this year.")]
+
+
+@app.command()
+def coverage(
+    state: Annotated[str | None, typer.Option(help="One state only; US for federal law.")] = None,
+    year: Year = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/coverage.md, all years.")] = False,
+) -> None:
+    """List every tax the rulebooks hold, with its version, confidence and source."""
+    from hearthpay.taxes.coverage import FEDERAL, coverage, state_coverage
+    from hearthpay.taxes.coverage_page import coverage_page
+
+    if markdown:
+        typer.echo(coverage_page(), nl=False)
+        return
+    try:
+        rulebook = _rulebook(year)
+        rows = list(coverage(rulebook))
+        if state is not None and state.upper() == FEDERAL:
+            rows = [row for row in rows if row.jurisdiction == FEDERAL]
+        elif state is not None:
+            rows = list(state_coverage(rulebook.state(state, "state")))
+    except TaxInputError as error:
+        _refuse(str(error))
+    for row in rows:
+        until = f"–{row.effective_to}" if row.effective_to is not None else ""
+        typer.echo(
+            f"{row.jurisdiction}  {row.code:<18} {row.effective_from}{until:<11}  {row.confidence:<6}  "
+            f"{row.name}  [{'; '.join(source.title for source in row.sources)}]"
+        )
+
+
+@app.command("explain-line")
+def explain_line(
+    code: Annotated[str, typer.Argument(help="A line code, such as US-SS-EE or NY-PFL-EE.")],
+    state: Annotated[
+        str | None, typer.Option(help="The state whose line it is; federal lines need none.")
+    ] = None,
+    year: Year = None,
+) -> None:
+    """Print the law behind a line: its figures, when it applies, and where it is printed."""
+    from hearthpay.taxes.coverage import law_behind
+
+    if state is None and not code.upper().startswith("US-") and "-" in code:
+        state = code.split("-")[0]
+    try:
+        laws = law_behind(code, _rulebook(year), state)
+    except TaxInputError as error:
+        _refuse(str(error))
+    for law in laws:
+        typer.echo(f"{law.code}  {law.name}")
+        for label, value in law.facts:
+            typer.echo(f"  {label}: {value}")
+        for source in law.sources:
+            typer.echo(f"  Source: {source.title} ({source.date}) {source.url}")
+        typer.echo("")
+
+
+def _rulebook(year: int | None) -> "Rulebook":
+    from datetime import date
+
+    from hearthpay.taxes.rulebook import rulebook_for
+
+    return rulebook_for(SystemClock().today() if year is None else date(year, 1, 1), "year")
 
 
 @app.command()

@@ -17,6 +17,7 @@ def preview_data(record: PayrollRecord) -> dict[str, Any]:
         "preview": True,
         "next_step": "Nothing was created. To run this payroll, send the same body to POST /api/v1/payroll/run.",
         **_payroll(record),
+        **({"is_estimated": True, "projected": list(record.projected)} if record.projected else {}),
     }
 
 

@@ -84,6 +84,8 @@ class PayrollRecord:
     rulebook_version: str
     tax_year: int
     notes: str | None
+    #: Codes of lines whose figures of the year are not published yet; such a payroll is an estimate.
+    projected: tuple[str, ...] = ()
 
     @property
     def gross_pay(self) -> int:

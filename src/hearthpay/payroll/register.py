@@ -45,11 +45,13 @@ def calculate_payroll(
     """
     rulebook = rulebook_for(dates.pay_date)
     paychecks = []
+    projected: dict[str, None] = {}
     for position, (entry, employee) in enumerate(zip(request.employees, employees, strict=True)):
         try:
-            paychecks.append(
-                _calculate(request, dates, entry, employee, histories.get(employee.id, NO_HISTORY))
-            )
+            history = histories.get(employee.id, NO_HISTORY)
+            record, paycheck = _calculate(request, dates, entry, employee, history)
+            paychecks.append(record)
+            projected |= dict.fromkeys(paycheck.projected)
         except TaxInputError as error:
             raise TaxInputError(f"employees[{position}].{error.field}", error.message, error.code) from error
     return PayrollRecord(
@@ -60,12 +62,13 @@ def calculate_payroll(
         rulebook_version=rulebook.version,
         tax_year=rulebook.tax_year,
         notes=request.notes,
+        projected=tuple(projected),
     )
 
 
 def _calculate(
     request: PayrollRequest, dates: PayDates, entry: PayrollEmployee, employee: Employee, history: History
-) -> PaycheckRecord:
+) -> tuple[PaycheckRecord, Paycheck]:
     earnings = Earnings(
         regular_hours=entry.regular_hours,
         regular_pay=pay_for_hours(employee.pay_rate, entry.regular_hours),
@@ -105,7 +108,7 @@ def _calculate(
         before.employee_taxes + paycheck.employee_taxes_cents,
         before.employer_taxes + paycheck.employer_taxes_cents,
     )
-    return PaycheckRecord(
+    record = PaycheckRecord(
         employee_id=employee.id,
         employee_name=employee.name,
         payment_method=entry.payment_method,
@@ -135,6 +138,7 @@ def _calculate(
         reciprocity_certificate=paycheck.reciprocity.certificate if paycheck.reciprocity else None,
         work_state=employee.work_state,
     )
+    return record, paycheck
 
 
 def _dollars(cents: Mapping[str, int]) -> dict[str, Decimal]:

@@ -54,6 +54,7 @@ _RUN_ERRORS: Final = (
     "employee_not_started",
     "invalid_state",
     "unsupported_tax_year",
+    "tax_year_not_final",
     "unsupported_jurisdiction",
     "household_forbidden",
     "key_mode_mismatch",

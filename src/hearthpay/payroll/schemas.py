@@ -1,6 +1,6 @@
 """What goes over the wire about calculations, previews and payrolls."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Literal
@@ -358,6 +358,9 @@ class PayrollPreview:
     employees: list[PaycheckItem]
     totals: Totals
     rulebook: RulebookName
+    is_estimated: bool = False
+    #: Codes of lines whose figures of the year are not published yet.
+    projected: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,11 +41,17 @@ async def run_payroll(
     Its employees are locked while it is calculated, so two runs for one employee follow each other and the
     second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
     `employee_not_in_household`, `employee_not_started`, `invalid_state` (employment ended before the period),
-    `payroll_overlap`, `direct_deposit_unavailable`, `unsupported_tax_year`, `unsupported_jurisdiction`, and what
-    `resolve_employer` raises.
+    `payroll_overlap`, `direct_deposit_unavailable`, `unsupported_tax_year`, `tax_year_not_final`,
+    `unsupported_jurisdiction`, and what `resolve_employer` raises.
     """
     employer = await resolve_employer(session, actor, request.employer_id)
     record = await _prepare(session, clock, request, employer, lock=True)
+    if record.projected:
+        raise ApiError(
+            "tax_year_not_final",
+            f"The law of {record.tax_year} is not complete yet: a payroll paid in it can be previewed, not completed.",
+            details={"tax_year": record.tax_year, "missing": list(record.projected)},
+        )
     now = clock.now()
     status = "completed"
     payroll_id = await insert_payroll(session, actor, record, status, now)

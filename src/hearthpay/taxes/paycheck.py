@@ -136,6 +136,8 @@ class Paycheck:
     limitations: tuple[str, ...]
     explanations: tuple[LineExplanation, ...]
     reciprocity: Reciprocity | None
+    #: Codes of lines calculated with last year's figures because the pay date's year is not final.
+    projected: tuple[str, ...] = ()
 
     @property
     def net_pay_cents(self) -> int:
@@ -242,6 +244,13 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
 
     if rules.limitations:
         build.limitations.extend(rules.limitations)
+    projected: tuple[str, ...] = ()
+    if rules.projected:
+        projected = tuple(line.code for line in build.lines if line.code in rules.projected)
+        build.limitations.append(
+            f"The figures of {rulebook.tax_year} for {', '.join(projected)} are not published yet: "
+            f"those of the year before stand in."
+        )
     return Paycheck(
         gross_pay_cents=regular + supplemental,
         lines=tuple(build.lines),
@@ -251,6 +260,7 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         limitations=tuple(dict.fromkeys(build.limitations)),
         explanations=build.explanations_by_line(),
         reciprocity=reciprocity,
+        projected=projected,
     )
 
 

@@ -5,7 +5,7 @@ import itertools
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 import tomli
 
@@ -15,6 +15,14 @@ from hearthpay.taxes.money import RATE_SCALE, scaled_rate
 from hearthpay.taxes.trace import Source
 
 Confidence = Literal["high", "medium", "low"]
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return a rule file's content with exact decimals; raises `RuleError` where it is not TOML."""
+    try:
+        return tomli.loads(path.read_text("utf-8"), parse_float=Decimal)
+    except tomli.TOMLDecodeError as error:
+        raise RuleError(path.name, "(whole file)", str(error)) from error
 
 
 class RuleTable:
@@ -32,12 +40,13 @@ class RuleTable:
     @classmethod
     def load(cls, path: Path) -> "RuleTable":
         """Read the file and its ``[sources]``; raises `RuleError` on broken TOML or a source without its parts."""
-        try:
-            data = tomli.loads(path.read_text("utf-8"), parse_float=Decimal)
-        except tomli.TOMLDecodeError as error:
-            raise RuleError(path.name, "(whole file)", str(error)) from error
+        return cls.of(path.name, read_toml(path))
+
+    @classmethod
+    def of(cls, file: str, data: Mapping[str, object]) -> "RuleTable":
+        """Take the content of a rule file that has been read; raises `RuleError` for a broken source."""
         sources: dict[str, Source] = {}
-        table = cls(path.name, "", data, sources)
+        table = cls(file, "", data, sources)
         if table.has("sources"):
             listed = table.table("sources")
             for name in listed:
@@ -45,6 +54,11 @@ class RuleTable:
                 sources[name] = Source(entry.text("title"), entry.text("url", default=""), entry.text("date"))
                 entry.close()
         return table
+
+    @property
+    def raw(self) -> Mapping[str, object]:
+        """The table as the file states it."""
+        return self._data
 
     def __contains__(self, key: str) -> bool:
         return key in self._data

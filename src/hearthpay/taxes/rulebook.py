@@ -3,14 +3,16 @@
 import datetime
 import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from hearthpay.taxes.contribution import Contribution, read_contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import FederalIncomeTax, read_federal_income_tax
 from hearthpay.taxes.local import LocalTax, read_local_tax
-from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.projection import Projection, project, project_local
+from hearthpay.taxes.rule_file import RuleTable, read_toml
 from hearthpay.taxes.state import StateRules, read_state
 
 RULES = Path(__file__).parent / "rules"
@@ -31,13 +33,25 @@ STATES: Mapping[str, str] = {
 
 
 class Rulebook:
-    """The rules of one tax year; states are read when they are first asked for."""
+    """The rules of one tax year; states are read when they are first asked for.
+
+    A year that is not final holds what is published for it; the rest is the year before's, marked as projected.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        table = RuleTable.load(folder / "us.toml")
+        path = folder / "us.toml"
+        content = read_toml(path)
+        projected: frozenset[str] = frozenset()
+        base_year = content.pop("projected_from", None)
+        self._base = folder.parent / str(base_year) if base_year is not None else None
+        if self._base is not None:
+            content, projected = project(content, read_toml(self._base / "us.toml"), int(content["tax_year"]))
+        table = RuleTable.of(path.name, content)
         self.tax_year = table.integer("tax_year")
         self._edition = table.text("edition")
+        #: Codes of federal lines whose figures are not published yet.
+        self.projected = projected
         periods = table.table("pay_periods")
         self.pay_periods: Mapping[str, int] = {name: periods.integer(name) for name in periods}
         self.income_tax: FederalIncomeTax = read_federal_income_tax(
@@ -49,19 +63,29 @@ class Rulebook:
         table.close()
         self._states: dict[str, StateRules] = {}
 
+    @property
+    def is_final(self) -> bool:
+        """Whether the year's own figures are published; if not, every result is an estimate."""
+        return self._base is None
+
     @functools.cached_property
     def version(self) -> str:
         """The rulebook's name and the fingerprint of every rule file in it, such as ``2026.1-3f9a2c41d07b``."""
         digest = hashlib.sha256()
-        for path in sorted(self._folder.rglob("*.toml")):
-            digest.update(str(path.relative_to(self._folder)).encode())
-            digest.update(path.read_bytes())
+        for folder in self._folders():
+            for path in sorted(folder.rglob("*.toml")):
+                digest.update(str(path.relative_to(folder.parent)).encode())
+                digest.update(path.read_bytes())
         return f"{self._edition}-{digest.hexdigest()[:12]}"
 
     @functools.cached_property
     def supported_states(self) -> tuple[str, ...]:
-        """The states that this year's rulebook has a file for, in alphabetical order."""
-        return tuple(sorted(path.stem for path in (self._folder / "states").glob("*.toml")))
+        """The states that this year's rulebook can answer for, in alphabetical order."""
+        files = [path for folder in self._folders() for path in (folder / "states").glob("*.toml")]
+        return tuple(sorted({path.stem for path in files}))
+
+    def _folders(self) -> tuple[Path, ...]:
+        return (self._folder,) if self._base is None else (self._folder, self._base)
 
     def state(self, code: str, field: str = "work_state") -> StateRules:
         """Return the rules of a state; ``code`` in any case.
@@ -76,27 +100,40 @@ class Rulebook:
         if upper not in STATES:
             raise TaxInputError(field, f"{code!r} is not a US state or DC")
         if upper not in self._states:
-            path = self._folder / "states" / f"{upper}.toml"
-            if not path.is_file():
+            if upper not in self.supported_states:
                 raise TaxInputError(
                     field,
                     f"{STATES[upper]} has no rules for {self.tax_year} yet; "
                     f"supported: {', '.join(self.supported_states)}",
                     "unsupported_jurisdiction",
                 )
-            self._states[upper] = read_state(
-                RuleTable.load(path),
-                federal=self.contributions,
-                pay_periods=self.pay_periods,
-                local_taxes=self._local_taxes(upper),
-            )
+            self._states[upper] = self._read_state(upper)
         return self._states[upper]
 
-    def _local_taxes(self, state: str) -> tuple[LocalTax, ...]:
-        path = self._folder / "local" / f"{state}.toml"
-        if not path.is_file():
+    def _read_state(self, state: str) -> StateRules:
+        content, projected = self._content(f"states/{state}.toml", project)
+        local, projected_local = self._content(f"local/{state}.toml", project_local)
+        return read_state(
+            RuleTable.of(f"{state}.toml", content),
+            federal=self.contributions,
+            pay_periods=self.pay_periods,
+            local_taxes=self._local_taxes(state, local),
+            projected=self.projected | projected | projected_local,
+        )
+
+    def _content(self, name: str, lay_over: Callable[..., Projection]) -> Projection:
+        """Return the content of a rule file of the year, laid over the year before's where it is not final."""
+        path = self._folder / name
+        own = read_toml(path) if path.is_file() else {}
+        if self._base is None:
+            return Projection(own, frozenset())
+        base = self._base / name
+        return lay_over(own, read_toml(base) if base.is_file() else {}, self.tax_year)
+
+    def _local_taxes(self, state: str, content: Mapping[str, Any]) -> tuple[LocalTax, ...]:
+        if not content.get("local"):
             return ()
-        table = RuleTable.load(path)
+        table = RuleTable.of(f"local/{state}.toml", content)
         if table.text("state") != state:
             raise table.error("state", f"must be {state}, as the file is named")
         taxes = tuple(read_local_tax(state, entry, self.pay_periods) for entry in table.tables("local"))
@@ -114,6 +151,11 @@ def _load(year: int) -> Rulebook | None:
 def supported_years() -> tuple[int, ...]:
     """Return the tax years that have a rulebook, ascending."""
     return tuple(sorted(int(path.parent.name) for path in RULES.glob("[0-9]*/us.toml")))
+
+
+def rulebook_of(year: int) -> Rulebook:
+    """Return the rulebook of a tax year; raises `TaxInputError` with code ``unsupported_tax_year``."""
+    return rulebook_for(datetime.date(year, 1, 1), "tax_year")
 
 
 def rulebook_for(pay_date: datetime.date, field: str = "pay_date") -> Rulebook:

@@ -50,6 +50,9 @@ class WithholdingVersion:
 
     effective_from: datetime.date
     method: Method
+    #: The method's name and its figures as the rule file states them, to explain the law behind the line.
+    method_name: str
+    figures: Mapping[str, object]
     supplemental_rate: int | None
     sources: tuple[Source, ...]
     confidence: Confidence
@@ -106,6 +109,8 @@ class StateRules:
     reciprocity: Mapping[str, Reciprocity]
     local_taxes: tuple[LocalTax, ...]
     limitations: tuple[str, ...]
+    #: Codes of lines, federal ones included, whose figures of the year are not published yet.
+    projected: frozenset[str]
     _dates: tuple[datetime.date, ...] = ()
     _in_force: list[tuple[Contribution, ...]] = field(default_factory=list)
 
@@ -189,10 +194,13 @@ def _read_income_tax(table: RuleTable, state: str, pay_periods: Mapping[str, int
         own_periods |= {name: own.integer(name) for name in own}
     for entry in table.tables("version"):
         read_method = _method_reader(entry)
+        figures = entry.table("figures")
         versions.append(
             WithholdingVersion(
                 effective_from=entry.date("effective_from"),
-                method=read_method(entry.table("figures"), own_periods),
+                method=read_method(figures, own_periods),
+                method_name=entry.text("method"),
+                figures=figures.raw,
                 supplemental_rate=entry.optional_rate("supplemental_rate"),
                 sources=entry.sources(),
                 confidence=entry.confidence(),
@@ -225,6 +233,7 @@ def read_state(
     federal: tuple[Contribution, ...],
     pay_periods: Mapping[str, int],
     local_taxes: tuple[LocalTax, ...],
+    projected: frozenset[str] = frozenset(),
 ) -> StateRules:
     """Compile a state's rule file; ``federal`` contributions lead its list of lines.
 
@@ -257,6 +266,7 @@ def read_state(
         reciprocity=reciprocity,
         local_taxes=local_taxes,
         limitations=table.texts("limitations"),
+        projected=projected,
         _dates=dates,
         _in_force=in_force,
     )

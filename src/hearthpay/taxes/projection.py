@@ -1,0 +1,58 @@
+"""A year that is not final yet: what is already published for it, laid over the law of the year before.
+
+A rule file of such a year holds only published figures. Everything else is taken from the year it names under
+``projected_from`` and marked as projected, so that no figure is carried over in silence.
+"""
+
+import datetime
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Projection(NamedTuple):
+    """A rule file's content with the projected parts filled in, and the line codes that are projected."""
+
+    content: dict[str, Any]
+    projected: frozenset[str]
+
+
+def project(published: Mapping[str, Any], base: Mapping[str, Any], year: int) -> Projection:
+    """Lay the ``published`` figures of ``year`` over the ``base`` of the year before.
+
+    An income tax or a contribution that is published replaces the base's of the same code; rules that end before
+    the year are left out. Keys that are no figures (name, certificates of reciprocity) come from the base.
+    """
+    content = dict(base) | {key: value for key, value in published.items() if key != "contribution"}
+    content["sources"] = {**base.get("sources", {}), **published.get("sources", {})}
+    projected = set()
+    if "income_tax" in base and "income_tax" not in published:
+        projected.add(base["income_tax"]["code"])
+    own = list(published.get("contribution", ()))
+    settled = {line["code"] for line in own}
+    start = datetime.date(year, 1, 1)
+    kept = [
+        line
+        for line in base.get("contribution", ())
+        if line["code"] not in settled and line.get("effective_to", start) >= start
+    ]
+    projected |= {line["code"] for line in kept}
+    content["contribution"] = kept + own
+    if not content["contribution"]:
+        del content["contribution"]
+    return Projection(content, frozenset(projected))
+
+
+def project_local(published: Mapping[str, Any], base: Mapping[str, Any], year: int) -> Projection:
+    """Lay the local taxes published for ``year`` over those of the year before, by line code."""
+    start = datetime.date(year, 1, 1)
+    own = list(published.get("local", ()))
+    settled = {tax["code"] for tax in own}
+    kept = [
+        tax
+        for tax in base.get("local", ())
+        if tax["code"] not in settled and tax.get("effective_to", start) >= start
+    ]
+    content = dict(base) | dict(published)
+    content["sources"] = {**base.get("sources", {}), **published.get("sources", {})}
+    content["local"] = kept + own
+    return Projection(content, frozenset(tax["code"] for tax in kept))
