@@ -226,12 +226,12 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
     federal_tax = build.employee
     after_federal = len(build.lines)
     _contributions(build, request, rules, regular + supplemental)
-    fica = sum(
-        line.amount_cents
-        for line in build.lines
-        if line.payer == "employee" and line.category in ("social_security", "medicare")
-    )
-    pay = PeriodPay(regular + supplemental, frequency, federal_tax, fica)
+    fica = fica_before = 0
+    for line in build.lines:
+        if line.payer == "employee" and line.category in ("social_security", "medicare"):
+            fica += line.amount_cents
+            fica_before += _tax_before(request, line)
+    pay = PeriodPay(regular + supplemental, frequency, federal_tax, fica, fica_before)
     after_contributions = len(build.lines)
     contributions = build.lines[after_federal:after_contributions]
     reciprocity = _state_income_tax(build, request, rulebook, rules, pay, supplemental)
@@ -404,9 +404,12 @@ def _state_income_tax(
     flat = supplemental if flat_rate is not None else 0
     if withheld:
         taxable = gross
-        state_tax = version.method.withhold(
-            pay._replace(wages=gross - flat) if flat else pay, certificate, trace
-        )
+        if flat:
+            # Each on its own: regular pay meets the federal tax on regular pay, the bonus its flat rate.
+            regular_pay = pay._replace(wages=gross - flat, federal_income_tax=build.lines[0].amount_cents)
+            state_tax = version.method.withhold(regular_pay, certificate, trace)
+        else:
+            state_tax = version.method.withhold(pay, certificate, trace)
         if flat and flat_rate is not None:
             state_tax += half_up(flat * flat_rate, RATE_SCALE)
             if trace is not None:
@@ -643,6 +646,13 @@ def _assigned(value: Decimal) -> int:
     if scaled != int(scaled):
         raise TaxInputError("employer.sui_rate", "must have at most nine decimals")
     return int(scaled)
+
+
+def _tax_before(request: PaycheckInput, line: PaycheckLine) -> int:
+    """Return a line's tax on earlier pay of the year: as told, or the rate of the wages told."""
+    if line.code in request.ytd_tax:
+        return _ytd(request.ytd_tax, line.code, "ytd_tax")
+    return half_up(_ytd(request.ytd, line.code) * (line.rate_scaled or 0), RATE_SCALE)
 
 
 def _ytd(amounts: Mapping[str, Decimal], code: str, field: str = "ytd") -> int:

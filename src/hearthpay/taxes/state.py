@@ -160,8 +160,11 @@ def _read_certificate(table: RuleTable, state: str) -> CertificateForm:
                 raise entry.error("default", f"{default!r} is not one of the values")
         elif kind == "flag":
             default = entry.flag("default", default=False)
-        elif kind in ("count", "money"):
-            default = 0
+        elif kind == "count":
+            default = entry.integer("default") if "default" in entry else 0
+        elif kind == "money":
+            # Optional: the form tells nothing filled in from zero filled in.
+            default = None if entry.flag("optional", default=False) else 0
         fields[name] = CertificateField(
             name,
             cast("Literal['choice', 'count', 'money', 'flag', 'text']", kind),

@@ -17,6 +17,8 @@ class PeriodPay(NamedTuple):
     federal_income_tax: int
     #: The employee's Social Security and Medicare on this pay (Massachusetts deducts them).
     social_security_and_medicare: int
+    #: The same on earlier pay of the year.
+    social_security_and_medicare_before: int = 0
 
 
 class Method(Protocol):
