@@ -113,7 +113,7 @@ def read_contribution(table: RuleTable, pay_periods: Mapping[str, int]) -> Contr
         assigned_rate=table.flag("assigned_rate", default=False),
         waivable=table.flag("waivable", default=False),
         always_shown=table.flag("always_shown", default=True),
-        effective_from=table.date("effective_from"),
+        effective_from=table.effective_from(),
         effective_to=table.optional_date("effective_to"),
         sources=table.sources(),
         confidence=table.confidence(),

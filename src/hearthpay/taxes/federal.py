@@ -120,7 +120,7 @@ def read_federal_income_tax(table: RuleTable, periods: Mapping[str, int]) -> Fed
         supplemental_rate=table.rate("supplemental_rate"),
         supplemental_limit=table.cents("supplemental_limit"),
         supplemental_rate_over_limit=table.rate("supplemental_rate_over_limit"),
-        effective_from=table.date("effective_from"),
+        effective_from=table.effective_from(),
         sources=table.sources(),
         confidence=table.confidence(),
     )

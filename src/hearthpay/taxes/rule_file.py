@@ -12,6 +12,7 @@ import tomli
 from hearthpay.taxes.brackets import BracketTable
 from hearthpay.taxes.errors import RuleError
 from hearthpay.taxes.money import RATE_SCALE, scaled_rate
+from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.trace import Source
 
 Confidence = Literal["high", "medium", "low"]
@@ -25,13 +26,23 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise RuleError(path.name, "(whole file)", str(error)) from error
 
 
+#: How far a printed base may lie from the tax at the end of the row before: three dollars, on a year's table.
+_JOINT_CENTS = 300
+
+
 class RuleTable:
     """A table of a rule file, read key by key; `close` refuses keys that nobody read."""
 
     def __init__(
-        self, file: str, path: str, data: Mapping[str, object], sources: Mapping[str, Source]
+        self,
+        file: str,
+        path: str,
+        data: Mapping[str, object],
+        sources: Mapping[str, Source],
+        year: int | None = None,
     ) -> None:
         self.file = file
+        self.year = year
         self.path = path
         self._data = data
         self._unread = set(data)
@@ -43,10 +54,13 @@ class RuleTable:
         return cls.of(path.name, read_toml(path))
 
     @classmethod
-    def of(cls, file: str, data: Mapping[str, object]) -> "RuleTable":
-        """Take the content of a rule file that has been read; raises `RuleError` for a broken source."""
+    def of(cls, file: str, data: Mapping[str, object], year: int | None = None) -> "RuleTable":
+        """Take the content of a rule file that has been read; raises `RuleError` for a broken source.
+
+        With ``year``, the file belongs to that tax year and `effective_from` refuses what another year left.
+        """
         sources: dict[str, Source] = {}
-        table = cls(file, "", data, sources)
+        table = cls(file, "", data, sources, year)
         if table.has("sources"):
             listed = table.table("sources")
             for name in listed:
@@ -143,6 +157,21 @@ class RuleTable:
         """Return a date, or None where the key is absent."""
         return self.date(key) if key in self._data else None
 
+    def effective_from(self) -> datetime.date:
+        """Return the day from which the table is in force.
+
+        In the file of a tax year it must lie in that year: figures that stand since earlier say so with
+        ``carried_over = true``, so that no year is carried into the next in silence.
+        """
+        day = self.date("effective_from")
+        carried_over = self.flag("carried_over", default=False)
+        if self.year is not None and (day.year > self.year or (day.year < self.year and not carried_over)):
+            raise self.error(
+                "effective_from",
+                f"must lie in {self.year}; what stands since earlier needs carried_over = true",
+            )
+        return day
+
     def cents(self, key: str) -> int:
         """Return an amount of dollars as whole cents."""
         return self._cents(self._take(key), key)
@@ -177,7 +206,7 @@ class RuleTable:
         if not isinstance(value, dict):
             raise self.error(key, "must be a table")
         path = f"{self.path}.{key}" if self.path else key
-        return RuleTable(self.file, path, value, self._sources)
+        return RuleTable(self.file, path, value, self._sources, self.year)
 
     def tables(self, key: str) -> list["RuleTable"]:
         """Return the array of tables ``key``; empty where it is absent."""
@@ -188,12 +217,16 @@ class RuleTable:
             raise self.error(key, "must be an array of tables")
         path = f"{self.path}.{key}" if self.path else key
         return [
-            RuleTable(self.file, f"{path}[{position}]", item, self._sources)
+            RuleTable(self.file, f"{path}[{position}]", item, self._sources, self.year)
             for position, item in enumerate(value)
         ]
 
-    def brackets(self, key: str, *, over: bool = False) -> BracketTable:
-        """Return rows ``[lower, rate, base]`` (dollars) as a compiled table, lower bounds ascending from 0."""
+    def brackets(self, key: str, *, over: bool = False, joined: bool = True) -> BracketTable:
+        """Return rows ``[lower, rate, base]`` (dollars) as a compiled table, lower bounds ascending from 0.
+
+        In a tax table the rows join: each base is the tax at the end of the row before, give or take what
+        printed whole dollars round off. ``joined`` is False for a list of steps.
+        """
         value = self._take(key)
         if not isinstance(value, list) or not value:
             raise self.error(key, "must be a list of rows [lower, rate, base]")
@@ -209,6 +242,13 @@ class RuleTable:
         for before, after in itertools.pairwise(lowers):
             if before >= after:
                 raise self.error(key, f"lower bounds must ascend, {after / 100:.2f} does not")
+        for row in range(1, len(lowers)) if joined else ():
+            tax = bases[row - 1] + half_up(rates[row - 1] * (lowers[row] - lowers[row - 1]), RATE_SCALE)
+            if abs(tax - bases[row]) > _JOINT_CENTS:
+                raise self.error(
+                    key,
+                    f"base {bases[row] / 100:.2f} does not join the row before, which ends at {tax / 100:.2f}",
+                )
         if any(rate >= RATE_SCALE for rate in rates):
             raise self.error(key, "rates are fractions: 0.062, not 6.2")
         return BracketTable(tuple(lowers), tuple(rates), tuple(bases), over)

@@ -47,8 +47,12 @@ class Rulebook:
         self._base = folder.parent / str(base_year) if base_year is not None else None
         if self._base is not None:
             content, projected = project(content, read_toml(self._base / "us.toml"), int(content["tax_year"]))
-        table = RuleTable.of(path.name, content)
+        # What stands in for figures not published yet is older by design.
+        self._year = int(folder.name) if self._base is None else None
+        table = RuleTable.of(path.name, content, self._year)
         self.tax_year = table.integer("tax_year")
+        if self.tax_year != int(folder.name):
+            raise table.error("tax_year", f"must be {folder.name}, as the folder is named")
         self._edition = table.text("edition")
         #: Codes of federal lines whose figures are not published yet.
         self.projected = projected
@@ -114,7 +118,7 @@ class Rulebook:
         content, projected = self._content(f"states/{state}.toml", project)
         local, projected_local = self._content(f"local/{state}.toml", project_local)
         return read_state(
-            RuleTable.of(f"{state}.toml", content),
+            RuleTable.of(f"{state}.toml", content, self._year),
             federal=self.contributions,
             pay_periods=self.pay_periods,
             local_taxes=self._local_taxes(state, local),
@@ -133,7 +137,7 @@ class Rulebook:
     def _local_taxes(self, state: str, content: Mapping[str, Any]) -> tuple[LocalTax, ...]:
         if not content.get("local"):
             return ()
-        table = RuleTable.of(f"local/{state}.toml", content)
+        table = RuleTable.of(f"local/{state}.toml", content, self._year)
         if table.text("state") != state:
             raise table.error("state", f"must be {state}, as the file is named")
         taxes = tuple(read_local_tax(state, entry, self.pay_periods) for entry in table.tables("local"))

@@ -200,7 +200,7 @@ def _read_income_tax(table: RuleTable, state: str, pay_periods: Mapping[str, int
         figures = entry.table("figures")
         versions.append(
             WithholdingVersion(
-                effective_from=entry.date("effective_from"),
+                effective_from=entry.effective_from(),
                 method=read_method(figures, own_periods),
                 method_name=entry.text("method"),
                 figures=figures.raw,
@@ -213,6 +213,8 @@ def _read_income_tax(table: RuleTable, state: str, pay_periods: Mapping[str, int
         entry.close()
     if not versions:
         raise table.error("version", "at least one version is needed")
+    if table.year is not None and versions[0].effective_from > datetime.date(table.year, 1, 1):
+        raise table.error("version", f"no version is in force on 1 January {table.year}")
     for before, after in itertools.pairwise(versions):
         if before.effective_from >= after.effective_from:
             raise table.error("version", "versions must follow each other by effective_from")

@@ -95,6 +95,6 @@ def read(figures: RuleTable, periods: Mapping[str, int]) -> Alabama:
             raise entry.error("brackets", f"{name!r} is not one of the tables")
         by_code[code] = tables[name]
         entry.close()
-    dependent_exemption = figures.brackets("dependent_exemption", over=True)
+    dependent_exemption = figures.brackets("dependent_exemption", over=True, joined=False)
     figures.close()
     return Alabama(periods, deductions, exemptions, dependent_exemption, by_code)

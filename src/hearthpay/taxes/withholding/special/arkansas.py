@@ -114,7 +114,7 @@ def read(figures: RuleTable, periods: Mapping[str, int]) -> Arkansas:
         standard_deduction=figures.cents("standard_deduction"),
         midpoint_below=figures.cents("midpoint_below"),
         band=figures.cents("band"),
-        table=figures.brackets("table"),
+        table=figures.brackets("table", joined=False),
         credit=figures.cents("credit_per_exemption"),
         more_dependents_from=figures.integer("more_dependents_from"),
         low_income=low_income,

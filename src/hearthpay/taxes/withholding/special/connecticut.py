@@ -91,7 +91,7 @@ def read(figures: RuleTable, periods: Mapping[str, int]) -> Connecticut:
     named: dict[str, dict[str, BracketTable]] = {}
     for kind in CodeTables._fields:
         group = figures.table(kind)
-        named[kind] = {name: group.brackets(name, over=True) for name in group}
+        named[kind] = {name: group.brackets(name, over=True, joined=kind == "initial_tax") for name in group}
     codes = figures.table("codes")
     compiled: dict[str, CodeTables] = {}
     for code in codes:

@@ -103,7 +103,10 @@ def read(figures: RuleTable, periods: Mapping[str, int]) -> Maryland:
         if rate is not None:
             counties[code] = _flat(rate, columns)
         else:
-            tables = {column: entry.brackets(column, over=True) for column in sorted(set(columns.values()))}
+            tables = {
+                column: entry.brackets(column, over=True, joined=False)
+                for column in sorted(set(columns.values()))
+            }
             counties[code] = LocalSchedule(tables, entry.flag("whole", default=False))
         entry.close()
     method = Maryland(

@@ -45,6 +45,6 @@ def read(figures: RuleTable, periods: Mapping[str, int]) -> NewYork:
     top = figures.table("top_rates")
     rates: dict[str, tuple[tuple[int, int], ...]] = {}
     for column in top:
-        rows = top.brackets(column)
+        rows = top.brackets(column, joined=False)
         rates[column] = tuple(zip(rows.lowers, rows.rates, strict=True))[1:]
     return NewYork(read_per_period(figures, periods), rates)
