@@ -48,3 +48,25 @@ def test_massachusetts_deducts_two_thousand_dollars_of_fica_a_year():
     assert tax({}) == Decimal("46.18")
     earlier = Decimal("30000")
     assert tax({"US-SS-EE": earlier, "US-MED-EE": earlier}) == Decimal("50.00")
+
+
+def test_reciprocity_moves_the_income_tax_to_the_state_of_residence():
+    def lines(**entries: object) -> dict[str, Decimal]:
+        request = PaycheckInput(
+            pay_date=date(2026, 6, 5),
+            pay_frequency="weekly",
+            regular_wages=Decimal(1000),
+            work_state="PA",
+            residence_state="NJ",
+            federal=FederalCertificate(elected=False),
+            state={"reciprocity_certificate_on_file": True},
+            residence=entries,
+        )
+        return {line.code: line.amount for line in calculate_paycheck(request).lines}
+
+    # New Jersey follows the federal election; its own certificate may agree to withholding all the same.
+    assert lines()["NJ-SIT"] == 0
+    agreed = lines(elected=True, filing_status="married_joint")
+    assert "PA-SIT" not in agreed
+    assert agreed["NJ-SIT"] == Decimal("18.34")  # rate B: 17.31 + 2.7 % of 38
+    assert agreed["PA-SUI-EE"] == Decimal("0.70")  # the work state decides unemployment

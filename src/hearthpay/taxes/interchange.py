@@ -212,6 +212,7 @@ def read_paycheck_input(data: object) -> PaycheckInput:
         supplemental_method=cast("Any", method),
         work_state=reader.required_text("work_state"),
         residence_state=reader.text("residence_state"),
+        residence=reader.mapping("residence"),
         localities=reader.texts("localities"),
         annual_wages_expected=reader.money("annual_wages_expected", None),
         federal=FederalCertificate() if federal is _MISSING else read_federal_certificate(federal),

@@ -54,7 +54,8 @@ NEW_EMPLOYER = EmployerProfile()
 class PaycheckInput:
     """Everything a paycheck depends on. Amounts are dollars with at most two decimals.
 
-    ``state`` holds the entries of the work state's certificate by the names of that state's form.
+    ``state`` holds the entries of the work state's certificate by the names of that state's form; ``residence`` those
+    of the residence state's, which counts where a reciprocity agreement moves the income tax home.
     ``ytd`` gives the taxable wages of the year before this paycheck by line code, ``ytd_tax`` (optional) the
     amounts: with it, a capped line ends on exactly the year's maximum. ``annual_wages_expected`` below a threshold
     switches off what that threshold guards.
@@ -69,6 +70,7 @@ class PaycheckInput:
     period_start: datetime.date | None = None
     period_end: datetime.date | None = None
     residence_state: str | None = None
+    residence: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
     localities: tuple[str, ...] = ()
     annual_wages_expected: Decimal | None = None
     federal: FederalCertificate = NO_CERTIFICATE
@@ -384,8 +386,7 @@ def _state_income_tax(
                     f"{rules.state} has no reciprocity agreement with {residence}",
                 )
         if agreement is not None and home.income_tax is not None:
-            # The residence state's own certificate is not known here: its rule for a missing one applies.
-            tax, certificate = home.income_tax, home.income_tax.form.defaults
+            tax, certificate = home.income_tax, home.income_tax.form.read(request.residence, "residence")
         elif home.income_tax is not None:
             build.limitations.append(
                 f"The employee lives in {home.name}: only {rules.name} income tax is withheld; "
