@@ -13,7 +13,7 @@ from hearthpay.taxes.money import RATE_SCALE, from_cents, to_cents
 from hearthpay.taxes.paycheck import PAY_FREQUENCIES, EmployerProfile, PaycheckInput, calculate_paycheck
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_for
-from hearthpay.taxes.state import Reciprocity
+from hearthpay.taxes.state import Reciprocity, StateRules
 from hearthpay.taxes.thresholds import ThresholdCheck, check_thresholds
 
 MAX_ANNUAL_WAGES = Decimal(999_999)
@@ -98,13 +98,10 @@ def estimate_year(
     periods = rulebook.pay_periods[pay_frequency]
     threshold = check_thresholds(rules.state, annual_wages, on.year)
     gross = half_up(annual, periods)
-    certificate: dict[str, object] = {}
-    form = rules.income_tax.form if rules.income_tax is not None else None
-    if form is not None:
-        if form.status_field is not None:
-            certificate[form.status_field] = form.from_federal[filing_status]
-        if reciprocity_certificate_on_file:
-            certificate["reciprocity_certificate_on_file"] = True
+    certificate = _certificate(rules, filing_status)
+    if reciprocity_certificate_on_file and rules.income_tax is not None:
+        certificate["reciprocity_certificate_on_file"] = True
+    home = rulebook.state(residence_state, "residence_state") if residence_state else rules
     paycheck = calculate_paycheck(
         PaycheckInput(
             pay_date=on,
@@ -112,6 +109,7 @@ def estimate_year(
             regular_wages=from_cents(gross),
             work_state=rules.state,
             residence_state=residence_state,
+            residence=_certificate(home, filing_status),
             annual_wages_expected=annual_wages,
             federal=FederalCertificate(filing_status=cast("FilingStatus", filing_status)),
             state=certificate,
@@ -160,3 +158,11 @@ def estimate_year(
         residence_state=residence_state.upper() if residence_state else None,
         reciprocity=paycheck.reciprocity,
     )
+
+
+def _certificate(rules: StateRules, filing_status: str) -> dict[str, object]:
+    """Return the entries of a state's certificate that say nothing but the filing status."""
+    form = rules.income_tax.form if rules.income_tax is not None else None
+    if form is None or form.status_field is None:
+        return {}
+    return {form.status_field: form.from_federal[filing_status]}

@@ -120,4 +120,9 @@ def read_contribution(table: RuleTable, pay_periods: Mapping[str, int]) -> Contr
         note=table.text("note", default=""),
     )
     table.close()
+    if contribution.wage_base is not None and contribution.wage_floor:
+        raise table.error("wage_floor", "a line has a base or a floor, not both")
+    until = contribution.effective_to
+    if until is not None and until < contribution.effective_from:
+        raise table.error("effective_to", "must not be before effective_from")
     return contribution

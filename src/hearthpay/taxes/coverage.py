@@ -81,7 +81,7 @@ def _local_row(state: str, local: LocalTax) -> CoverageRow:
         state,
         local.code,
         local.name,
-        local.payer,
+        "employee",
         local.effective_from,
         local.effective_to,
         local.confidence,

@@ -1,7 +1,8 @@
 """The coverage page of the documentation, made from the rule files alone."""
 
 from hearthpay.taxes.coverage import CoverageRow, coverage
-from hearthpay.taxes.rulebook import STATES, rulebook_of, supported_years
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
 
 HEAD = (
     "Made from the rule files by `hearthpay coverage --markdown`; do not edit. "

@@ -114,7 +114,7 @@ def read_federal_income_tax(table: RuleTable, periods: Mapping[str, int]) -> Fed
         periods=periods,
         standard={status: standard.brackets(status) for status in STATUSES},
         step_2_checkbox={status: checkbox.brackets(status) for status in STATUSES},
-        line_1g=table.cents_by_key("line_1g"),
+        line_1g=table.cents_by_key("line_1g", STATUSES),
         allowance=table.cents("allowance"),
         supplemental_code=table.text("supplemental_code"),
         supplemental_rate=table.rate("supplemental_rate"),
@@ -124,6 +124,9 @@ def read_federal_income_tax(table: RuleTable, periods: Mapping[str, int]) -> Fed
         sources=table.sources(),
         confidence=table.confidence(),
     )
+    for status in STATUSES:
+        if status not in tax.line_1g:
+            raise table.error("line_1g", f"{status} is missing")
     standard.close()
     checkbox.close()
     table.close()

@@ -7,15 +7,16 @@ from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.money import MAX_CENTS, from_cents, to_cents
 from hearthpay.taxes.paycheck import Paycheck, PaycheckInput, calculate_paycheck
 
-#: How many cents around the crossing are tried where printed tables make net pay skip a cent.
-_NEIGHBOURHOOD = 500
+#: How many cents around the crossing are tried: there tables that jump make net pay fall, or skip a cent.
+_NEIGHBOURHOOD = 2_500
 
 
 def gross_up(request: PaycheckInput, net_pay: Decimal, *, explain: bool = False) -> Paycheck:
     """Return the paycheck whose net pay is exactly ``net_pay`` dollars, by finding its regular wages.
 
     ``request`` gives everything else; its ``regular_wages`` are ignored and its supplemental wages are kept.
-    Of several wages with that net pay the lowest is taken. Raises `TaxInputError` naming ``net_pay`` where no
+    Where tax jumps, several wages leave the same net pay: the lowest within 25 dollars is taken.
+    Raises `TaxInputError` naming ``net_pay`` where no
     wages lead to it: less than the supplemental wages leave, or a cent that the state's printed tables skip.
     """
     target = to_cents(net_pay, "net_pay")

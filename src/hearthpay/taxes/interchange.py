@@ -1,6 +1,7 @@
 """The JSON form of a paycheck, as scripts hand it in and get it back (see ``hearthpay paycheck``)."""
 
 import datetime
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, cast
@@ -21,6 +22,7 @@ FEDERAL_STATUSES: Mapping[str, str] = {
 }
 
 _MISSING = object()
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 
 class _Reader:
@@ -102,7 +104,7 @@ class _Reader:
         if value is None:
             return None
         try:
-            if len(value) != len("2026-01-31"):
+            if _DATE.fullmatch(value) is None:
                 raise ValueError
             return datetime.date.fromisoformat(value)
         except ValueError:

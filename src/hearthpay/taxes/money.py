@@ -1,6 +1,6 @@
 """Exact money: whole cents inside the engine, ``Decimal`` dollars at its face."""
 
-from decimal import Decimal
+from decimal import MAX_PREC, Context, Decimal
 
 from hearthpay.taxes.errors import TaxInputError
 
@@ -11,6 +11,9 @@ RATE_SCALE = 10**9
 MAX_CENTS = 99_999_999_999
 
 _ZERO = Decimal(0)
+
+#: Never rounds: the default context would cut an amount of more than 28 digits before it is looked at.
+_EXACT = Context(prec=MAX_PREC)
 
 
 def to_cents(value: Decimal, field: str) -> int:
@@ -27,7 +30,7 @@ def to_cents(value: Decimal, field: str) -> int:
         raise TaxInputError(field, "must not be negative")
     if value.adjusted() > 8:
         raise TaxInputError(field, "must be at most 999999999.99")
-    scaled = value.scaleb(2)
+    scaled = value.scaleb(2, _EXACT)
     cents = int(scaled)
     if cents != scaled:
         raise TaxInputError(field, "must have at most two decimals")
@@ -41,7 +44,7 @@ def from_cents(cents: int) -> Decimal:
 
 def scaled_rate(value: Decimal) -> int:
     """Return a rate (0.062) as an integer of billionths; raises `ValueError` if it is finer than that."""
-    scaled = value.scaleb(9)
+    scaled = value.scaleb(9, _EXACT)
     rate = int(scaled)
     if rate != scaled or rate < 0:
         raise ValueError(f"rate {value} is negative or has more than nine decimals")

@@ -22,6 +22,9 @@ from hearthpay.taxes.withholding import PeriodPay
 PAY_FREQUENCIES = ("weekly", "biweekly", "semimonthly", "monthly")
 
 ZERO = Decimal(0)
+
+#: What rounding each payment to the cent can add up to in a year of daily pay: half a cent each.
+_MOST_ROUNDING_CENTS = 366 // 2
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _NO_YTD: Mapping[str, Decimal] = MappingProxyType({})
 
@@ -180,11 +183,13 @@ class Paycheck:
 class _Builder:
     """Collects the lines of one paycheck."""
 
-    __slots__ = ("employee", "employer", "explanations", "limitations", "lines")
+    __slots__ = ("employee", "employer", "explanations", "limitations", "lines", "withheld")
 
     def __init__(self, explain: bool) -> None:
         self.lines: list[PaycheckLine] = []
         self.limitations: list[str] = []
+        #: Codes of the income tax lines, which give way where pay does not reach.
+        self.withheld: list[str] = []
         self.explanations: list[LineExplanation] | None = [] if explain else None
         self.employee = 0
         self.employer = 0
@@ -267,17 +272,20 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
 
 
 def _limit_to_pay(build: _Builder, gross: int) -> None:
-    """Cut income tax withholding, the last line first, to what the pay leaves: net pay is never negative.
+    """Cut income tax withholding to what the pay leaves: net pay is never negative.
+
+    Local and state tax give way first, then the federal tax by certificate, last the flat tax on supplemental pay.
 
     Extra withholding or other income on a certificate can ask for more than a short period's pay; contributions
     come first, and what cannot be withheld stays the employee's to settle with the return.
     """
-    for position in range(len(build.lines) - 1, -1, -1):
-        line = build.lines[position]
-        if line.rate_scaled is not None or line.payer != "employee" or build.employee <= gross:
-            continue
-        cut = min(line.amount_cents, build.employee - gross)
-        build.lines[position] = line._replace(amount_cents=line.amount_cents - cut)
+    positions = {line.code: position for position, line in enumerate(build.lines)}
+    federal = [code for code in build.withheld if code.startswith("US-")]
+    elsewhere = [code for code in build.withheld if not code.startswith("US-")]
+    for code in (*reversed(elsewhere), *federal):
+        line = build.lines[positions[code]]
+        cut = max(0, min(line.amount_cents, build.employee - gross))
+        build.lines[positions[code]] = line._replace(amount_cents=line.amount_cents - cut)
         build.employee -= cut
     build.limitations.append(
         "Income tax withholding was limited to the pay that was left after other deductions."
@@ -327,6 +335,7 @@ def _federal_income_tax(
         )
     )
     build.employee += amount
+    build.withheld.append(tax.code)
     if trace is not None:
         trace.cents("tax of the period", amount)
     build.explain(tax.code, trace, tax.sources, tax.confidence, "Publication 15-T, Worksheet 1A")
@@ -346,6 +355,7 @@ def _federal_income_tax(
             )
         )
         build.employee += amount
+        build.withheld.append(tax.supplemental_code)
         if trace is not None:
             trace = Trace()
             trace.cents("supplemental wages at the flat rate", flat - over_limit)
@@ -400,7 +410,7 @@ def _state_income_tax(
     trace = Trace() if build.explanations is not None else None
     withheld = _is_withheld(tax, request.federal, certificate)
     gross = pay.wages
-    amount = taxable = state_tax = 0
+    amount = taxable = state_tax = regular_state_tax = 0
     flat_rate = version.supplemental_rate if request.supplemental_method == "flat" else None
     flat = supplemental if flat_rate is not None else 0
     if withheld:
@@ -408,9 +418,9 @@ def _state_income_tax(
         if flat:
             # Each on its own: regular pay meets the federal tax on regular pay, the bonus its flat rate.
             regular_pay = pay._replace(wages=gross - flat, federal_income_tax=build.lines[0].amount_cents)
-            state_tax = version.method.withhold(regular_pay, certificate, trace)
+            state_tax = regular_state_tax = version.method.withhold(regular_pay, certificate, trace)
         else:
-            state_tax = version.method.withhold(pay, certificate, trace)
+            state_tax = regular_state_tax = version.method.withhold(pay, certificate, trace)
         if flat and flat_rate is not None:
             state_tax += half_up(flat * flat_rate, RATE_SCALE)
             if trace is not None:
@@ -428,6 +438,7 @@ def _state_income_tax(
         )
     )
     build.employee += amount
+    build.withheld.append(tax.code)
     if version.confidence == "low":
         build.limitations.append(
             f"{tax.code}: the figures of {version.effective_from} could not be fully verified."
@@ -438,7 +449,7 @@ def _state_income_tax(
     build.explain(tax.code, trace, version.sources, version.confidence, version.note)
     if rules.local_taxes and tax is rules.income_tax:
         _local_income_taxes(
-            build, request, rules, certificate, pay, supplemental, state_tax if withheld else None
+            build, request, rules, certificate, pay, supplemental, regular_state_tax if withheld else None
         )
     elif request.localities:
         find_locality(request.localities[0], rules.local_taxes, "localities[0]")
@@ -502,6 +513,7 @@ def _local_income_taxes(
             )
         )
         build.employee += amount
+        build.withheld.append(tax.code)
         if tax.confidence == "low":
             build.limitations.append(f"{tax.code}: the figures could not be fully verified.")
         if trace is not None:
@@ -606,7 +618,9 @@ def _within_year_maximum(
         return amount
     left = line.tax(line.wage_base, rate) - _ytd(request.ytd_tax, line.code, "ytd_tax")
     reached = _ytd(request.ytd, line.ytd_code) + taxable >= line.wage_base
-    return max(0, left if reached else min(amount, left))
+    settled = left if reached else min(amount, left)
+    # More than rounding apart: the rate changed within the year, or earlier tax was not withheld.
+    return settled if abs(settled - amount) <= _MOST_ROUNDING_CENTS and settled >= 0 else amount
 
 
 def _explain_contribution(

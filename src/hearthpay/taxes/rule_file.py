@@ -2,7 +2,7 @@
 
 import datetime
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -180,9 +180,12 @@ class RuleTable:
         """Return an amount as cents, or None where the key is absent."""
         return self.cents(key) if key in self._data else None
 
-    def cents_by_key(self, key: str) -> dict[str, int]:
-        """Return a table of amounts as cents by name."""
+    def cents_by_key(self, key: str, known: Container[str] | None = None) -> dict[str, int]:
+        """Return a table of amounts as cents by name; with ``known``, any other name is an error."""
         table = self.table(key)
+        for name in table:
+            if known is not None and name not in known:
+                raise table.error(name, "is not known here")
         return {name: table.cents(name) for name in table}
 
     def cents_list(self, key: str) -> tuple[int, ...]:
@@ -249,8 +252,6 @@ class RuleTable:
                     key,
                     f"base {bases[row] / 100:.2f} does not join the row before, which ends at {tax / 100:.2f}",
                 )
-        if any(rate >= RATE_SCALE for rate in rates):
-            raise self.error(key, "rates are fractions: 0.062, not 6.2")
         return BracketTable(tuple(lowers), tuple(rates), tuple(bases), over)
 
     def sources(self, key: str = "source") -> tuple[Source, ...]:
@@ -271,15 +272,21 @@ class RuleTable:
     def _cents(self, value: object, key: str) -> int:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
             raise self.error(key, "must be an amount of dollars")
-        scaled = Decimal(value).scaleb(2)
-        if scaled < 0 or scaled != int(scaled):
-            raise self.error(key, "must be a non-negative amount of at most two decimals")
+        amount = Decimal(value)
+        if not amount.is_finite() or amount < 0 or amount.adjusted() > 12:
+            raise self.error(key, "must be a non-negative amount of dollars")
+        scaled = amount.scaleb(2)
+        if scaled != int(scaled):
+            raise self.error(key, "must have at most two decimals")
         return int(scaled)
 
     def _rate(self, value: object, key: str) -> int:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):
             raise self.error(key, "must be a rate like 0.062")
+        rate = Decimal(value)
+        if not rate.is_finite() or not 0 <= rate < 1:
+            raise self.error(key, f"rates are fractions from 0 to 1, {value} is not: 6.2 % is 0.062")
         try:
-            return scaled_rate(Decimal(value))
+            return scaled_rate(rate)
         except ValueError as error:
             raise self.error(key, str(error)) from error

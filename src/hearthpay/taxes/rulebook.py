@@ -10,26 +10,13 @@ from typing import Any
 from hearthpay.taxes.contribution import Contribution, read_contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import FederalIncomeTax, read_federal_income_tax
+from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.local import LocalTax, read_local_tax
 from hearthpay.taxes.projection import Projection, project, project_local
 from hearthpay.taxes.rule_file import RuleTable, read_toml
 from hearthpay.taxes.state import StateRules, read_state
 
 RULES = Path(__file__).parent / "rules"
-
-#: Postal codes of the 50 states and the District of Columbia, with their names.
-STATES: Mapping[str, str] = {
-    "AL": "Alabama", "AK": "Alaska", "AZ": "Arizona", "AR": "Arkansas", "CA": "California",
-    "CO": "Colorado", "CT": "Connecticut", "DE": "Delaware", "DC": "District of Columbia", "FL": "Florida",
-    "GA": "Georgia", "HI": "Hawaii", "ID": "Idaho", "IL": "Illinois", "IN": "Indiana", "IA": "Iowa",
-    "KS": "Kansas", "KY": "Kentucky", "LA": "Louisiana", "ME": "Maine", "MD": "Maryland",
-    "MA": "Massachusetts", "MI": "Michigan", "MN": "Minnesota", "MS": "Mississippi", "MO": "Missouri",
-    "MT": "Montana", "NE": "Nebraska", "NV": "Nevada", "NH": "New Hampshire", "NJ": "New Jersey",
-    "NM": "New Mexico", "NY": "New York", "NC": "North Carolina", "ND": "North Dakota", "OH": "Ohio",
-    "OK": "Oklahoma", "OR": "Oregon", "PA": "Pennsylvania", "RI": "Rhode Island", "SC": "South Carolina",
-    "SD": "South Dakota", "TN": "Tennessee", "TX": "Texas", "UT": "Utah", "VT": "Vermont", "VA": "Virginia",
-    "WA": "Washington", "WV": "West Virginia", "WI": "Wisconsin", "WY": "Wyoming",
-}  # fmt: skip
 
 
 class Rulebook:
@@ -58,6 +45,9 @@ class Rulebook:
         self.projected = projected
         periods = table.table("pay_periods")
         self.pay_periods: Mapping[str, int] = {name: periods.integer(name) for name in periods}
+        for name, count in self.pay_periods.items():
+            if count < 1:
+                raise periods.error(name, "must be at least 1")
         self.income_tax: FederalIncomeTax = read_federal_income_tax(
             table.table("income_tax"), self.pay_periods
         )

@@ -10,10 +10,14 @@ from typing import Literal, cast
 
 from hearthpay.taxes.certificates import COMMON_FIELDS, CertificateField, CertificateForm, CertificateValue
 from hearthpay.taxes.contribution import Contribution, read_contribution
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.federal import STATUSES
+from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.local import LocalTax
 from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.thresholds import known_liabilities
 from hearthpay.taxes.trace import Source
-from hearthpay.taxes.withholding import Method, MethodReader
+from hearthpay.taxes.withholding import Method, MethodReader, PeriodPay
 from hearthpay.taxes.withholding.annualized import read_annualized
 from hearthpay.taxes.withholding.flat import read_flat
 from hearthpay.taxes.withholding.per_period import read_per_period
@@ -175,9 +179,15 @@ def _read_certificate(table: RuleTable, state: str) -> CertificateForm:
         entry.close()
     from_federal: dict[str, str] = {}
     status_field = table.optional_text("status_field")
-    if "from_federal" in table:
+    if status_field is not None:
+        if status_field not in fields:
+            raise table.error("status_field", f"{status_field!r} is not one of the fields")
         mapping = table.table("from_federal")
-        from_federal = {status: mapping.text(status) for status in mapping}
+        from_federal = {status: mapping.text(status) for status in STATUSES}
+        mapping.close()
+        for status, meant in from_federal.items():
+            if meant not in fields[status_field].choices.values():
+                raise table.error("from_federal", f"{status}: {meant!r} is not a value of {status_field}")
     table.close()
     return CertificateForm(
         state=state,
@@ -187,6 +197,27 @@ def _read_certificate(table: RuleTable, state: str) -> CertificateForm:
         status_field=status_field,
         from_federal=from_federal,
     )
+
+
+#: Wages of the trial run: a thousand dollars.
+_TRIAL_CENTS = 100_000
+
+
+def _try_out(table: RuleTable, position: int, method: Method, form: CertificateForm) -> None:
+    """Calculate once for every choice of the certificate, so that a name which leads nowhere is found at load."""
+    choices: list[dict[str, CertificateValue]] = [{}]
+    for entry in form.fields.values():
+        choices += [{entry.name: value} for value in dict.fromkeys(entry.choices.values())]
+    for chosen in choices:
+        try:
+            method.withhold(PeriodPay(_TRIAL_CENTS, "weekly", 0, 0), {**form.defaults, **chosen}, None)
+        except KeyError as error:
+            given = ", ".join(f"{name} = {value}" for name, value in chosen.items()) or "no certificate"
+            raise table.error(
+                f"version[{position}].figures", f"with {given}: {error} leads nowhere"
+            ) from error
+        except TaxInputError:
+            continue  # A certificate that makes no sense alone is refused when it is used.
 
 
 def _read_income_tax(table: RuleTable, state: str, pay_periods: Mapping[str, int]) -> StateIncomeTax:
@@ -218,14 +249,20 @@ def _read_income_tax(table: RuleTable, state: str, pay_periods: Mapping[str, int
     for before, after in itertools.pairwise(versions):
         if before.effective_from >= after.effective_from:
             raise table.error("version", "versions must follow each other by effective_from")
+    code = table.text("code")
+    if code != f"{state}-SIT":
+        raise table.error("code", f"must be {state}-SIT")
+    form = _read_certificate(table.table("certificate"), state)
+    for position, version in enumerate(versions):
+        _try_out(table, position, version.method, form)
     tax = StateIncomeTax(
-        code=table.text("code"),
+        code=code,
         name=table.text("name"),
         agency=table.text("agency"),
         household=cast("HouseholdRule", table.choice("household", HOUSEHOLD_RULES)),
         household_note=table.text("household_note", default=""),
         selected_by=table.choice("selected_by", SELECTED_BY, default="pay_date"),
-        form=_read_certificate(table.table("certificate"), state),
+        form=form,
         versions=tuple(versions),
     )
     table.close()
@@ -246,27 +283,26 @@ def read_state(
     """
     state = table.text("state")
     contributions = tuple(read_contribution(entry, pay_periods) for entry in table.tables("contribution"))
-    codes = [line.code for line in contributions]
-    for line in contributions:
-        if not line.code.startswith((f"{state}-", "US-")):
-            raise table.error("contribution", f"the code {line.code} does not belong to {state}")
-        if line.effective_to is None and codes.count(line.code) > 1:
-            later = [other for other in contributions if other.code == line.code and other is not line]
-            if any(other.effective_from > line.effective_from for other in later):
-                raise table.error("contribution", f"two versions of {line.code} overlap: set effective_to")
-    reciprocity = {}
+    _check_contributions(table, state, contributions, federal)
+    reciprocity: dict[str, Reciprocity] = {}
     for entry in table.tables("reciprocity"):
         agreement = Reciprocity(entry.text("residence"), entry.text("certificate"), entry.sources())
+        if agreement.residence not in STATES or agreement.residence == state:
+            raise entry.error("residence", f"{agreement.residence!r} is not another state")
+        if agreement.residence in reciprocity:
+            raise entry.error("residence", f"there are two agreements with {agreement.residence}")
         entry.close()
         reciprocity[agreement.residence] = agreement
+    income_tax = (
+        _read_income_tax(table.table("income_tax"), state, pay_periods) if "income_tax" in table else None
+    )
+    _check_local_taxes(table, state, local_taxes, income_tax)
     everything = federal + contributions
     dates, in_force = timeline(everything)
     rules = StateRules(
         state=state,
         name=table.text("name"),
-        income_tax=_read_income_tax(table.table("income_tax"), state, pay_periods)
-        if "income_tax" in table
-        else None,
+        income_tax=income_tax,
         contributions=contributions,
         reciprocity=reciprocity,
         local_taxes=local_taxes,
@@ -275,5 +311,43 @@ def read_state(
         _dates=dates,
         _in_force=in_force,
     )
+    if rules.name != STATES.get(state):
+        raise table.error("name", f"must be {STATES.get(state)}")
     table.close()
     return rules
+
+
+def _check_contributions(
+    table: RuleTable, state: str, contributions: tuple[Contribution, ...], federal: tuple[Contribution, ...]
+) -> None:
+    """Refuse lines of another state, versions that overlap, and liabilities and wages that do not exist."""
+    codes = {line.code for line in contributions + federal}
+    for line in contributions:
+        if not line.code.startswith((f"{state}-", "US-")):
+            raise table.error("contribution", f"the code {line.code} does not belong to {state}")
+        if line.liability not in known_liabilities(state):
+            raise table.error(
+                "contribution", f"{line.code}: {line.liability!r} is not a liability of {state}"
+            )
+        if line.ytd_code not in codes:
+            raise table.error("contribution", f"{line.code}: there is no line {line.ytd_code}")
+    for code in codes:
+        versions = sorted(
+            (line for line in contributions if line.code == code), key=lambda line: line.effective_from
+        )
+        for before, after in itertools.pairwise(versions):
+            if before.effective_to is None or before.effective_to >= after.effective_from:
+                raise table.error("contribution", f"two versions of {code} overlap: set effective_to")
+
+
+def _check_local_taxes(
+    table: RuleTable, state: str, taxes: tuple[LocalTax, ...], income_tax: StateIncomeTax | None
+) -> None:
+    """Refuse local lines of another state, and certificate entries that the state's form does not have."""
+    entries = income_tax.form.fields if income_tax is not None else {}
+    for tax in taxes:
+        if not tax.code.startswith(f"{state}-"):
+            raise table.error("local", f"the code {tax.code} does not belong to {state}")
+        for entry in (tax.certificate_field, tax.additional_field):
+            if entry is not None and entry not in entries:
+                raise table.error("local", f"{tax.code}: {entry!r} is not an entry of the certificate")

@@ -106,6 +106,12 @@ def supported_threshold_years() -> tuple[int, ...]:
     return tuple(sorted(_load().fica))
 
 
+def known_liabilities(state: str) -> frozenset[str]:
+    """Return the names that a contribution's ``liability`` may have in a state."""
+    own = _load().states.get(state, ())
+    return frozenset({"fica", "futa", "sui", "always", *(row.liability for row in own)})
+
+
 @functools.cache
 def liability_thresholds(state: str, tax_year: int) -> tuple[LiabilityThreshold, ...]:
     """Return the thresholds of federal law and of ``state`` (upper case) for a year.

@@ -105,9 +105,11 @@ def read_annualized(figures: RuleTable, periods: Mapping[str, int]) -> Annualize
         periods=periods,
         column_field=field,
         columns=columns,
-        standard_deduction=figures.cents_by_key("standard_deduction")
-        if "standard_deduction" in figures
-        else {},
+        standard_deduction=(
+            figures.cents_by_key("standard_deduction", set(columns.values()) or {"any"})
+            if "standard_deduction" in figures
+            else {}
+        ),
         deduction_field=figures.optional_text("deduction_field"),
         allowances=figures.cents_by_key("allowances") if "allowances" in figures else {},
         credits=figures.cents_by_key("credits") if "credits" in figures else {},

@@ -88,7 +88,7 @@ def read_per_period(figures: RuleTable, periods: Mapping[str, int]) -> PerPeriod
     """Compile tables by column and frequency: ``deduction.C.F``, ``allowance.F``, ``tables.C.F`` or ``rate``."""
     over = figures.flag("over", default=False)
     deductions = figures.table("deduction") if "deduction" in figures else None
-    allowances = figures.cents_by_key("allowance") if "allowance" in figures else {}
+    allowances = figures.cents_by_key("allowance", periods) if "allowance" in figures else {}
     compiled: dict[tuple[str, str], PeriodFigures] = {}
     flat = figures.optional_rate("rate")
     if flat is not None:
@@ -96,13 +96,13 @@ def read_per_period(figures: RuleTable, periods: Mapping[str, int]) -> PerPeriod
             raise figures.error("deduction", "is missing")
         table = BracketTable((0,), (flat,), (0,), over)
         for column in deductions:
-            for frequency, amount in deductions.cents_by_key(column).items():
+            for frequency, amount in deductions.cents_by_key(column, periods).items():
                 compiled[column, frequency] = PeriodFigures(amount, allowances.get(frequency, 0), table)
     else:
         tables = figures.table("tables")
         for column in tables:
             by_frequency = tables.table(column)
-            free = deductions.cents_by_key(column) if deductions is not None else {}
+            free = deductions.cents_by_key(column, periods) if deductions is not None else {}
             for frequency in by_frequency:
                 compiled[column, frequency] = PeriodFigures(
                     free.get(frequency, 0),

@@ -9,7 +9,7 @@ from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Trace
 from hearthpay.taxes.withholding import PeriodPay
-from hearthpay.taxes.withholding.per_period import PerPeriod, read_per_period
+from hearthpay.taxes.withholding.per_period import ANNUAL, PerPeriod, read_per_period
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +24,21 @@ class NewYork:
         """See `hearthpay.taxes.withholding.Method`."""
         column = self.method_two.column(certificate)
         figures = self.method_two.figures.get((column, pay.frequency))
+        periods = self.method_two.periods[pay.frequency]
         if figures is not None:
-            net = self.method_two.net_wages(pay.wages, figures, certificate)
-            periods = self.method_two.periods[pay.frequency]
-            annual = net * periods
-            rate = 0
-            for lower, whole in self.top_rates[column]:
-                if annual >= lower:
-                    rate = whole
-            if rate:
-                if trace is not None:
-                    trace.cents("annual net wages (Method III)", annual)
-                    trace.rate("rate on the whole", rate)
-                return half_up(half_up(annual * rate, RATE_SCALE), periods)
+            annual = self.method_two.net_wages(pay.wages, figures, certificate) * periods
+        else:
+            figures = self.method_two.figures[column, ANNUAL]
+            annual = self.method_two.net_wages(pay.wages * periods, figures, certificate)
+        rate = 0
+        for lower, whole in self.top_rates[column]:
+            if annual >= lower:
+                rate = whole
+        if rate:
+            if trace is not None:
+                trace.cents("annual net wages (Method III)", annual)
+                trace.rate("rate on the whole", rate)
+            return half_up(half_up(annual * rate, RATE_SCALE), periods)
         return self.method_two.withhold(pay, certificate, trace)
 
 

@@ -1,0 +1,69 @@
+"""`hearthpay coverage`, `explain-line`, `localities`: the law as the rule files hold it."""
+
+from pathlib import Path
+
+import pytest
+
+from hearthpay.taxes.coverage import coverage, law_behind
+from hearthpay.taxes.coverage_page import coverage_page
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
+from tests.cli.test_calculate import hearthpay
+
+PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
+
+
+def test_the_coverage_page_is_not_stale():
+    assert PAGE.read_text("utf-8") == coverage_page(), "run: hearthpay coverage --markdown > docs/coverage.md"
+
+
+def test_every_jurisdiction_is_covered_this_year():
+    assert set(rulebook_of(2026).supported_states) == set(STATES)
+
+
+def test_coverage_lists_one_state():
+    result = hearthpay("coverage", "--state", "ny", "--year", "2026")
+    assert result.returncode == 0
+    lines = result.stdout.decode().splitlines()
+    assert all(line.startswith("NY ") for line in lines)
+    assert any("NY-PFL-EE" in line and "high" in line for line in lines)
+
+
+@pytest.mark.parametrize("year", supported_years())
+def test_every_line_has_its_law_and_sources(year):
+    rulebook = rulebook_of(year)
+    for row in coverage(rulebook):
+        state = None if row.jurisdiction == "US" else row.jurisdiction
+        laws = law_behind(row.code, rulebook, state)
+        assert laws
+        for law in laws:
+            assert law.facts
+            assert law.sources
+            assert all(source.title and source.date for source in law.sources)
+
+
+def test_explain_line_prints_the_law():
+    result = hearthpay("explain-line", "NY-PFL-EE", "--year", "2026")
+    assert result.returncode == 0
+    text = result.stdout.decode()
+    assert "Rate: 0.432 %" in text
+    assert "95,348.76" in text
+    assert "wcb.ny.gov" in text
+    tables = hearthpay("explain-line", "OH-SIT", "--state", "OH", "--year", "2026").stdout.decode()
+    assert tables.count("In force from") == 2
+    assert "by period end" in tables
+
+
+def test_an_unknown_line_is_named():
+    result = hearthpay("explain-line", "ZZ-SIT")
+    assert result.returncode == 2
+    assert b"state" in result.stderr
+    result = hearthpay("explain-line", "US-NONE")
+    assert result.returncode == 2
+    assert b"code" in result.stderr
+
+
+def test_a_year_without_a_rulebook_is_named():
+    result = hearthpay("coverage", "--year", "1999")
+    assert result.returncode == 2
+    assert b"year" in result.stderr
