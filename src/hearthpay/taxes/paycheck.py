@@ -616,11 +616,13 @@ def _within_year_maximum(
     """Return the amount such that the year's capped tax is reached exactly and never exceeded."""
     if line.wage_base is None or not taxable or line.code not in request.ytd_tax:
         return amount
-    left = line.tax(line.wage_base, rate) - _ytd(request.ytd_tax, line.code, "ytd_tax")
-    reached = _ytd(request.ytd, line.ytd_code) + taxable >= line.wage_base
-    settled = left if reached else min(amount, left)
-    # More than rounding apart: the rate changed within the year, or earlier tax was not withheld.
-    return settled if abs(settled - amount) <= _MOST_ROUNDING_CENTS and settled >= 0 else amount
+    wages = _ytd(request.ytd, line.ytd_code)
+    tax = _ytd(request.ytd_tax, line.code, "ytd_tax")
+    if abs(tax - line.tax(wages, rate)) > _MOST_ROUNDING_CENTS:
+        # More than rounding apart: the rate changed within the year, or earlier tax was not withheld.
+        return amount
+    left = max(0, line.tax(line.wage_base, rate) - tax)
+    return left if wages + taxable >= line.wage_base else min(amount, left)
 
 
 def _explain_contribution(
