@@ -364,3 +364,28 @@ async def test_an_odd_retired_field_is_ignored(account: Account, employer_id, em
         "/payroll/preview", payroll_of(employer_id, employee_id, off_cycle=True)
     )
     assert response.status_code == 200
+
+
+async def test_a_year_that_is_not_final_can_be_previewed_but_not_completed(
+    account: Account, employer_id, employee_id, counts
+):
+    body = payroll_of(
+        employer_id,
+        employee_id,
+        pay_period_start="2026-12-28",
+        pay_period_end="2027-01-03",
+        pay_date="2027-01-05",
+    )
+    before = counts()
+    preview = exact(await account.live.post("/payroll/preview", body))
+    assert preview["is_estimated"] is True
+    assert "US-FIT" in preview["projected"]
+    assert "US-SS-EE" not in preview["projected"]
+    assert any("2027" in warning for warning in preview["employees"][0]["warnings"])
+    response = await account.live.post("/payroll/run", body)
+    assert response.status_code == 400
+    error = response.json()["error"]
+    assert error["code"] == "tax_year_not_final"
+    assert error["details"]["tax_year"] == 2027
+    assert error["details"]["missing"] == preview["projected"]
+    assert counts() == before

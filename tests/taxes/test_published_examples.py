@@ -25,7 +25,7 @@ def _examples():
             yield pytest.param(example, id=f"{path.stem}-{position}-{example['publication'][:60]}")
 
 
-@pytest.mark.parametrize("example", _examples())
+@pytest.mark.parametrize("example", list(_examples()))
 def test_example(example):
     given = {
         key: value.isoformat() if hasattr(value, "isoformat") else value

@@ -27,16 +27,26 @@ class CoverageRow(NamedTuple):
     effective_to: datetime.date | None
     confidence: str
     sources: tuple[Source, ...]
+    #: True where the year's own figure is not published and the year before's stands in.
+    projected: bool
 
 
 def coverage(rulebook: Rulebook) -> Iterator[CoverageRow]:
     """Yield every tax of a year's rulebook: federal first, then state by state."""
     tax = rulebook.income_tax
     yield CoverageRow(
-        FEDERAL, tax.code, tax.name, "employee", tax.effective_from, None, tax.confidence, tax.sources
+        FEDERAL,
+        tax.code,
+        tax.name,
+        "employee",
+        tax.effective_from,
+        None,
+        tax.confidence,
+        tax.sources,
+        tax.code in rulebook.projected,
     )
     for line in rulebook.contributions:
-        yield _contribution_row(FEDERAL, line)
+        yield _contribution_row(FEDERAL, line, rulebook.projected)
     for code in rulebook.supported_states:
         yield from state_coverage(rulebook.state(code))
 
@@ -56,14 +66,15 @@ def state_coverage(rules: StateRules) -> Iterator[CoverageRow]:
                 until,
                 version.confidence,
                 version.sources,
+                tax.code in rules.projected,
             )
     for line in rules.contributions:
-        yield _contribution_row(rules.state, line)
+        yield _contribution_row(rules.state, line, rules.projected)
     for local in rules.local_taxes:
-        yield _local_row(rules.state, local)
+        yield _local_row(rules.state, local, rules.projected)
 
 
-def _contribution_row(jurisdiction: str, line: Contribution) -> CoverageRow:
+def _contribution_row(jurisdiction: str, line: Contribution, projected: frozenset[str]) -> CoverageRow:
     return CoverageRow(
         jurisdiction,
         line.code,
@@ -73,10 +84,11 @@ def _contribution_row(jurisdiction: str, line: Contribution) -> CoverageRow:
         line.effective_to,
         line.confidence,
         line.sources,
+        line.code in projected,
     )
 
 
-def _local_row(state: str, local: LocalTax) -> CoverageRow:
+def _local_row(state: str, local: LocalTax, projected: frozenset[str]) -> CoverageRow:
     return CoverageRow(
         state,
         local.code,
@@ -86,6 +98,7 @@ def _local_row(state: str, local: LocalTax) -> CoverageRow:
         local.effective_to,
         local.confidence,
         local.sources,
+        local.code in projected,
     )
 
 

@@ -23,6 +23,11 @@ def coverage_page() -> str:
             rows.setdefault(row.jurisdiction, []).append(row)
         missing = [code for code in STATES if code not in rows]
         parts.append(f"## {rulebook.tax_year}\n")
+        if not rulebook.is_final:
+            parts.append(
+                "Not final: a row marked *projected* shows the year before's figure, which stands in until this year's "
+                "is published.\n"
+            )
         if missing:
             parts.append(f"Not covered: {', '.join(missing)}.\n")
         parts.append("| | tax | from | to | confidence | source |\n|---|---|---|---|---|---|")
@@ -41,7 +46,8 @@ def _line(jurisdiction: str, row: CoverageRow) -> str:
     )
     until = row.effective_to or ""
     tax = f"`{row.code}` {_plain(row.name)}"
-    return f"| {jurisdiction} | {tax} | {row.effective_from} | {until} | {row.confidence} | {sources} |"
+    confidence = "*projected*" if row.projected else row.confidence
+    return f"| {jurisdiction} | {tax} | {row.effective_from} | {until} | {confidence} | {sources} |"
 
 
 def _plain(text: str) -> str:

@@ -19,15 +19,22 @@ class Projection(NamedTuple):
 def project(published: Mapping[str, Any], base: Mapping[str, Any], year: int) -> Projection:
     """Lay the ``published`` figures of ``year`` over the ``base`` of the year before.
 
-    An income tax or a contribution that is published replaces the base's of the same code; rules that end before
-    the year are left out. Keys that are no figures (name, certificates of reciprocity) come from the base.
+    Income tax versions and contributions that are published replace the base's; rules that end before the year are
+    left out. Keys that are no figures (name, certificate, agreements) come from the base. A contribution of which
+    only a part is published says ``projected = true`` and stays among the projected.
     """
     content = dict(base) | {key: value for key, value in published.items() if key != "contribution"}
     content["sources"] = {**base.get("sources", {}), **published.get("sources", {})}
     projected = set()
-    if "income_tax" in base and "income_tax" not in published:
-        projected.add(base["income_tax"]["code"])
-    own = list(published.get("contribution", ()))
+    if "income_tax" in base:
+        content["income_tax"] = base["income_tax"] | published.get("income_tax", {})
+        if "income_tax" not in published:
+            projected.add(base["income_tax"]["code"])
+    own = [
+        {key: value for key, value in line.items() if key != "projected"}
+        for line in published.get("contribution", ())
+    ]
+    projected |= {line["code"] for line in published.get("contribution", ()) if line.get("projected")}
     settled = {line["code"] for line in own}
     start = datetime.date(year, 1, 1)
     kept = [
