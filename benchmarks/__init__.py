@@ -1,0 +1,1 @@
+"""Measures what the service promises about speed: `python -m benchmarks`."""

@@ -1,0 +1,45 @@
+"""The server under load: the real application, and beside its routes one that does nothing.
+
+It reads the database's URL from the first line of standard input, prints its address, and serves until standard
+input ends; so it cannot outlive the benchmark, whatever becomes of that.
+"""
+
+import asyncio
+import sys
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from benchmarks.event_loop import new_event_loop
+from hearthpay.app import create_app
+from hearthpay.clock import SystemClock
+from hearthpay.database.session import Database
+from hearthpay.http.envelope import answer
+from hearthpay.server import configure_logging, running
+
+NO_OP_PATH = "/no-op"
+
+
+async def no_op(request: Request) -> Response:
+    """Answer in the envelope of every answer, and nothing else."""
+    return answer(request, {"ok": True})
+
+
+async def serve(database_url: str) -> None:
+    database = Database(database_url)
+    app = create_app(database, SystemClock())
+    app.add_api_route(NO_OP_PATH, no_op, include_in_schema=False)
+    routes = app.router.routes
+    routes.insert(0, routes.pop())  # found first: nothing may slow it down
+    try:
+        async with running(app, "127.0.0.1", 0) as (address, _):
+            print(address, flush=True)
+            await asyncio.to_thread(sys.stdin.read)
+    finally:
+        await database.dispose()
+
+
+if __name__ == "__main__":
+    configure_logging()
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(serve(sys.stdin.readline().strip()))

@@ -1,0 +1,51 @@
+"""A throw-away installation: its own PostgreSQL in a temporary directory, an account and a key."""
+
+import shutil
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+from hearthpay.accounts import service as accounts
+from hearthpay.clock import SystemClock
+from hearthpay.database.session import Database
+from hearthpay.database.startup import open_database
+from hearthpay.http.auth import SCOPES
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """`database` and `service_url` act as the service's role, `owner_url` as the owner of the tables."""
+
+    database: Database
+    service_url: str
+    owner_url: str
+    organization_id: UUID
+    key: str
+    key_id: UUID
+
+
+@asynccontextmanager
+async def installation() -> AsyncIterator[Installation]:
+    """Set up, and take down without a trace."""
+    print("Starting a private PostgreSQL …", flush=True)
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-bench-"))
+    try:
+        async with open_database(folder, None) as opened:
+            assert opened.embedded is not None
+            clock = SystemClock()
+            async with opened.as_operator() as operator, operator.transaction(None) as session:
+                organization = await accounts.create_organization(session, clock, "Benchmark")
+                key = await accounts.create_key(session, clock, organization, mode="live", scopes=SCOPES)
+            yield Installation(
+                database=opened.database,
+                service_url=opened.embedded.service_url(),
+                owner_url=opened.owner_url,
+                organization_id=organization.id,
+                key=key.text,
+                key_id=key.id,
+            )
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
