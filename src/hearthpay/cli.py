@@ -278,6 +278,27 @@ def explain_line(
         typer.echo("")
 
 
+@app.command()
+def localities(state: Annotated[str, typer.Option(help="The state, by its two letters.")]) -> None:
+    """List the localities whose payroll taxes are known, by the codes that ``localities`` takes."""
+    from hearthpay.taxes.localities import list_localities
+
+    try:
+        found = list_localities(state, SystemClock().today())
+    except TaxInputError as error:
+        _refuse(str(error))
+    if not found:
+        typer.echo(f"No local payroll tax of {state.upper()} is known.")
+    for place in found:
+        who = f", {place.applies_to}" if place.applies_to else ""
+        typer.echo(
+            f"{place.locality:<24} {place.code:<22} {place.rate}{who}; {place.payer} pays; {place.household} for a "
+            f"household; confidence {place.confidence}"
+        )
+        if place.note:
+            typer.echo(f"{'':<24} {place.note}")
+
+
 def _rulebook(year: int | None) -> "Rulebook":
     from datetime import date
 

@@ -67,3 +67,14 @@ def test_a_year_without_a_rulebook_is_named():
     result = hearthpay("coverage", "--year", "1999")
     assert result.returncode == 2
     assert b"year" in result.stderr
+
+
+def test_localities_lists_codes_rates_and_the_household_rule():
+    result = hearthpay("localities", "--state", "ny")
+    assert result.returncode == 0
+    text = result.stdout.decode()
+    assert "NYC" in text
+    assert "YONKERS-NONRESIDENT" in text
+    assert "for a household" in text
+    assert b"No local payroll tax" in hearthpay("localities", "--state", "TX").stdout
+    assert hearthpay("localities", "--state", "ZZ").returncode == 2

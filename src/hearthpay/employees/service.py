@@ -100,26 +100,21 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: NewEmployee) 
 def _localities(clock: Clock, work_state: str, new: NewEmployee) -> list[str]:
     """The local taxes that `city` and `locality` choose, by code.
 
-    A city without a local tax of its own is only an address; a `locality` must be one that taxes.
+    A city without a tax that the household must withhold is only an address; a `locality` must be one that
+    taxes.
     """
     try:
         taxes = rulebook_for(clock.today()).state(work_state).local_taxes
     except TaxInputError as error:
         raise from_tax_engine(error) from None
     codes: dict[str, None] = {}
-    for field, name in (("locality", new.locality), ("city", new.city)):
-        if name is None:
-            continue
-        wanted = name.upper()
-        found = [
-            tax.locality
-            for tax in taxes
-            if wanted in (tax.locality, f"{tax.state}-{tax.locality}", *tax.aliases)
-        ]
-        if not found and field == "locality":
-            known = ", ".join(dict.fromkeys(tax.locality for tax in taxes)) or "none"
-            raise invalid(field, f"is not a locality with a payroll tax in {work_state}; known: {known}")
-        codes |= dict.fromkeys(found)
+    if new.locality is not None:
+        try:
+            codes[taxes.find(new.locality, "locality").locality] = None
+        except TaxInputError as error:
+            raise from_tax_engine(error) from None
+    if new.city is not None:
+        codes |= dict.fromkeys(taxes.due_at(new.city))
     return list(codes)
 
 

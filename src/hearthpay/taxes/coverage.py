@@ -93,7 +93,7 @@ def _local_row(state: str, local: LocalTax, projected: frozenset[str]) -> Covera
         state,
         local.code,
         local.name,
-        "employee",
+        local.payer,
         local.effective_from,
         local.effective_to,
         local.confidence,

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from hearthpay.taxes.certificates import FederalCertificate, StateCertificate
 from hearthpay.taxes.contribution import RELATIONSHIPS, Contribution, Payer
 from hearthpay.taxes.errors import TaxInputError
-from hearthpay.taxes.local import LocalTax, find_locality
+from hearthpay.taxes.local import LocalPay, LocalTax
 from hearthpay.taxes.money import RATE_SCALE, from_cents, to_cents
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import Rulebook, rulebook_for
@@ -386,6 +386,10 @@ def _state_income_tax(
         certificate = tax.form.read(request.state)
     elif request.state:
         _refuse_entries(request.state, rules)
+    local: list[LocalTax] = []
+    if request.localities or (request.state and rules.local_taxes.on_certificate):
+        certificate, local = rules.local_taxes.choose(request.localities, certificate, request.pay_date)
+    own_certificate = certificate
     if residence != rules.state:
         home = rulebook.state(residence, "residence_state")
         if certificate.get("reciprocity_certificate_on_file"):
@@ -403,8 +407,7 @@ def _state_income_tax(
                 f"what {home.name} may ask beyond it is not."
             )
     if tax is None:
-        if request.localities:
-            find_locality(request.localities[0], rules.local_taxes, "localities[0]")
+        _local_taxes(build, request, local, own_certificate, pay, supplemental, None)
         return agreement
     version = tax.version(request.pay_date, request.period_start, request.period_end)
     trace = Trace() if build.explanations is not None else None
@@ -447,12 +450,13 @@ def _state_income_tax(
         trace.text("version in force from", version.effective_from)
         trace.cents("tax of the period", amount)
     build.explain(tax.code, trace, version.sources, version.confidence, version.note)
-    if rules.local_taxes and tax is rules.income_tax:
-        _local_income_taxes(
-            build, request, rules, certificate, pay, supplemental, regular_state_tax if withheld else None
-        )
-    elif request.localities:
-        find_locality(request.localities[0], rules.local_taxes, "localities[0]")
+    if local:
+        local_basis = regular_state_tax if withheld else None
+        if rules.income_tax is not None and tax is not rules.income_tax:
+            # A reciprocity agreement lifts the work state's own tax only, not what is levied with it locally.
+            agreed = _is_withheld(rules.income_tax, request.federal, own_certificate)
+            local_basis = 0 if agreed else None
+        _local_taxes(build, request, local, own_certificate, pay, supplemental, local_basis)
     return agreement
 
 
@@ -472,57 +476,40 @@ def _is_withheld(tax: StateIncomeTax, federal: FederalCertificate, certificate: 
             return federal.elected if elected is None else bool(elected)
 
 
-def _local_income_taxes(
+def _local_taxes(
     build: _Builder,
     request: PaycheckInput,
-    rules: StateRules,
+    taxes: list[LocalTax],
     certificate: StateCertificate,
     pay: PeriodPay,
     supplemental: int,
     state_tax: int | None,
 ) -> None:
-    """Append the local taxes that the employee is subject to; ``state_tax`` is None where none is withheld."""
-    chosen = {
-        find_locality(name, rules.local_taxes, f"localities[{position}]")
-        for position, name in enumerate(request.localities)
-    }
-    gross = pay.wages
-    for tax in rules.local_taxes:
-        if not _in_force(tax, request.pay_date) or not (tax.locality in chosen or tax.chosen_by(certificate)):
-            continue
+    """Append the local taxes of the work state; ``state_tax`` is None where no state tax was agreed on."""
+    flat = supplemental if request.supplemental_method == "flat" else 0
+    for tax in taxes:
         trace = Trace() if build.explanations is not None else None
-        amount = 0
-        if state_tax is not None:
-            flat = supplemental if request.supplemental_method == "flat" and tax.supplemental_rate else 0
-            amount = tax.method.withhold(pay._replace(wages=gross - flat), certificate, state_tax, trace)
-            if flat and tax.supplemental_rate:
-                amount += half_up(flat * tax.supplemental_rate, RATE_SCALE)
-            if tax.additional_field is not None:
-                amount += int(certificate[tax.additional_field] or 0)
+        amount = taxable = 0
+        if state_tax is not None or tax.household != "follows_state":
+            before = _ytd(request.ytd_tax, tax.code, "ytd_tax") if tax.code in request.ytd_tax else None
+            local = LocalPay(pay, request.pay_date, flat, state_tax or 0, before)
+            amount = tax.withhold(local, certificate, trace)
+            taxable = pay.wages
+        elif trace is not None:
+            trace.text("nothing is withheld", "it goes with the state's tax, which is not withheld")
         build.lines.append(
-            PaycheckLine(
-                tax.code,
-                tax.name,
-                "employee",
-                tax.agency,
-                "other",
-                gross,
-                gross if state_tax is not None else 0,
-                None,
-                amount,
-            )
+            PaycheckLine(tax.code, tax.name, tax.payer, tax.agency, "other", pay.wages, taxable, None, amount)
         )
-        build.employee += amount
-        build.withheld.append(tax.code)
+        if tax.payer == "employee":
+            build.employee += amount
+            build.withheld.append(tax.code)
+        else:
+            build.employer += amount
         if tax.confidence == "low":
-            build.limitations.append(f"{tax.code}: the figures could not be fully verified.")
+            build.limitations.append(f"{tax.code}: {tax.note or 'the figures could not be fully verified.'}")
         if trace is not None:
             trace.cents("tax of the period", amount)
         build.explain(tax.code, trace, tax.sources, tax.confidence, tax.note)
-
-
-def _in_force(tax: LocalTax, day: datetime.date) -> bool:
-    return tax.effective_from <= day and (tax.effective_to is None or day <= tax.effective_to)
 
 
 def _contributions(build: _Builder, request: PaycheckInput, rules: StateRules, gross: int) -> None:

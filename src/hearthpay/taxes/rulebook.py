@@ -11,7 +11,7 @@ from hearthpay.taxes.contribution import Contribution, read_contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import FederalIncomeTax, read_federal_income_tax
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.local import LocalTax, read_local_tax
+from hearthpay.taxes.local import LocalTaxes, read_local_taxes
 from hearthpay.taxes.projection import Projection, project, project_local
 from hearthpay.taxes.rule_file import RuleTable, read_toml
 from hearthpay.taxes.state import StateRules, read_state
@@ -124,15 +124,11 @@ class Rulebook:
         base = self._base / name
         return lay_over(own, read_toml(base) if base.is_file() else {}, self.tax_year)
 
-    def _local_taxes(self, state: str, content: Mapping[str, Any]) -> tuple[LocalTax, ...]:
-        if not content.get("local"):
-            return ()
+    def _local_taxes(self, state: str, content: Mapping[str, Any]) -> LocalTaxes:
+        if "state" not in content:
+            return LocalTaxes(state)
         table = RuleTable.of(f"local/{state}.toml", content, self._year)
-        if table.text("state") != state:
-            raise table.error("state", f"must be {state}, as the file is named")
-        taxes = tuple(read_local_tax(state, entry, self.pay_periods) for entry in table.tables("local"))
-        table.close()
-        return taxes
+        return read_local_taxes(state, table, self.pay_periods)
 
 
 @functools.cache

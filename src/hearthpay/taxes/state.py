@@ -13,7 +13,7 @@ from hearthpay.taxes.contribution import Contribution, read_contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.local import LocalTax
+from hearthpay.taxes.local import LocalTaxes
 from hearthpay.taxes.rule_file import Confidence, RuleTable
 from hearthpay.taxes.thresholds import known_liabilities
 from hearthpay.taxes.trace import Source
@@ -111,7 +111,7 @@ class StateRules:
     income_tax: StateIncomeTax | None
     contributions: tuple[Contribution, ...]
     reciprocity: Mapping[str, Reciprocity]
-    local_taxes: tuple[LocalTax, ...]
+    local_taxes: LocalTaxes
     limitations: tuple[str, ...]
     #: Codes of lines, federal ones included, whose figures of the year are not published yet.
     projected: frozenset[str]
@@ -274,7 +274,7 @@ def read_state(
     *,
     federal: tuple[Contribution, ...],
     pay_periods: Mapping[str, int],
-    local_taxes: tuple[LocalTax, ...],
+    local_taxes: LocalTaxes,
     projected: frozenset[str] = frozenset(),
 ) -> StateRules:
     """Compile a state's rule file; ``federal`` contributions lead its list of lines.
@@ -341,13 +341,16 @@ def _check_contributions(
 
 
 def _check_local_taxes(
-    table: RuleTable, state: str, taxes: tuple[LocalTax, ...], income_tax: StateIncomeTax | None
+    table: RuleTable, state: str, taxes: LocalTaxes, income_tax: StateIncomeTax | None
 ) -> None:
     """Refuse local lines of another state, and certificate entries that the state's form does not have."""
     entries = income_tax.form.fields if income_tax is not None else {}
     for tax in taxes:
         if not tax.code.startswith(f"{state}-"):
             raise table.error("local", f"the code {tax.code} does not belong to {state}")
-        for entry in (tax.certificate_field, tax.additional_field):
-            if entry is not None and entry not in entries:
+        for entry in tax.entries:
+            if entry not in entries:
                 raise table.error("local", f"{tax.code}: {entry!r} is not an entry of the certificate")
+    for place in taxes.places:
+        if place.field not in entries:
+            raise table.error("certificate_place", f"{place.field!r} is not an entry of the certificate")
