@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hearthpay.taxes import EmployerProfile, FederalCertificate, PaycheckInput, calculate_paycheck
-from tests.taxes.strategies import FREQUENCIES, RULEBOOK, STATES, YEAR, paychecks, steady
+from tests.taxes.strategies import FREQUENCIES, RULEBOOK, STATES, YEAR, calculated, paychecks, steady
 
 ABSURD = Decimal(999_999)
 HALF_A_CENT = Fraction(1, 2)
@@ -24,7 +24,7 @@ HALF_A_CENT = Fraction(1, 2)
 @steady(400)
 @given(paychecks())
 def test_lines_add_up_and_are_whole_cents(request_):
-    paycheck = calculate_paycheck(request_)
+    paycheck = calculated(request_)
     employee = [line for line in paycheck.lines if line.payer == "employee"]
     employer = [line for line in paycheck.lines if line.payer == "employer"]
     assert len(employee) + len(employer) == len(paycheck.lines)
@@ -81,7 +81,7 @@ def _contributions(paycheck):
 @steady(150)
 @given(paychecks())
 def test_explaining_changes_nothing_and_names_sources_and_steps(request_):
-    plain = calculate_paycheck(request_)
+    plain = calculated(request_)
     assert plain == calculate_paycheck(dataclasses.replace(request_))
     explained = calculate_paycheck(request_, explain=True)
     assert explained.lines == plain.lines

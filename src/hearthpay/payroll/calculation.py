@@ -1,5 +1,6 @@
 """The calculator's and the threshold check's answers, shared by the API and the command line."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -10,13 +11,32 @@ from hearthpay.taxes.rounding import half_up
 ESTIMATE_NOTE = "An estimate: income tax depends on the employee's own Form W-4 and state certificate."
 
 
-def estimate_data(estimate: AnnualEstimate) -> dict[str, Any]:
-    """Return the ``data`` of ``POST /calculate``: amounts as Decimals, the year's totals as sums of lines."""
+def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = from_cents) -> dict[str, Any]:
+    """Return the ``data`` of ``POST /calculate``; ``money`` spells an amount of cents, by default as a Decimal."""
     check = estimate.threshold
     gross = estimate.gross_per_paycheck_cents
     employee_paycheck = estimate.per_paycheck_cents("employee")
     employer_paycheck = estimate.per_paycheck_cents("employer")
-    employer_total = estimate.annual_cents("employer")
+    employer = estimate.annual_by_category("employer").get
+    employee = estimate.annual_by_category("employee").get
+    employer_total = employee_total = 0
+    lines = []
+    for line in estimate.lines:
+        if line.payer == "employer":
+            employer_total += line.annual_cents
+        else:
+            employee_total += line.annual_cents
+        lines.append(
+            {
+                "code": line.code,
+                "name": line.name,
+                "payer": line.payer,
+                "annual_amount": money(line.annual_cents),
+                "per_paycheck_amount": money(line.per_paycheck_cents),
+                "rate": line.rate,
+                "wage_base": None if line.wage_base is None else money(line.wage_base),
+            }
+        )
     annual = int(estimate.annual_wages.scaleb(2))
     effective = Decimal(half_up(employer_total * 10_000, annual) if annual else 0).scaleb(-2)
     data: dict[str, Any] = {
@@ -27,29 +47,29 @@ def estimate_data(estimate: AnnualEstimate) -> dict[str, Any]:
         "pay_frequency": estimate.pay_frequency,
         "filing_status": estimate.filing_status,
         "employer_taxes": {
-            "social_security": from_cents(estimate.annual_cents("employer", "social_security")),
-            "medicare": from_cents(estimate.annual_cents("employer", "medicare")),
-            "futa": from_cents(estimate.annual_cents("employer", "futa")),
-            "state_unemployment": from_cents(estimate.annual_cents("employer", "state_unemployment")),
-            "other": from_cents(estimate.annual_cents("employer", "other")),
-            "total": from_cents(employer_total),
+            "social_security": money(employer("social_security", 0)),
+            "medicare": money(employer("medicare", 0)),
+            "futa": money(employer("futa", 0)),
+            "state_unemployment": money(employer("state_unemployment", 0)),
+            "other": money(employer("other", 0)),
+            "total": money(employer_total),
             "effective_rate": effective,
         },
         "employee_taxes_estimate": {
-            "federal_income_tax": from_cents(estimate.annual_cents("employee", "federal_income_tax")),
-            "state_income_tax": from_cents(estimate.annual_cents("employee", "state_income_tax")),
-            "social_security": from_cents(estimate.annual_cents("employee", "social_security")),
-            "medicare": from_cents(estimate.annual_cents("employee", "medicare")),
-            "other": from_cents(estimate.annual_cents("employee", "other", "state_unemployment")),
-            "total": from_cents(estimate.annual_cents("employee")),
+            "federal_income_tax": money(employee("federal_income_tax", 0)),
+            "state_income_tax": money(employee("state_income_tax", 0)),
+            "social_security": money(employee("social_security", 0)),
+            "medicare": money(employee("medicare", 0)),
+            "other": money(employee("other", 0) + employee("state_unemployment", 0)),
+            "total": money(employee_total),
             "note": ESTIMATE_NOTE,
         },
         "per_paycheck": {
-            "gross_pay": from_cents(gross),
-            "employer_taxes": from_cents(employer_paycheck),
-            "employee_taxes": from_cents(employee_paycheck),
-            "net_pay": from_cents(gross - employee_paycheck),
-            "total_cost": from_cents(gross + employer_paycheck),
+            "gross_pay": money(gross),
+            "employer_taxes": money(employer_paycheck),
+            "employee_taxes": money(employee_paycheck),
+            "net_pay": money(gross - employee_paycheck),
+            "total_cost": money(gross + employer_paycheck),
             "periods_per_year": estimate.periods,
         },
         "threshold": {
@@ -59,18 +79,7 @@ def estimate_data(estimate: AnnualEstimate) -> dict[str, Any]:
             "state_suta_status": check.suta_status,
             "state_suta_threshold": check.suta_threshold_quarterly,
         },
-        "lines": [
-            {
-                "code": line.code,
-                "name": line.name,
-                "payer": line.payer,
-                "annual_amount": from_cents(line.annual_cents),
-                "per_paycheck_amount": from_cents(line.per_paycheck_cents),
-                "rate": line.rate,
-                "wage_base": line.wage_base,
-            }
-            for line in estimate.lines
-        ],
+        "lines": lines,
         "limitations": list(estimate.limitations),
         "rulebook": {"version": estimate.rulebook_version, "tax_year": estimate.tax_year},
     }

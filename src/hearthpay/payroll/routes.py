@@ -1,8 +1,12 @@
 """The API of calculator, threshold check, preview, run, and the payrolls that were run."""
 
+import functools
+from datetime import date
+from decimal import Decimal
 from typing import Annotated, Final
 from uuid import UUID
 
+import orjson
 from fastapi import Depends, Query
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
@@ -10,8 +14,9 @@ from starlette.responses import Response
 
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing
+from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing, render
 from hearthpay.http.idempotency import idempotent, key_of
+from hearthpay.http.money import number_of
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll import service
@@ -33,6 +38,9 @@ from hearthpay.taxes import check_thresholds, estimate_year
 
 calculator_router: Final = api_router("Calculator")
 payroll_router: Final = api_router("Payroll")
+
+#: About three kilobytes each.
+_ESTIMATES_KEPT: Final = 2_048
 
 _PAYROLL: Final = {
     "pay_period_start": "2026-11-02",
@@ -64,6 +72,29 @@ _RUN_ERRORS: Final = (
 )
 
 
+@functools.lru_cache(maxsize=_ESTIMATES_KEPT)
+def _estimate(
+    state: str,
+    annual_wages: Decimal,
+    on: date,
+    pay_frequency: str,
+    filing_status: str,
+    residence_state: str | None,
+    reciprocity_certificate_on_file: bool,
+) -> bytes:
+    """Return the rendered estimate; it depends on nothing else, so those asked for again and again are kept."""
+    estimate = estimate_year(
+        state,
+        annual_wages,
+        on=on,
+        pay_frequency=pay_frequency,
+        filing_status=filing_status,
+        residence_state=residence_state,
+        reciprocity_certificate_on_file=reciprocity_certificate_on_file,
+    )
+    return render(estimate_data(estimate, number_of))
+
+
 @calculator_router.post(
     "/calculate",
     operation_id="calculate",
@@ -78,16 +109,17 @@ async def calculate(
     request: Request, body: Calculation, actor: Annotated[Actor, Depends(require("calculator"))]
 ) -> Response:
     """Every tax of household and employee over a year and per paycheck, with the law's current figures."""
-    estimate = estimate_year(
-        body.state,
-        body.annual_wages,
-        on=runtime_of(request).clock.today(),
-        pay_frequency=body.pay_frequency,
-        filing_status=body.filing_status,
-        residence_state=body.residence_state,
-        reciprocity_certificate_on_file=body.reciprocity_certificate_on_file,
+    data = orjson.Fragment(
+        _estimate(
+            body.state,
+            body.annual_wages,
+            runtime_of(request).clock.today(),
+            body.pay_frequency,
+            body.filing_status,
+            body.residence_state,
+            body.reciprocity_certificate_on_file,
+        )
     )
-    data = estimate_data(estimate)
     if key_of(request) is None:
         return answer(request, data)
 

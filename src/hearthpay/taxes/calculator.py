@@ -9,8 +9,8 @@ from hearthpay.taxes.certificates import FederalCertificate, FilingStatus
 from hearthpay.taxes.contribution import Payer
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
-from hearthpay.taxes.money import RATE_SCALE, from_cents, to_cents
-from hearthpay.taxes.paycheck import PAY_FREQUENCIES, EmployerProfile, PaycheckInput, calculate_paycheck
+from hearthpay.taxes.money import RATE_SCALE, from_cents, rate_of, to_cents
+from hearthpay.taxes.paycheck import PAY_FREQUENCIES, PaycheckInput, calculate_paycheck
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_for
 from hearthpay.taxes.state import Reciprocity, StateRules
@@ -26,7 +26,7 @@ ASSUMPTIONS = (
 
 
 class AnnualLine(NamedTuple):
-    """One tax over a year, in cents; ``wage_base`` and ``rate`` are dollars and a fraction."""
+    """One tax over a year; amounts and wage base in cents, the rate a fraction."""
 
     code: str
     name: str
@@ -35,7 +35,7 @@ class AnnualLine(NamedTuple):
     annual_cents: int
     per_paycheck_cents: int
     rate: Decimal | None
-    wage_base: Decimal | None
+    wage_base: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +57,26 @@ class AnnualEstimate:
     residence_state: str | None
     reciprocity: Reciprocity | None
 
+    def annual_by_category(self, payer: Payer) -> dict[str, int]:
+        """Return the year's sums of a payer's lines in cents, by category."""
+        sums: dict[str, int] = {}
+        for line in self.lines:
+            if line.payer == payer:
+                sums[line.category] = sums.get(line.category, 0) + line.annual_cents
+        return sums
+
     def annual_cents(self, payer: Payer, *categories: str) -> int:
-        """Return the year's sum of a payer's lines, of the given categories or of all."""
-        return sum(
-            line.annual_cents
-            for line in self.lines
-            if line.payer == payer and (not categories or line.category in categories)
-        )
+        """Return the year's sum of a payer's lines in cents, of the given categories or of all."""
+        sums = self.annual_by_category(payer)
+        return sum(sums.get(category, 0) for category in categories or sums)
 
     def per_paycheck_cents(self, payer: Payer) -> int:
         """Return the sum of a payer's lines for one paycheck, spread evenly over the year."""
-        return sum(line.per_paycheck_cents for line in self.lines if line.payer == payer)
+        total = 0
+        for line in self.lines:
+            if line.payer == payer:
+                total += line.per_paycheck_cents
+        return total
 
 
 def estimate_year(
@@ -113,34 +122,30 @@ def estimate_year(
             annual_wages_expected=annual_wages,
             federal=FederalCertificate(filing_status=cast("FilingStatus", filing_status)),
             state=certificate,
-            employer=EmployerProfile(),
         )
     )
-    bases = {line.code: line for line in rules.contributions_on(on)}
+    law_by_code = rules.contributions_by_code(on)
     lines = []
     for line in paycheck.lines:
-        law = bases.get(line.code)
+        law = law_by_code.get(line.code)
         if law is None:
             yearly, per_paycheck, base = line.amount_cents * periods, line.amount_cents, None
         else:
-            taxable = law.taxable(annual, 0) if line.subject_wages_cents else 0
-            yearly = half_up(taxable * law.rate, RATE_SCALE)
+            yearly = law.tax(law.taxable(annual, 0), law.rate) if line.subject_wages_cents else 0
             if law.period_maximum is not None:
                 yearly = min(yearly, law.period_maximum["annual"])
             per_paycheck = half_up(yearly, periods)
-            base = from_cents(law.wage_base) if law.wage_base is not None else None
+            base = law.wage_base
         lines.append(
             AnnualLine(line.code, line.name, line.payer, line.category, yearly, per_paycheck, line.rate, base)
         )
-    for law in bases.values():
+    for law in law_by_code.values():
         # A floor that one paycheck stays under may be passed by the year's wages.
         if law.wage_floor and annual > law.wage_floor and law.code not in {line.code for line in lines}:
             yearly = half_up(law.taxable(annual, 0) * law.rate, RATE_SCALE)
-            rate = Decimal(law.rate).scaleb(-9).normalize()
+            per_paycheck, rate = half_up(yearly, periods), rate_of(law.rate)
             lines.append(
-                AnnualLine(
-                    law.code, law.name, law.payer, law.category, yearly, half_up(yearly, periods), rate, None
-                )
+                AnnualLine(law.code, law.name, law.payer, law.category, yearly, per_paycheck, rate, None)
             )
     return AnnualEstimate(
         tax_year=rulebook.tax_year,

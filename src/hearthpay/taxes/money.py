@@ -1,5 +1,6 @@
 """Exact money: whole cents inside the engine, ``Decimal`` dollars at its face."""
 
+import functools
 from decimal import MAX_PREC, Context, Decimal
 
 from hearthpay.taxes.errors import TaxInputError
@@ -40,6 +41,12 @@ def to_cents(value: Decimal, field: str) -> int:
 def from_cents(cents: int) -> Decimal:
     """Return whole cents as a `Decimal` of dollars with two places."""
     return Decimal(cents).scaleb(-2)
+
+
+@functools.cache
+def rate_of(scaled: int) -> Decimal:
+    """Return a rate of billionths as a `Decimal` fraction; the law knows few of them, so each is made once."""
+    return Decimal(scaled).scaleb(-9).normalize()
 
 
 def scaled_rate(value: Decimal) -> int:

@@ -10,8 +10,9 @@ from typing import Literal, NamedTuple
 from hearthpay.taxes.certificates import FederalCertificate, StateCertificate
 from hearthpay.taxes.contribution import RELATIONSHIPS, Contribution, Payer
 from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.local import LocalPay, LocalTax
-from hearthpay.taxes.money import RATE_SCALE, from_cents, to_cents
+from hearthpay.taxes.money import RATE_SCALE, from_cents, rate_of, scaled_rate, to_cents
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import Rulebook, rulebook_for
 from hearthpay.taxes.state import Reciprocity, StateIncomeTax, StateRules
@@ -111,7 +112,7 @@ class PaycheckLine(NamedTuple):
     @property
     def rate(self) -> Decimal | None:
         """The rate, such as ``Decimal('0.062')``; None for income tax by table."""
-        return None if self.rate_scaled is None else Decimal(self.rate_scaled).scaleb(-9).normalize()
+        return None if self.rate_scaled is None else rate_of(self.rate_scaled)
 
     @property
     def amount(self) -> Decimal:
@@ -222,6 +223,8 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         raise TaxInputError("pay_frequency", f"must be one of {', '.join(rulebook.pay_periods)}")
     if request.relationship not in RELATIONSHIPS:
         raise TaxInputError("relationship", f"must be one of {', '.join(RELATIONSHIPS)}")
+    if request.ytd or request.ytd_tax:
+        _check_codes(request, rules)
     start, end = request.period_start, request.period_end
     if start is not None and end is not None and end < start:
         raise TaxInputError("period_end", "must not be before period_start")
@@ -269,6 +272,20 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         reciprocity=reciprocity,
         projected=projected,
     )
+
+
+def _check_codes(request: PaycheckInput, rules: StateRules) -> None:
+    """Refuse year-to-date codes that no line of the year has: a typing mistake would lose a cap.
+
+    Codes of other states are let through: an employee may have worked elsewhere earlier in the year.
+    """
+    known = rules.known_codes
+    for field_name, amounts in (("ytd", request.ytd), ("ytd_tax", request.ytd_tax)):
+        for code in amounts:
+            if code not in known and (code[:2] in ("US", rules.state) or code[:2] not in STATES):
+                raise TaxInputError(
+                    f"{field_name}.{code}", f"is not a line of federal law or of {rules.name}"
+                )
 
 
 def _limit_to_pay(build: _Builder, gross: int) -> None:
@@ -609,7 +626,7 @@ def _within_year_maximum(
         # More than rounding apart: the rate changed within the year, or earlier tax was not withheld.
         return amount
     left = max(0, line.tax(line.wage_base, rate) - tax)
-    return left if wages + taxable >= line.wage_base else min(amount, left)
+    return min(left, taxable) if wages + taxable >= line.wage_base else min(amount, left)
 
 
 def _explain_contribution(
@@ -646,10 +663,10 @@ def _assigned(value: Decimal) -> int:
     """Return the household's assigned unemployment rate in billionths."""
     if not value.is_finite() or not ZERO <= value < 1:
         raise TaxInputError("employer.sui_rate", "must be a rate between 0 and 1, such as 0.027")
-    scaled = value.scaleb(9)
-    if scaled != int(scaled):
-        raise TaxInputError("employer.sui_rate", "must have at most nine decimals")
-    return int(scaled)
+    try:
+        return scaled_rate(value)
+    except ValueError:
+        raise TaxInputError("employer.sui_rate", "must have at most nine decimals") from None
 
 
 def _tax_before(request: PaycheckInput, line: PaycheckLine) -> int:

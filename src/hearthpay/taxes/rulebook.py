@@ -110,6 +110,7 @@ class Rulebook:
         return read_state(
             RuleTable.of(f"{state}.toml", content, self._year),
             federal=self.contributions,
+            income_tax_codes=(self.income_tax.code, self.income_tax.supplemental_code),
             pay_periods=self.pay_periods,
             local_taxes=self._local_taxes(state, local),
             projected=self.projected | projected | projected_local,

@@ -115,12 +115,19 @@ class StateRules:
     limitations: tuple[str, ...]
     #: Codes of lines, federal ones included, whose figures of the year are not published yet.
     projected: frozenset[str]
+    #: Every line code that a paycheck of the year may bear here.
+    known_codes: frozenset[str]
     _dates: tuple[datetime.date, ...] = ()
     _in_force: list[tuple[Contribution, ...]] = field(default_factory=list)
+    _by_code: list[Mapping[str, Contribution]] = field(default_factory=list)
 
     def contributions_on(self, day: datetime.date) -> tuple[Contribution, ...]:
         """Return the flat-rate lines in force on a pay date, federal credit reduction included."""
         return self._in_force[bisect_right(self._dates, day)]
+
+    def contributions_by_code(self, day: datetime.date) -> Mapping[str, Contribution]:
+        """Return the same by line code."""
+        return self._by_code[bisect_right(self._dates, day)]
 
 
 def timeline(
@@ -273,11 +280,12 @@ def read_state(
     table: RuleTable,
     *,
     federal: tuple[Contribution, ...],
+    income_tax_codes: tuple[str, ...],
     pay_periods: Mapping[str, int],
     local_taxes: LocalTaxes,
     projected: frozenset[str] = frozenset(),
 ) -> StateRules:
-    """Compile a state's rule file; ``federal`` contributions lead its list of lines.
+    """Compile a state's rule file; ``federal`` contributions lead its list of lines, ``income_tax_codes`` are federal.
 
     Raises `RuleError` naming file and key for anything that is missing, unknown or impossible.
     """
@@ -308,8 +316,15 @@ def read_state(
         local_taxes=local_taxes,
         limitations=table.texts("limitations"),
         projected=projected,
+        known_codes=frozenset(
+            {line.code for line in everything}
+            | {tax.code for tax in local_taxes}
+            | set(income_tax_codes)
+            | ({income_tax.code} if income_tax is not None else set())
+        ),
         _dates=dates,
         _in_force=in_force,
+        _by_code=[{line.code: line for line in lines} for lines in in_force],
     )
     if rules.name != STATES.get(state):
         raise table.error("name", f"must be {STATES.get(state)}")

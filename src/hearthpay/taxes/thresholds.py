@@ -141,8 +141,29 @@ def check_thresholds(state: str, annual_wages: Decimal, tax_year: int) -> Thresh
     Quarterly thresholds are compared with a quarter of the year's wages. A threshold is ``approaching`` from
     80 % on and ``above`` once reached. Raises `TaxInputError` naming ``state``, ``annual_wages`` or ``tax_year``.
     """
-    code = state.strip().upper()
     annual = to_cents(annual_wages, "annual_wages")
+    table = _table(state.strip().upper(), tax_year)
+    percent = table.approaching_percent
+    return table.check._replace(
+        annual_wages=from_cents(annual),
+        federal_status=_status(annual, table.fica, percent),
+        state_status=_status(annual, table.lowest, percent),
+        suta_status=_status(annual, table.suta, percent),
+    )
+
+
+class _Table(NamedTuple):
+    """The thresholds of a state and year: annual cents to compare with, and the answer they belong to."""
+
+    fica: int
+    lowest: int
+    suta: int
+    approaching_percent: int
+    check: ThresholdCheck
+
+
+@functools.cache
+def _table(code: str, tax_year: int) -> _Table:
     thresholds = _load()
     rows = liability_thresholds(code, tax_year)
     fica, futa = rows[0], rows[1]
@@ -153,19 +174,21 @@ def check_thresholds(state: str, annual_wages: Decimal, tax_year: int) -> Thresh
     starts = "; ".join(
         f"{row.name} from {from_cents(row.cents):,.0f} dollars in a calendar quarter" for row in own
     )
-    return ThresholdCheck(
+    name = thresholds.names[code]
+    check = ThresholdCheck(
         tax_year=tax_year,
         state=code,
-        state_name=thresholds.names[code],
-        annual_wages=from_cents(annual),
+        state_name=name,
+        annual_wages=from_cents(0),
         fica_threshold=from_cents(fica.cents),
         approaching_threshold=from_cents(fica.cents * percent // 100),
-        federal_status=_status(annual, fica.cents, percent),
+        federal_status="below",
         futa_quarterly_threshold=from_cents(futa.cents),
         state_threshold_quarterly=from_cents(lowest.cents),
-        state_status=_status(annual, lowest.annualized_cents, percent),
-        state_explanation=f"{thresholds.names[code]} counts cash wages to all household workers together: {starts}.",
+        state_status="below",
+        state_explanation=f"{name} counts cash wages to all household workers together: {starts}.",
         suta_threshold_quarterly=from_cents(suta.cents),
-        suta_status=_status(annual, suta.annualized_cents, percent),
+        suta_status="below",
         limitations=tuple(f"{row.name}: {row.rule}" for row in rows if row.confidence == "low"),
     )
+    return _Table(fica.cents, lowest.annualized_cents, suta.annualized_cents, percent, check)

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import NamedTuple
 
-from hearthpay.taxes.money import RATE_SCALE, from_cents
+from hearthpay.taxes.money import from_cents, rate_of
 
 
 class Source(NamedTuple):
@@ -35,7 +35,7 @@ class Trace:
 
     def rate(self, label: str, rate: int) -> None:
         """Record a rate given in billionths."""
-        self.steps.append(Step(label, (Decimal(rate) / RATE_SCALE).normalize()))
+        self.steps.append(Step(label, rate_of(rate)))
 
     def text(self, label: str, value: object) -> None:
         """Record anything else: a count, a status, a rule."""
