@@ -314,9 +314,10 @@ def serve(
     data_dir: DataDir = None,
 ) -> None:
     """Start the service: its database (embedded unless DATABASE_URL is set) and the API."""
+    from hearthpay.server import run_in_event_loop
     from hearthpay.server import serve as run
 
-    asyncio.run(run(host, port, data_dir, os.environ.get("DATABASE_URL")))
+    run_in_event_loop(run(host, port, data_dir, os.environ.get("DATABASE_URL")))
 
 
 @app.command()

@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -15,6 +16,7 @@ import httpx
 import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.server import listen
 
 START_WITHIN = 60
 
@@ -184,3 +186,11 @@ def test_a_taken_port_is_said_plainly(data_dir: Path):
         assert "Traceback" not in second.stderr
     finally:
         service.stop()
+
+
+def test_connections_send_without_delay():
+    """Sockets that wait for the other side's acknowledgement between head and body cost forty milliseconds each."""
+    with listen("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()):
+        connection, _ = listener.accept()
+        with connection:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0

@@ -12,6 +12,7 @@ RATE_SCALE = 10**9
 MAX_CENTS = 99_999_999_999
 
 _ZERO = Decimal(0)
+_CENT = Decimal(1).scaleb(-2)
 
 #: Never rounds: the default context would cut an amount of more than 28 digits before it is looked at.
 _EXACT = Context(prec=MAX_PREC)
@@ -40,7 +41,7 @@ def to_cents(value: Decimal, field: str) -> int:
 
 def from_cents(cents: int) -> Decimal:
     """Return whole cents as a `Decimal` of dollars with two places."""
-    return Decimal(cents).scaleb(-2)
+    return _CENT * cents
 
 
 @functools.cache
