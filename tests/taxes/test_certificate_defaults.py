@@ -70,3 +70,16 @@ def test_reciprocity_moves_the_income_tax_to_the_state_of_residence():
     assert "PA-SIT" not in agreed
     assert agreed["NJ-SIT"] == Decimal("18.34")  # rate B: 17.31 + 2.7 % of 38
     assert agreed["PA-SUI-EE"] == Decimal("0.70")  # the work state decides unemployment
+
+
+def test_the_federal_tax_a_state_deducts_can_be_told():
+    """The Alabama booklet's example: 850 a week, code M, two dependents, 35.19 of federal tax."""
+    entries = {"exemption_code": "M", "dependents": 2}
+    told = state_tax("AL", "850", **entries, federal_income_tax_withheld_this_period=Decimal("35.19"))
+    assert told == Decimal("29.59")
+    assert state_tax("AL", "850", **entries) > told
+
+
+def test_a_percentage_may_be_handed_in_as_a_number():
+    for percent in (Decimal("0.025"), Decimal("0.0"), 0):
+        assert state_tax("AZ", "1000", withholding_percent=percent) == 0  # prohibited for domestic service

@@ -104,6 +104,17 @@ class CertificateForm:
         return certificate
 
 
+#: The entry by which a caller says what federal tax was withheld, where a state deducts it.
+FEDERAL_TAX_TOLD = "federal_income_tax_withheld_this_period"
+
+
+def _spelled(value: object) -> str:
+    """Return a choice as the form spells it: a percentage may be handed in as a number (0.02)."""
+    if isinstance(value, int | Decimal) and not isinstance(value, bool) and Decimal(value).is_finite():
+        return f"{Decimal(value):f}"
+    return value if isinstance(value, str) else ""
+
+
 def _read_value(entry: CertificateField, value: object, path: str) -> CertificateValue:
     if value is None:
         return entry.default
@@ -123,7 +134,7 @@ def _read_value(entry: CertificateField, value: object, path: str) -> Certificat
                 raise TaxInputError(path, "must be an amount of money")
             return to_cents(Decimal(value), path)
         case "choice":
-            chosen = entry.choices.get(value) if isinstance(value, str) else None
+            chosen = entry.choices.get(_spelled(value))
             if chosen is None:
                 raise TaxInputError(path, f"must be one of {', '.join(sorted(set(entry.choices.values())))}")
             return chosen

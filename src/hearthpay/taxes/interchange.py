@@ -21,6 +21,9 @@ FEDERAL_STATUSES: Mapping[str, str] = {
     "married_filing_jointly": "married",
 }
 
+#: Names of Publication 15-T, Table 3, that differ from the engine's.
+FREQUENCIES: Mapping[str, str] = {"annually": "annual", "semiannually": "semiannual"}
+
 _MISSING = object()
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
@@ -177,6 +180,10 @@ def read_federal_certificate(data: object, path: str = "federal") -> FederalCert
     return certificate
 
 
+def _frequency(name: str) -> str:
+    return FREQUENCIES.get(name, name)
+
+
 def _read_employer(reader: _Reader | None) -> EmployerProfile:
     if reader is None:
         return EmployerProfile()
@@ -208,7 +215,7 @@ def read_paycheck_input(data: object) -> PaycheckInput:
         pay_date=pay_date,
         period_start=reader.date("period_start"),
         period_end=reader.date("period_end"),
-        pay_frequency=reader.required_text("pay_frequency"),
+        pay_frequency=_frequency(reader.required_text("pay_frequency")),
         regular_wages=reader.required_money("regular_wages"),
         supplemental_wages=reader.money("supplemental_wages", Decimal(0)) or Decimal(0),
         supplemental_method=cast("Any", method),

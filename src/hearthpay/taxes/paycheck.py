@@ -7,7 +7,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
-from hearthpay.taxes.certificates import FederalCertificate, StateCertificate
+from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD, FederalCertificate, StateCertificate
 from hearthpay.taxes.contribution import RELATIONSHIPS, Contribution, Payer
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.jurisdictions import STATES
@@ -430,6 +430,9 @@ def _state_income_tax(
     trace = Trace() if build.explanations is not None else None
     withheld = _is_withheld(tax, request.federal, certificate)
     gross = pay.wages
+    told = certificate.get(FEDERAL_TAX_TOLD)
+    if told is not None:
+        pay = pay._replace(federal_income_tax=int(told))
     amount = taxable = state_tax = regular_state_tax = 0
     flat_rate = version.supplemental_rate if request.supplemental_method == "flat" else None
     flat = supplemental if flat_rate is not None else 0
@@ -437,7 +440,8 @@ def _state_income_tax(
         taxable = gross
         if flat:
             # Each on its own: regular pay meets the federal tax on regular pay, the bonus its flat rate.
-            regular_pay = pay._replace(wages=gross - flat, federal_income_tax=build.lines[0].amount_cents)
+            federal_tax = build.lines[0].amount_cents if told is None else int(told)
+            regular_pay = pay._replace(wages=gross - flat, federal_income_tax=federal_tax)
             state_tax = regular_state_tax = version.method.withhold(regular_pay, certificate, trace)
         else:
             state_tax = regular_state_tax = version.method.withhold(pay, certificate, trace)
