@@ -26,6 +26,7 @@ TABLES = (
     "payrolls",
     "employees",
     "api_keys",
+    "assigned_rates",
     "employers",
     "organizations",
 )

@@ -30,6 +30,8 @@ app = typer.Typer(
 )
 keys = typer.Typer(help="API keys, made and revoked by the operator.", no_args_is_help=True)
 app.add_typer(keys, name="keys")
+households = typer.Typer(help="What the operator notes about households.", no_args_is_help=True)
+app.add_typer(households, name="households")
 
 DataDir = Annotated[
     Path | None,
@@ -424,6 +426,37 @@ def revoke_key(
 
     _as_operator(data_dir, run)
     typer.echo(f"Revoked {identity}.")
+
+
+@households.command("assign-sui-rate")
+def assign_sui_rate(
+    employer: Annotated[str, typer.Argument(help="The household's id.")],
+    year: Annotated[int, typer.Option(help="The tax year of the state's notice.")],
+    state: Annotated[str, typer.Option(help="The state that assigned the rate.")],
+    rate: Annotated[
+        str, typer.Option(help="The unemployment rate without separate surcharges, such as 0.027.")
+    ],
+    data_dir: DataDir = None,
+) -> None:
+    """Use the unemployment rate of the state's notice instead of the new-employer rate, from the next payroll on."""
+    from uuid import UUID
+
+    from hearthpay.employers.assigned_rates import assign_sui_rate
+
+    try:
+        employer_id = UUID(employer)
+    except ValueError:
+        _refuse("the id of a household is needed")
+    try:
+        exact = _decimal(rate, "rate")
+    except TaxInputError as error:
+        _refuse(str(error))
+
+    async def run(session: Any) -> None:
+        await assign_sui_rate(session, employer_id, tax_year=year, state=state.upper(), rate=exact)
+
+    _as_operator(data_dir, run)
+    typer.echo(f"{state.upper()} unemployment of {year}: {exact}")
 
 
 def _as_operator(data_dir: Path | None, work: Any) -> Any:

@@ -34,7 +34,7 @@ def insert(connection: psycopg.Connection, table: str, **values: Any) -> UUID:
     """Insert one row and return its id, or the organization's for a table without one."""
     columns = ", ".join(values)
     places = ", ".join(f"%({name})s" for name in values)
-    result = "id" if table not in ("paycheck_lines", "idempotency_keys") else "organization_id"
+    result = "id" if table not in ("assigned_rates", "paycheck_lines", "idempotency_keys") else "organization_id"
     row = connection.execute(
         f"INSERT INTO {table} ({columns}) VALUES ({places}) RETURNING {result}", values
     ).fetchone()
@@ -61,6 +61,7 @@ def add_household(
         state="CA",
     )
     household = tenant | {"employer_id": employer_id}
+    insert(connection, "assigned_rates", **household, tax_year=2026, state="CA", sui_rate="0.027")
     employee_id = add_employee(connection, household)
     payroll_id = add_payroll(connection, household)
     paycheck_id = add_paycheck(connection, household, payroll_id, employee_id)

@@ -188,6 +188,8 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "UPDATE organizations SET name = 'x'",
         "UPDATE api_keys SET revoked_at = NULL",
         "DELETE FROM api_keys",
+        "UPDATE assigned_rates SET sui_rate = 0",
+        "DELETE FROM assigned_rates",
     ],
 )
 def test_what_is_written_for_good_stays_even_for_its_own_tenant(

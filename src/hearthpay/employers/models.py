@@ -1,9 +1,10 @@
-"""The table of households."""
+"""The tables of households."""
 
 from datetime import datetime
+from decimal import Decimal
 from uuid import UUID
 
-from sqlalchemy import CHAR
+from sqlalchemy import CHAR, Numeric, SmallInteger
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hearthpay.database.base import Base
@@ -24,3 +25,16 @@ class Employer(Base):
     is_primary: Mapped[bool]
     ein_status: Mapped[str]
     created_at: Mapped[datetime]
+
+
+class AssignedRate(Base):
+    """The unemployment rate that a state assigned to a household for a year, by its notice."""
+
+    __tablename__ = "assigned_rates"
+
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID] = mapped_column(primary_key=True)
+    sandbox: Mapped[bool]
+    tax_year: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    state: Mapped[str] = mapped_column(CHAR(2), primary_key=True)
+    sui_rate: Mapped[Decimal] = mapped_column(Numeric())

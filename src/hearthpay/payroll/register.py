@@ -11,7 +11,14 @@ from hearthpay.payroll.earnings import Earnings, pay_for_hours
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
 from hearthpay.payroll.schemas import PayrollEmployee, PayrollRequest
-from hearthpay.taxes import Paycheck, PaycheckInput, TaxInputError, calculate_paycheck, rulebook_for
+from hearthpay.taxes import (
+    EmployerProfile,
+    Paycheck,
+    PaycheckInput,
+    TaxInputError,
+    calculate_paycheck,
+    rulebook_for,
+)
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.thresholds import liability_thresholds
 
@@ -37,8 +44,11 @@ def calculate_payroll(
     dates: PayDates,
     employees: Sequence[Employee],
     histories: Mapping[UUID, History],
+    sui_rates: Mapping[str, Decimal],
 ) -> PayrollRecord:
     """Calculate every paycheck of a payroll; ``employees`` in the order of ``request.employees``.
+
+    ``sui_rates`` are the household's assigned unemployment rates by state; elsewhere the new-employer rate applies.
 
     Preview and run both come through here, so that a preview is what the run will be. Raises `TaxInputError`
     with the field as the request spells it.
@@ -49,7 +59,9 @@ def calculate_payroll(
     for position, (entry, employee) in enumerate(zip(request.employees, employees, strict=True)):
         try:
             history = histories.get(employee.id, NO_HISTORY)
-            record, paycheck = _calculate(request, dates, entry, employee, history)
+            record, paycheck = _calculate(
+                request, dates, entry, employee, history, sui_rates.get(employee.work_state)
+            )
             paychecks.append(record)
             projected |= dict.fromkeys(paycheck.projected)
         except TaxInputError as error:
@@ -67,7 +79,12 @@ def calculate_payroll(
 
 
 def _calculate(
-    request: PayrollRequest, dates: PayDates, entry: PayrollEmployee, employee: Employee, history: History
+    request: PayrollRequest,
+    dates: PayDates,
+    entry: PayrollEmployee,
+    employee: Employee,
+    history: History,
+    sui_rate: Decimal | None,
 ) -> tuple[PaycheckRecord, Paycheck]:
     earnings = Earnings(
         regular_hours=entry.regular_hours,
@@ -95,6 +112,7 @@ def _calculate(
             federal=federal_certificate(employee.federal_withholding),
             state=state_entries(employee.state_withholding),
             relationship=employee.relationship,
+            employer=EmployerProfile(sui_rate=sui_rate),
             ytd=_dollars(history.taxable_wages),
             ytd_tax=_dollars(history.amounts),
         )

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
+from hearthpay.employers.assigned_rates import assigned_sui_rates
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.http.actor import Actor
@@ -88,7 +89,8 @@ async def _prepare(
             },
         )
     histories = await read_histories(session, ids, dates.pay_date.year)
-    return calculate_payroll(request, employer.id, dates, employees, histories)
+    sui_rates = await assigned_sui_rates(session, employer.id, dates.pay_date.year)
+    return calculate_payroll(request, employer.id, dates, employees, histories, sui_rates)
 
 
 def _refuse_direct_deposit(request: PayrollRequest) -> None:

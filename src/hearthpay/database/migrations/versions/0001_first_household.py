@@ -69,6 +69,17 @@ CREATE TABLE employers (
 CREATE INDEX employers_tenant_idx ON employers (organization_id, sandbox, id);
 CREATE UNIQUE INDEX employers_one_primary_key ON employers (organization_id, sandbox) WHERE is_primary;
 
+CREATE TABLE assigned_rates (
+    organization_id uuid NOT NULL,
+    employer_id uuid NOT NULL,
+    sandbox boolean NOT NULL,
+    tax_year smallint NOT NULL CHECK (tax_year BETWEEN 2000 AND 2200),
+    state char(2) NOT NULL CHECK (state ~ '^[A-Z]{2}$'),
+    sui_rate numeric NOT NULL CHECK (sui_rate >= 0 AND sui_rate < 1),
+    PRIMARY KEY (employer_id, tax_year, state),
+    FOREIGN KEY (employer_id, organization_id, sandbox) REFERENCES employers (id, organization_id, sandbox)
+);
+
 CREATE TABLE api_keys (
     id uuid PRIMARY KEY DEFAULT uuidv7(),
     organization_id uuid NOT NULL REFERENCES organizations,
@@ -246,7 +257,7 @@ CREATE INDEX audit_log_organization_id_idx ON audit_log (organization_id, id);
 # What the service may do, and nothing else. No row can be deleted by it; lines and audit rows cannot be
 # changed.
 GRANTS = """
-GRANT SELECT ON organizations, api_keys TO hearthpay_service;
+GRANT SELECT ON organizations, api_keys, assigned_rates TO hearthpay_service;
 GRANT SELECT, INSERT, UPDATE ON employers, employees TO hearthpay_service;
 GRANT SELECT, INSERT, UPDATE (status) ON payrolls TO hearthpay_service;
 GRANT SELECT, INSERT, UPDATE (live) ON paychecks TO hearthpay_service;
@@ -269,6 +280,7 @@ VISIBLE = {
     "organizations": f"id = {_ORGANIZATION}",
     "api_keys": f"{OWN_ORGANIZATION} AND {CHOSEN_HOUSEHOLD}",
     "employers": f"{OWN_ORGANIZATION} AND {OWN_MODE} AND ({_EMPLOYER} IS NULL OR id = {_EMPLOYER})",
+    "assigned_rates": f"{OWN_ORGANIZATION} AND {OWN_MODE} AND {CHOSEN_HOUSEHOLD}",
     "employees": f"{OWN_ORGANIZATION} AND {OWN_MODE} AND {CHOSEN_HOUSEHOLD}",
     "payrolls": f"{OWN_ORGANIZATION} AND {OWN_MODE} AND {CHOSEN_HOUSEHOLD}",
     "paychecks": f"{OWN_ORGANIZATION} AND {OWN_MODE} AND {CHOSEN_HOUSEHOLD}",
