@@ -23,6 +23,7 @@ from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import runtime_of
 
 HEADER: Final = "Idempotency-Key"
+_HEADER: Final = HEADER.lower().encode("ascii")
 LONGEST_KEY: Final = 255
 _REPLAYED: Final = {"Idempotent-Replayed": "true"}
 
@@ -78,7 +79,7 @@ async def idempotent(request: Request, actor: Actor, operation: Operation) -> Re
 
 def key_of(request: Request) -> str | None:
     """The request's idempotency key; None without one. Raises `validation_error` naming the header."""
-    keys = request.headers.getlist(HEADER)
+    keys: list[str] = [value.decode("latin-1") for name, value in request.scope["headers"] if name == _HEADER]
     if not keys:
         return None
     key = keys[0]

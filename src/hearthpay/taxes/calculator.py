@@ -1,7 +1,6 @@
 """The year's estimate for one employee: what a household and its employee will pay, before anything is run."""
 
 import datetime
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import NamedTuple, cast
 
@@ -25,6 +24,12 @@ ASSUMPTIONS = (
 )
 
 
+#: A Form W-4 that says nothing but the filing status.
+_CERTIFICATES = {
+    status: FederalCertificate(filing_status=cast("FilingStatus", status)) for status in STATUSES
+}
+
+
 class AnnualLine(NamedTuple):
     """One tax over a year; amounts and wage base in cents, the rate a fraction."""
 
@@ -38,8 +43,7 @@ class AnnualLine(NamedTuple):
     wage_base: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class AnnualEstimate:
+class AnnualEstimate(NamedTuple):
     """A year of equal paychecks. Amounts are cents unless they are of type Decimal."""
 
     tax_year: int
@@ -120,7 +124,7 @@ def estimate_year(
             residence_state=residence_state,
             residence=_certificate(home, filing_status),
             annual_wages_expected=annual_wages,
-            federal=FederalCertificate(filing_status=cast("FilingStatus", filing_status)),
+            federal=_CERTIFICATES[filing_status],
             state=certificate,
         )
     )
