@@ -1,0 +1,31 @@
+"""A household in every state can pay someone: the preview equals the run, and every sum is the sum of its lines."""
+
+import pytest
+
+from hearthpay.taxes.jurisdictions import STATES
+from tests.http.api import Account
+from tests.payroll.conftest import add_employee, add_household, payroll_of
+from tests.payroll.test_run import exact
+
+
+@pytest.mark.parametrize("state", STATES)
+async def test_a_household_can_pay_someone(account: Account, state):
+    employer_id = await add_household(account.live, state=state)
+    employee_id = await add_employee(account.live, employer_id)
+    body = payroll_of(employer_id, employee_id)
+    body["employees"][0]["bonus"] = 125.5
+    previewed = exact(await account.live.post("/payroll/preview", body))
+    ran = exact(await account.live.post("/payroll/run", body))
+    assert ran["employees"] == previewed["employees"]
+    assert ran["totals"] == previewed["totals"]
+    read = exact(await account.live.get(f"/payroll/{ran['payroll_id']}"))
+    assert read["employees"] == ran["employees"]
+    (paycheck,) = ran["employees"]
+    for payer in ("employee", "employer"):
+        taxes = dict(paycheck[f"{payer}_taxes"])
+        total = taxes.pop("total")
+        assert total == sum(taxes.values())
+        assert total == sum(line["amount"] for line in paycheck["lines"] if line["payer"] == payer)
+    assert paycheck["net_pay"] == paycheck["gross_pay"] - paycheck["employee_taxes"]["total"]
+    codes = {line["code"] for line in paycheck["lines"]}
+    assert f"{state}-SUI-ER" in codes
