@@ -21,6 +21,7 @@ from hearthpay.database.session import Database
 TABLES = (
     "audit_log",
     "idempotency_keys",
+    "vault",
     "paycheck_lines",
     "paychecks",
     "payrolls",

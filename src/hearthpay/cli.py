@@ -32,6 +32,10 @@ keys = typer.Typer(help="API keys, made and revoked by the operator.", no_args_i
 app.add_typer(keys, name="keys")
 households = typer.Typer(help="What the operator notes about households.", no_args_is_help=True)
 app.add_typer(households, name="households")
+vault = typer.Typer(
+    help="The encrypted numbers: Social Security, employer and bank account.", no_args_is_help=True
+)
+app.add_typer(vault, name="vault")
 
 DataDir = Annotated[
     Path | None,
@@ -457,6 +461,47 @@ def assign_sui_rate(
 
     _as_operator(data_dir, run)
     typer.echo(f"{state.upper()} unemployment of {year}: {exact}")
+
+
+@vault.command("rotate")
+def rotate_vault(
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on after an interruption, with the newest key.")
+    ] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Re-encrypt every secret with a new key, while the service runs.
+
+    With the embedded database a key is added to the key file first. With DATABASE_URL, deploy HEARTHPAY_KEYS with
+    the new key in front of the old ones everywhere before.
+    """
+    from hearthpay.database.startup import open_database
+    from hearthpay.database.vault_rotation import RotationResult, rotate
+    from hearthpay.security.key_ring import KEY_FILE, KeyRingError, add_key, load_key_ring, open_key_file
+
+    async def run() -> RotationResult:
+        async with (
+            open_database(data_dir, os.environ.get("DATABASE_URL")) as opened,
+            opened.as_operator() as operator,
+        ):
+            if opened.embedded is None or "HEARTHPAY_KEYS" in os.environ:
+                ring = load_key_ring(None, os.environ)
+            else:
+                path = opened.embedded.data_dir / KEY_FILE
+                ring = open_key_file(path) if resume else add_key(path)
+            return await rotate(lambda: operator.transaction(None), ring, _show_progress)
+
+    try:
+        result = asyncio.run(run())
+    except KeyRingError as error:
+        _refuse(str(error))
+    typer.echo(f"Re-encrypted {result.rotated} secrets.")
+    if result.remaining:
+        _refuse(f"some secrets are still under older keys, run again with --resume: {result.remaining}")
+
+
+def _show_progress(done: int, total: int) -> None:
+    typer.echo(f"{done} of {total} …", err=True)
 
 
 def _as_operator(data_dir: Path | None, work: Any) -> Any:

@@ -34,7 +34,9 @@ def insert(connection: psycopg.Connection, table: str, **values: Any) -> UUID:
     """Insert one row and return its id, or the organization's for a table without one."""
     columns = ", ".join(values)
     places = ", ".join(f"%({name})s" for name in values)
-    result = "id" if table not in ("assigned_rates", "paycheck_lines", "idempotency_keys") else "organization_id"
+    result = (
+        "id" if table not in ("assigned_rates", "paycheck_lines", "idempotency_keys") else "organization_id"
+    )
     row = connection.execute(
         f"INSERT INTO {table} ({columns}) VALUES ({places}) RETURNING {result}", values
     ).fetchone()
@@ -83,6 +85,18 @@ def add_household(
         rate="0.062",
         amount=6_200,
         ytd_amount=6_200,
+    )
+    insert(
+        connection,
+        "vault",
+        **household,
+        owner_kind="employee",
+        owner_id=employee_id,
+        kind="ssn",
+        ciphertext=b"\x00" * 25,
+        nonce=b"\x00" * 12,
+        key_id="k",
+        last_four="0000",
     )
     insert(connection, "idempotency_keys", **tenant, key=f"key of {employer_id}", request_hash=b"\x00" * 32)
     insert(connection, "audit_log", **household, actor_kind="operator", action="household.create")

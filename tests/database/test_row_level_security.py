@@ -14,7 +14,7 @@ from hearthpay.database.session import Database, Tenant
 from tests.conftest import TABLES
 from tests.database.household import Household, add_household, insert
 
-HOUSEHOLD_TABLES = ("employees", "payrolls", "paychecks", "paycheck_lines", "audit_log", "api_keys")
+HOUSEHOLD_TABLES = ("employees", "payrolls", "paychecks", "paycheck_lines", "vault", "audit_log", "api_keys")
 
 
 def enter(
@@ -190,6 +190,8 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "DELETE FROM api_keys",
         "UPDATE assigned_rates SET sui_rate = 0",
         "DELETE FROM assigned_rates",
+        "DELETE FROM vault",
+        "UPDATE vault SET owner_id = employer_id",
     ],
 )
 def test_what_is_written_for_good_stays_even_for_its_own_tenant(

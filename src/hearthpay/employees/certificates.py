@@ -77,15 +77,22 @@ StateWithholding = Annotated[
 
 def to_storage(entries: Mapping[str, Any]) -> dict[str, Any]:
     """Certificate entries as the database keeps them: amounts as text with two decimals, nothing unset."""
-    stored: dict[str, Any] = {}
-    for name, entry in entries.items():
+    return merged({}, entries)
+
+
+def merged(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The `stored` entries with `changes` laid over them, as the database keeps them; null takes an entry out."""
+    result = dict(stored)
+    for name, entry in changes.items():
         if isinstance(entry, Mapping):
-            stored[name] = to_storage(entry)
+            result[name] = merged(result.get(name, {}), entry)
         elif isinstance(entry, Decimal):
-            stored[name] = f"{entry:.2f}"
+            result[name] = f"{entry:.2f}"
         elif entry is not None:
-            stored[name] = entry
-    return stored
+            result[name] = entry
+        else:
+            result.pop(name, None)
+    return result
 
 
 def state_entries(stored: Mapping[str, Any]) -> dict[str, CertificateEntry]:

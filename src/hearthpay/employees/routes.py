@@ -1,6 +1,7 @@
 """The HTTP face of employees."""
 
 from typing import Annotated, Final
+from uuid import UUID
 
 from fastapi import Depends, Query
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -8,7 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.employees import service
-from hearthpay.employees.schemas import EmployeeItem, EmployeeQuery, NewEmployee, item_of
+from hearthpay.employees.schemas import (
+    EmployeeChanges,
+    EmployeeItem,
+    EmployeeQuery,
+    NewEmployee,
+    Termination,
+    item_of,
+)
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, listing
@@ -32,6 +40,9 @@ _NEW_EMPLOYEE: Final = {
     "federal_withholding": {"elected": True, "filing_status": "single", "dependents_credit": 2000},
     "state_withholding": {"additional_withholding": 10},
 }
+_CHANGES: Final = {"pay_rate": 30, "state_withholding": {"additional_withholding": 15}}
+_TERMINATION: Final = {"end_date": "2026-11-20"}
+_TODAY: Final = Termination()
 
 
 @router.get(
@@ -80,5 +91,58 @@ async def create_employee(
 
     async def operation(session: AsyncSession) -> Answer:
         return Answer(item_of(await service.create_employee(session, actor, clock, body)), 201)
+
+    return await idempotent(request, actor, operation)
+
+
+@router.patch(
+    "/employees/{employee_id}",
+    operation_id="updateEmployee",
+    summary="Change an employee's settings",
+    **describe(
+        answer=Envelope[EmployeeItem],
+        body=_CHANGES,
+        errors=("unsupported_jurisdiction", "duplicate_employee", "not_found", "idempotency_conflict"),
+    ),
+)
+async def update_employee(
+    request: Request,
+    employee_id: UUID,
+    body: EmployeeChanges,
+    actor: Annotated[Actor, Depends(require("employees"))],
+) -> Response:
+    """Only the fields sent change, from the next payroll on. All settings together must be such as could be created."""
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        return Answer(item_of(await service.update_employee(session, actor, clock, employee_id, body)))
+
+    return await idempotent(request, actor, operation)
+
+
+@router.post(
+    "/employees/{employee_id}/terminate",
+    operation_id="terminateEmployee",
+    summary="End an employment",
+    **describe(
+        answer=Envelope[EmployeeItem],
+        body=_TERMINATION,
+        errors=("not_found", "idempotency_conflict"),
+    ),
+)
+async def terminate_employee(
+    request: Request,
+    employee_id: UUID,
+    actor: Annotated[Actor, Depends(require("employees"))],
+    body: Termination = _TODAY,
+) -> Response:
+    """The last paycheck can still be run, for a pay period that begins on or before the last day.
+
+    Again with the same day, or with none, it changes nothing; with another day it corrects the first.
+    """
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        return Answer(item_of(await service.terminate_employee(session, actor, clock, employee_id, body)))
 
     return await idempotent(request, actor, operation)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
 from pydantic import Field
@@ -56,6 +56,56 @@ class NewEmployee(RequestModel):
     lives_in: bool = Field(default=False, description="Whether the employee lives in the household.")
     federal_withholding: FederalWithholding | None = None
     state_withholding: StateWithholding | None = None
+
+
+def _kept(description: str | None = None) -> Any:
+    """A field that may be left out but is never null; what is left out is never read (`model_fields_set`)."""
+    return Field(default_factory=lambda: None, description=description)
+
+
+class EmployeeChanges(RequestModel):
+    """New settings of an employee; what is left out stays as it is. They hold from the next payroll on."""
+
+    first_name: PersonName = _kept()
+    last_name: PersonName = _kept()
+    email: Email | None = Field(default=None, description="Null takes it out.")
+    pay_rate: HourlyRate = _kept(
+        "Dollars an hour. An `overtime_rate` that is one and a half times the old rate follows the new one."
+    )
+    overtime_rate: HourlyRate | None = Field(
+        default=None, description="Dollars an hour of overtime; null: one and a half times `pay_rate`."
+    )
+    pay_frequency: PayFrequency = _kept()
+    start_date: Day = _kept()
+    work_state: StateCode = _kept(
+        "Another state takes out the local taxes and the state certificate of the old one; send the new ones with it."
+    )
+    residence_state: StateCode = _kept()
+    city: PlaceName | None = Field(
+        default=None,
+        description="Where the employee lives. With `locality` it takes the place of all earlier local taxes; null of "
+        "either chooses none.",
+    )
+    locality: PlaceName | None = Field(
+        default=None, description="The code of a locality whose tax applies, such as `NYC`."
+    )
+    payment_method: PaymentMethod = _kept()
+    relationship: Annotated[str, Choice(RELATIONSHIPS)] = _kept()
+    birth_year: int | None = Field(default=None, ge=1900, le=2200, description="Null takes it out.")
+    lives_in: bool = _kept()
+    federal_withholding: FederalWithholding | None = Field(
+        default=None, description="Only the entries sent change; null takes the whole certificate out."
+    )
+    state_withholding: StateWithholding | None = Field(
+        default=None,
+        description="Only the entries sent change; null takes out an entry, or the whole certificate.",
+    )
+
+
+class Termination(RequestModel):
+    """The end of an employment."""
+
+    end_date: Day | None = Field(default=None, description="The last day; left out, today (US Eastern).")
 
 
 class EmployeeQuery(Page):

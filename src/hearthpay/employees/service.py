@@ -1,8 +1,6 @@
 """What may happen to a household's employees."""
 
-from collections.abc import Sequence
-from decimal import ROUND_HALF_UP, Decimal
-from typing import Final
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from sqlalchemy import func, or_, select
@@ -10,21 +8,22 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.clock import Clock
-from hearthpay.employees.certificates import federal_certificate, state_entries, to_storage
+from hearthpay.employees.certificates import to_storage
+from hearthpay.employees.changes import settings_after
 from hearthpay.employees.models import Employee
-from hearthpay.employees.schemas import NewEmployee
+from hearthpay.employees.payable import (
+    check_payable,
+    default_overtime_rate,
+    localities_of,
+    refuse_future_birth,
+)
+from hearthpay.employees.schemas import EmployeeChanges, NewEmployee, Termination
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError, from_tax_engine, invalid
+from hearthpay.http.errors import ApiError, invalid
 from hearthpay.http.paging import Page, page_of
 from hearthpay.http.trail import leave_trace
-from hearthpay.taxes import PaycheckInput, TaxInputError, calculate_paycheck, rulebook_for
-
-OVERTIME_FACTOR: Final = Decimal("1.5")
-
-_CENT: Final = Decimal("0.01")
-_FIELDS_OF_THE_ENGINE: Final = {"state": "state_withholding", "federal": "federal_withholding"}
 
 
 async def list_employees(
@@ -45,11 +44,13 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
     """
     employer = await resolve_employer(session, actor, new.employer_id)
     employee = _employee(actor, clock, employer, new)
-    _check_payable(employee, clock)
-    # One at a time in a household, so that two equal requests cannot both find nobody of that name.
-    await session.execute(
-        select(Employer.id).where(Employer.id == employer.id).with_for_update(key_share=True)
-    )
+    check_payable(employee, clock)
+    if not await _lock_household(session, employer.id):
+        raise ApiError(
+            "household_forbidden",
+            "This household has just been deleted.",
+            details={"employer_id": employer.id},
+        )
     await _refuse_duplicate(session, employee)
     session.add(employee)
     await session.flush()
@@ -57,14 +58,106 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
     return employee
 
 
+async def update_employee(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, changes: EmployeeChanges
+) -> Employee:
+    """Change the settings that were sent; of two changes at once the later one sees what the first left.
+
+    Raises `not_found`, and for the settings together what `create_employee` raises for them.
+    """
+    employee = await _locked(session, employee_id)
+    wanted = settings_after(employee, changes, clock)
+    before = _assign(employee, wanted)
+    if not before:
+        return employee
+    check_payable(employee, clock)
+    if employee.status == "active" and before.keys() & {"first_name", "last_name", "email"}:
+        await _refuse_duplicate(session, employee)
+    await _store(session, actor, clock, employee, "employee.update", before)
+    return employee
+
+
+async def terminate_employee(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, termination: Termination
+) -> Employee:
+    """End the employment on the day given, else today; the last paycheck may still be run for the days until it.
+
+    Again with the same day, or with none, changes nothing; with another day it corrects the first. Raises
+    `not_found`, and `validation_error` for a day before the first one.
+    """
+    employee = await _locked(session, employee_id)
+    if termination.end_date is not None:
+        end_date = termination.end_date
+    elif employee.status == "terminated" and employee.end_date is not None:
+        end_date = employee.end_date
+    else:
+        end_date = clock.today()
+    if end_date < employee.start_date:
+        raise invalid("end_date", f"must not be before the first day, {employee.start_date}")
+    before = _assign(employee, {"status": "terminated", "end_date": end_date})
+    if before:
+        await _store(session, actor, clock, employee, "employee.terminate", before)
+    return employee
+
+
+async def _locked(session: AsyncSession, employee_id: UUID) -> Employee:
+    """The employee, whom nobody else can change or pay until the commit. Raises `not_found`.
+
+    The household is locked first, as by everyone who needs both.
+    """
+    employer_id = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
+    if employer_id is not None and await _lock_household(session, employer_id):
+        statement = select(Employee).where(Employee.id == employee_id).with_for_update(key_share=True)
+        employee = await session.scalar(statement)
+        if employee is not None:
+            return employee
+    raise ApiError("not_found", "There is no such employee.")
+
+
+async def _lock_household(session: AsyncSession, employer_id: UUID) -> bool:
+    """Let nobody else add or rename an employee of the household until the commit; False where it is gone.
+
+    So two equal requests cannot both find nobody of that name.
+    """
+    statement = select(Employer.id).where(Employer.id == employer_id).with_for_update(key_share=True)
+    return await session.scalar(statement) is not None
+
+
+def _assign(employee: Employee, wanted: Mapping[str, object]) -> dict[str, object]:
+    """Give the employee the settings that differ; returns what these were before."""
+    before = {name: getattr(employee, name) for name in wanted if getattr(employee, name) != wanted[name]}
+    for name in before:
+        setattr(employee, name, wanted[name])
+    return before
+
+
+async def _store(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employee: Employee,
+    action: str,
+    before: Mapping[str, object],
+) -> None:
+    employee.updated_at = clock.now()
+    await session.flush()
+    await leave_trace(
+        session,
+        actor,
+        action,
+        employer_id=employee.employer_id,
+        subject_id=employee.id,
+        details={"before": dict(before), "after": {name: getattr(employee, name) for name in before}},
+    )
+
+
 def _employee(actor: Actor, clock: Clock, employer: Employer, new: NewEmployee) -> Employee:
     overtime_rate = new.overtime_rate
     if overtime_rate is None:
-        overtime_rate = (new.pay_rate * OVERTIME_FACTOR).quantize(_CENT, ROUND_HALF_UP)
+        overtime_rate = default_overtime_rate(new.pay_rate)
     elif overtime_rate < new.pay_rate:
         raise invalid("overtime_rate", "must not be below pay_rate")
-    if new.birth_year is not None and new.birth_year > clock.today().year:
-        raise invalid("birth_year", "must not lie in the future")
+    refuse_future_birth(new.birth_year, clock)
     work_state = new.work_state or employer.state
     now = clock.now()
     return Employee(
@@ -78,7 +171,7 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: NewEmployee) 
         status="active",
         work_state=work_state,
         residence_state=new.residence_state or work_state,
-        localities=_localities(clock, work_state, new),
+        localities=localities_of(clock, work_state, new.city, new.locality),
         pay_rate=new.pay_rate,
         overtime_rate=overtime_rate,
         pay_frequency=new.pay_frequency,
@@ -97,51 +190,10 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: NewEmployee) 
     )
 
 
-def _localities(clock: Clock, work_state: str, new: NewEmployee) -> list[str]:
-    """The local taxes that `city` and `locality` choose, by code.
-
-    A city without a tax that the household must withhold is only an address; a `locality` must be one that
-    taxes.
-    """
-    try:
-        taxes = rulebook_for(clock.today()).state(work_state).local_taxes
-    except TaxInputError as error:
-        raise from_tax_engine(error) from None
-    codes: dict[str, None] = {}
-    if new.locality is not None:
-        try:
-            codes[taxes.find(new.locality, "locality").locality] = None
-        except TaxInputError as error:
-            raise from_tax_engine(error) from None
-    if new.city is not None:
-        codes |= dict.fromkeys(taxes.due_at(new.city))
-    return list(codes)
-
-
-def _check_payable(employee: Employee, clock: Clock) -> None:
-    """Calculate a paycheck of nothing: what the tax engine refuses is refused now and not on payday."""
-    trial = PaycheckInput(
-        pay_date=clock.today(),
-        pay_frequency=employee.pay_frequency,
-        regular_wages=Decimal("0.00"),
-        work_state=employee.work_state,
-        residence_state=employee.residence_state,
-        localities=tuple(employee.localities),
-        federal=federal_certificate(employee.federal_withholding),
-        state=state_entries(employee.state_withholding),
-        relationship=employee.relationship,
-    )
-    try:
-        calculate_paycheck(trial)
-    except TaxInputError as error:
-        head, dot, rest = error.field.partition(".")
-        field = f"{_FIELDS_OF_THE_ENGINE.get(head, head)}{dot}{rest}"
-        raise from_tax_engine(TaxInputError(field, error.message, error.code)) from None
-
-
 async def _refuse_duplicate(session: AsyncSession, employee: Employee) -> None:
-    """Refuse a second active employee of the same name, unless two email addresses tell them apart."""
+    """Refuse another active employee of the same name, unless two email addresses tell them apart."""
     same = select(Employee.id).where(
+        Employee.id != employee.id,
         Employee.employer_id == employee.employer_id,
         Employee.status == "active",
         func.lower(Employee.first_name) == func.lower(employee.first_name),

@@ -1,17 +1,27 @@
 """The HTTP face of households."""
 
 from typing import Annotated, Final
+from uuid import UUID
 
 from fastapi import Depends, Query
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.employers import service
-from hearthpay.employers.schemas import CreatedEmployer, EmployerItem, NewEmployer, created, item_of
+from hearthpay.employers import sandbox, service
+from hearthpay.employers.schemas import (
+    CreatedEmployer,
+    DeletedEmployer,
+    DeletionQuery,
+    EmployerItem,
+    NewEmployer,
+    ResetEmployer,
+    created,
+    item_of,
+)
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, listing
+from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.paging import Page
 from hearthpay.http.routing import api_router, describe
@@ -63,3 +73,36 @@ async def create_employer(
         return Answer(created(await service.create_employer(session, actor, clock, body)), 201)
 
     return await idempotent(request, actor, operation)
+
+
+@router.delete(
+    "/employers/{employer_id}",
+    operation_id="deleteEmployer",
+    summary="Delete or reset a sandbox household",
+    **describe(
+        answer=Envelope[DeletedEmployer | ResetEmployer],
+        query={"reset": False},
+        errors=("key_mode_mismatch", "not_found"),
+    ),
+)
+async def delete_employer(
+    request: Request,
+    employer_id: UUID,
+    query: Annotated[DeletionQuery, Query()],
+    actor: Annotated[Actor, Depends(require("multi_employer"))],
+) -> Response:
+    """With a test key only; a real household is never deleted. Its employees and payrolls go with it for ever.
+
+    With `reset=true` they go and the household stays. Keys that remembered a deleted household forget it;
+    if it was the primary one, the oldest sandbox household left takes its place.
+    """
+    async with runtime_of(request).database.transaction(actor.tenant) as session:
+        if query.reset:
+            cleared = await sandbox.reset_sandbox(session, actor, employer_id)
+            result: DeletedEmployer | ResetEmployer = ResetEmployer(
+                employer_id, cleared.employees_removed, cleared.payrolls_removed
+            )
+        else:
+            await sandbox.delete_sandbox(session, actor, employer_id)
+            result = DeletedEmployer(employer_id)
+    return answer(request, result)

@@ -5,6 +5,8 @@ from datetime import datetime
 from typing import Literal, cast
 from uuid import UUID
 
+from pydantic import Field
+
 from hearthpay.employers.models import Employer
 from hearthpay.http.fields import Email, PersonName, RequestModel, StateCode
 
@@ -18,6 +20,16 @@ class NewEmployer(RequestModel):
     last_name: PersonName
     email: Email
     state: StateCode
+
+
+class DeletionQuery(RequestModel):
+    """How much of a sandbox household goes."""
+
+    reset: bool = Field(
+        default=False,
+        strict=False,
+        description="Remove the employees and payrolls only; the household itself and its keys stay.",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,24 @@ class CreatedEmployer(EmployerItem):
     """A household just created."""
 
     organization_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedEmployer:
+    """A sandbox household that is gone, with everything in it."""
+
+    id: UUID
+    deleted: Literal[True] = True
+
+
+@dataclass(frozen=True, slots=True)
+class ResetEmployer:
+    """A sandbox household that is empty again."""
+
+    id: UUID
+    employees_removed: int
+    payrolls_removed: int
+    reset: Literal[True] = True
 
 
 def item_of(employer: Employer) -> EmployerItem:

@@ -18,6 +18,10 @@ from hearthpay.http.trail import leave_trace
 
 MOST_SANDBOX_HOUSEHOLDS: Final = 3
 
+_MADE_UNDER_A_SANDBOX: Final = (
+    "This live key was created under a sandbox household. Name a real household with employer_id, "
+    "or use a test key (hp_test_…) for the sandbox."
+)
 _SWITCH_MODE: Final = text("SELECT set_config('hearthpay.sandbox', :sandbox, true)")
 _NARROW: Final = text("SELECT set_config('hearthpay.employer_id', :employer_id, true)")
 _LOCK_HOUSEHOLDS: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
@@ -34,8 +38,7 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
     Raises `plan_limit_reached` beyond three sandbox households.
     """
     # Counting and inserting belong together: two first households must not both become the primary one.
-    name = f"households of {actor.organization_id} {actor.sandbox}"
-    await session.execute(_LOCK_HOUSEHOLDS, {"name": name})
+    await lock_households(session, actor)
     existing = await session.scalar(select(func.count()).select_from(Employer)) or 0
     if actor.sandbox and existing >= MOST_SANDBOX_HOUSEHOLDS:
         raise ApiError(
@@ -61,16 +64,26 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
     return employer
 
 
+async def lock_households(session: AsyncSession, actor: Actor) -> None:
+    """Let nobody else add or remove a household of the organization, in the actor's mode, until the commit."""
+    name = f"households of {actor.organization_id} {actor.sandbox}"
+    await session.execute(_LOCK_HOUSEHOLDS, {"name": name})
+
+
 async def resolve_employer(session: AsyncSession, actor: Actor, employer_id: UUID | None) -> Employer:
     """The household a request is about; from here on the transaction sees this household's rows only.
 
     Named, it must be the organization's own and of the key's mode. Left out, it is the one the key remembers,
     else the organization's only household in that mode, else its primary one.
 
+    A live key that was made under a sandbox household must always name a real one, also after the sandbox is gone.
+
     Raises `household_forbidden`, `key_mode_mismatch`, or `validation_error` naming `employer_id` where the
     request must choose.
     """
     wanted = actor.employer_id if employer_id is None else employer_id
+    if wanted is None and actor.employer_sandbox and not actor.sandbox:
+        raise ApiError("key_mode_mismatch", _MADE_UNDER_A_SANDBOX, details={"required_mode": "test"})
     if wanted is None:
         employer = await _only_or_primary(session, actor)
     else:
@@ -95,14 +108,18 @@ async def _only_or_primary(session: AsyncSession, actor: Actor) -> Employer:
     return households[0]
 
 
-async def _why_out_of_reach(session: AsyncSession, actor: Actor, employer_id: UUID) -> ApiError:
-    """Tell the organization's own household of the other mode from one that is not its own.
+async def owned_in_the_other_mode(session: AsyncSession, actor: Actor, employer_id: UUID) -> bool:
+    """Whether the organization has this household, but real where the actor is in the sandbox or the reverse.
 
-    Looks across the modes for this one question; the error that follows ends the transaction.
+    The transaction is left in the other mode: only a refusal may follow, which ends it.
     """
     await session.execute(_SWITCH_MODE, {"sandbox": "false" if actor.sandbox else "true"})
-    owned = await session.scalar(select(Employer.id).where(Employer.id == employer_id))
-    if owned is None:
+    return await session.scalar(select(Employer.id).where(Employer.id == employer_id)) is not None
+
+
+async def _why_out_of_reach(session: AsyncSession, actor: Actor, employer_id: UUID) -> ApiError:
+    """Tell the organization's own household of the other mode from one that is not its own."""
+    if not await owned_in_the_other_mode(session, actor, employer_id):
         return ApiError(
             "household_forbidden",
             "This household does not belong to the key's account.",
@@ -111,10 +128,7 @@ async def _why_out_of_reach(session: AsyncSession, actor: Actor, employer_id: UU
     if actor.sandbox:
         message = "This is a real household; it needs a live key (hp_live_…)."
     elif actor.employer_id == employer_id:
-        message = (
-            "This live key was created under a sandbox household. Name a real household with employer_id, "
-            "or use a test key (hp_test_…) for the sandbox."
-        )
+        message = _MADE_UNDER_A_SANDBOX
     else:
         message = "This is a sandbox household; it needs a test key (hp_test_…)."
     needed = "live" if actor.sandbox else "test"

@@ -7,6 +7,7 @@ no visitor. Each operation's id is an anchor; the `docs_url` of a 400 leads to i
 import json
 from collections.abc import Iterator, Mapping
 from html import escape
+from pathlib import Path
 from typing import Any, Final
 
 from starlette.responses import HTMLResponse, Response
@@ -34,11 +35,31 @@ a { color: inherit; }
 
 
 def docs_page(openapi: Mapping[str, Any]) -> Response:
-    """The page that documents every operation of `openapi`."""
+    """The answer that documents every operation of `openapi`."""
+    return HTMLResponse(render_page(openapi, document="/openapi.json"), headers=_SECURITY)
+
+
+def static_docs(openapi: Mapping[str, Any]) -> dict[str, str]:
+    """The documentation as files to be read without the service, by their names."""
+    return {
+        "index.html": render_page(openapi, document="openapi.json") + "\n",
+        "openapi.json": json.dumps(openapi, indent=2, ensure_ascii=False) + "\n",
+    }
+
+
+def write_docs(openapi: Mapping[str, Any], directory: Path) -> None:
+    """Write the files of `static_docs` into `directory`, which is created if need be; raises OSError."""
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in static_docs(openapi).items():
+        (directory / name).write_text(text, encoding="utf-8")
+
+
+def render_page(openapi: Mapping[str, Any], *, document: str) -> str:
+    """The page that documents every operation of `openapi`, with a link to the `document` itself."""
     operations = list(_operations(openapi))
     info = openapi["info"]
     body = [f"<h1>{escape(info['title'])} API {escape(info['version'])}</h1>", _prose(info["description"])]
-    body.append('<p>As a document: <a href="/openapi.json">openapi.json</a></p><nav><ul>')
+    body.append('<p>As a document: <a href="' + escape(document) + '">openapi.json</a></p><nav><ul>')
     body += [
         f'<li><a href="#{_anchor(operation)}">{escape(operation["summary"])}</a></li>'
         for _, _, operation in operations
@@ -50,12 +71,11 @@ def docs_page(openapi: Mapping[str, Any]) -> Response:
             tag = operation["tags"][0]
             body.append(f"<h2>{escape(tag)}</h2>")
         body += _operation(openapi, method, path, operation)
-    return HTMLResponse(
+    return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(info['title'])} API</title><style>{_STYLE}</style></head>"
-        f"<body>{''.join(body)}</body></html>",
-        headers=_SECURITY,
+        f"<body>{''.join(body)}</body></html>"
     )
 
 
@@ -87,7 +107,7 @@ def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Ma
         parts += ["<h4>Example</h4>", f"<pre>{escape(json.dumps(example, indent=2))}</pre>"]
     for status, response in operation["responses"].items():
         if status.startswith("2"):
-            parts += [f"<h4>Answer {status}</h4>", _object(openapi, _data_schema(openapi, response))]
+            parts += [f"<h4>Answer {status}</h4>", *_answer(openapi, response)]
     refusals = [
         f"<li>{status}: {_code(response['description'])}</li>"
         for status, response in operation["responses"].items()
@@ -96,12 +116,13 @@ def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Ma
     return [*parts, f"<h4>Refusals</h4><ul>{''.join(refusals)}</ul>"]
 
 
-def _data_schema(openapi: Mapping[str, Any], response: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema inside the envelope's `data`: of the object, or of one item of the list."""
+def _answer(openapi: Mapping[str, Any], response: Mapping[str, Any]) -> list[str]:
+    """What is inside the envelope's `data`: the object, or one item of the list, or each of several kinds."""
     envelope = _resolve(openapi, response["content"]["application/json"]["schema"])
     data: Mapping[str, Any] = envelope["properties"]["data"]
-    items: Mapping[str, Any] = data.get("items", data)
-    return items
+    item = data.get("items", data)
+    kinds = item.get("anyOf", [item])
+    return ["<p>or</p>" * (position > 0) + _object(openapi, kind) for position, kind in enumerate(kinds)]
 
 
 def _object(openapi: Mapping[str, Any], schema: Mapping[str, Any]) -> str:

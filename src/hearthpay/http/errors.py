@@ -200,12 +200,27 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     return error_response(request, refusal)
 
 
+def nothing_here(request: Request) -> HTTPException:
+    """The refusal of a path parameter that can be nothing of ours.
+
+    `/payroll/run` is no `/payroll/{payroll_id}`: where the address is another route's own, the method is at fault.
+    """
+    return HTTPException(405 if _routes_of_exactly(request) else 404)
+
+
+def _routes_of_exactly(request: Request) -> list[Any]:
+    return [route for route in request.app.routes if getattr(route, "path", None) == request.scope["path"]]
+
+
 def _methods_of(request: Request) -> list[str]:
     """What the address does answer, of all its routes (the router itself tells of the first only)."""
+    exact = _routes_of_exactly(request)
+    matching = exact or [
+        route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE
+    ]
     methods: set[str] = set()
-    for route in request.app.routes:
-        if route.matches(request.scope)[0] is not Match.NONE:
-            methods |= route.methods or set()
+    for route in matching:
+        methods |= route.methods or set()
     return sorted(methods)
 
 

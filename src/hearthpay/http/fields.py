@@ -7,11 +7,19 @@ for guesses, so each type here takes exactly the form the documentation states.
 import re
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import Annotated, Any, Final
 from uuid import UUID
 
 from email_validator import EmailNotValidError, validate_email
-from pydantic import BaseModel, BeforeValidator, ConfigDict, GetCoreSchemaHandler, WithJsonSchema
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+)
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from hearthpay.http.secrecy import PORTAL_ONLY, holds_a_secret
@@ -19,6 +27,7 @@ from hearthpay.taxes.jurisdictions import STATES
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_STATE: Final = re.compile(r"[A-Za-z]{2}")
 _LONGEST_EMAIL: Final = 254
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
@@ -27,6 +36,18 @@ class RequestModel(BaseModel):
     """Base of every request body and query: unknown fields and values of another type are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """How OpenAPI describes the model: a default amount is a number, where pydantic would write a text."""
+        described = handler(schema)
+        properties = handler.resolve_ref_schema(described)["properties"]
+        for name, field in cls.model_fields.items():
+            if isinstance(field.default, Decimal):
+                properties[field.alias or name]["default"] = float(field.default)
+        return described
 
 
 def _read_date(value: object) -> date:
@@ -49,7 +70,8 @@ def _read_id(value: object) -> UUID:
 
 
 def _read_state(value: object) -> str:
-    state = value.upper() if isinstance(value, str) else ""
+    # Letters first: upper case turns a ligature such as "ﬂ", or a dotless "ı", into the letters of a state.
+    state = value.upper() if isinstance(value, str) and _STATE.fullmatch(value) else ""
     if state not in STATES:
         raise PydanticCustomError("state_form", "must be one of the 50 states or DC, by its two letters")
     return state
@@ -68,7 +90,7 @@ Identifier = Annotated[UUID, BeforeValidator(_read_id), WithJsonSchema({"type": 
 StateCode = Annotated[
     str,
     BeforeValidator(_read_state),
-    WithJsonSchema({"type": "string", "minLength": 2, "maxLength": 2, "examples": ["CA"]}),
+    WithJsonSchema({"type": "string", "pattern": "^[A-Za-z]{2}$", "examples": ["CA"]}),
 ]
 """A state or DC by its two letters; lower case is taken, upper case is kept."""
 

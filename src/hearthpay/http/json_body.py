@@ -19,8 +19,10 @@ _DRAIN_AT_MOST: Final = 32_000_000
 _BODY_KEY: Final = "hearthpay.json_body"
 
 
-async def read_json(request: Request) -> object:
+async def read_json(request: Request, *, optional: bool = False) -> object:
     """The parsed body of `request`; parsed once, however often it is asked for.
+
+    With `optional`, no body at all is an empty object.
 
     Raises `validation_error` naming the field `body`, or the field that holds a NUL character.
     """
@@ -28,6 +30,8 @@ async def read_json(request: Request) -> object:
         return request.scope[_BODY_KEY]
     raw = await _read(request)
     if not raw.strip():
+        if optional:
+            return request.scope.setdefault(_BODY_KEY, {})
         raise invalid("body", "a JSON object is required")
     try:
         parsed = orjson.loads(raw)

@@ -1,13 +1,14 @@
 """Routes of the API: FastAPI's, with a handler that keeps our own order and wastes no time.
 
 A route reads like any FastAPI route: a `Request`, at most one body model, at most one query model, path
-parameters, and dependencies such as `require("payroll")`. `Endpoint` runs it in a fixed order, which FastAPI's
-solver does not keep: who is asking, then the path, the query and the body. So a caller without a key
-learns nothing but that it needs one, and a measured two thirds of the framework's time per request are saved.
+parameters, and dependencies such as `require("payroll")`. A body with a default may be left out. `Endpoint` runs
+it in a fixed order, which FastAPI's solver does not keep: who is asking, then the path, the query and the body.
+So a caller without a key learns nothing but that it needs one, and a measured two thirds of the framework's
+time per request are saved.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, cast
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Any, Final, cast
 
 from fastapi import APIRouter
 from fastapi.routing import APIRoute
@@ -17,11 +18,13 @@ from starlette.responses import Response
 
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
-from hearthpay.http.errors import STATUS, ApiError, invalid_fields, problems_of
+from hearthpay.http.errors import STATUS, invalid_fields, nothing_here, problems_of
 from hearthpay.http.example import operation_extras
 from hearthpay.http.json_body import read_json
 
 Guard = Callable[[Request], Awaitable[object]]
+
+_TOO_LARGE: Final = 413
 
 
 class Endpoint(APIRoute):
@@ -45,6 +48,7 @@ class Endpoint(APIRoute):
         ]
         query = _only_model(dependant.query_params)
         body = _only_model(dependant.body_params)
+        optional = body is not None and not dependant.body_params[0].field_info.is_required()
 
         async def handle(request: Request) -> Response:
             values: dict[str, object] = {}
@@ -56,11 +60,13 @@ class Endpoint(APIRoute):
                 try:
                     values[name] = adapter.validate_python(request.path_params[name])
                 except ValidationError:
-                    raise ApiError("not_found", "There is nothing at this address.") from None
+                    raise nothing_here(request) from None
             if query is not None:
                 values[query[0]] = _validated(query[1], dict(request.query_params), root="query")
             if body is not None:
-                values[body[0]] = _validated(body[1], await read_json(request), root="body")
+                values[body[0]] = _validated(
+                    body[1], await read_json(request, optional=optional), root="body"
+                )
             return await call(**values)
 
         return handle
@@ -96,24 +102,39 @@ def describe(
     query: object = None,
     status: int = 200,
     errors: tuple[str, ...] = (),
+    links: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, Any]:
-    """What an endpoint says about itself, as arguments of FastAPI's `router.get` and `router.post`.
+    """What an endpoint says about itself, as arguments of FastAPI's `router.get` and its siblings.
 
     `answer` is the envelope type of its success; `body` or `query` a correct example request, shown in the
     documentation and with each of its 400s; `errors` the codes it may answer beyond those that every
-    endpoint may.
+    endpoint may; `links` where the answer leads: per operation id, its parameters and the fields of `data` to
+    take them from.
     """
     codes: dict[int, list[str]] = {}
     for code in ("validation_error", "authentication_required", "scope_required", *errors):
         codes.setdefault(STATUS[code], []).append(code)
+    if body is not None:
+        codes[_TOO_LARGE] = ["validation_error"]
     codes[500] = ["internal_error"]
     codes[503] = ["service_unavailable"]
+    refusals: dict[int | str, dict[str, Any]] = {
+        number: {"model": ErrorEnvelope, "description": " · ".join(f"`{code}`" for code in names)}
+        for number, names in sorted(codes.items())
+    }
     return {
         "response_model": answer,
         "status_code": status,
-        "responses": {
-            number: {"model": ErrorEnvelope, "description": " · ".join(f"`{code}`" for code in names)}
-            for number, names in sorted(codes.items())
-        },
+        "responses": {status: {"links": _links(links)}, **refusals} if links else refusals,
         "openapi_extra": operation_extras(body=body, query=query),
+    }
+
+
+def _links(links: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
+    return {
+        operation_id: {
+            "operationId": operation_id,
+            "parameters": {name: f"$response.body#/data/{field}" for name, field in parameters.items()},
+        }
+        for operation_id, parameters in links.items()
     }

@@ -18,7 +18,10 @@ async def leave_trace(
     subject_id: UUID | None,
     details: Mapping[str, object] | None = None,
 ) -> None:
-    """Record that `actor` did `action` to `subject_id`; `details` must hold no secret and nobody's wages."""
+    """Record that `actor` did `action` to `subject_id`.
+
+    `details` must hold no secret; settings that changed stand in it as they were before and after.
+    """
     await audit.record(
         session,
         actor_kind=actor.kind,

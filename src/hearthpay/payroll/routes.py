@@ -171,7 +171,12 @@ async def preview_payroll(
     "/payroll/run",
     operation_id="runPayroll",
     summary="Run a payroll",
-    **describe(answer=Envelope[PayrollResult], body=_PAYROLL, errors=_RUN_ERRORS),
+    **describe(
+        answer=Envelope[PayrollResult],
+        body=_PAYROLL,
+        errors=_RUN_ERRORS,
+        links={"getPayroll": {"payroll_id": "payroll_id"}},
+    ),
 )
 async def run_payroll(
     request: Request, body: PayrollRequest, actor: Annotated[Actor, Depends(require("payroll"))]

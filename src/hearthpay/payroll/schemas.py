@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from hearthpay.employees.schemas import PayFrequency, PaymentMethod
 from hearthpay.http.fields import Day, Identifier, RequestModel, StateCode, Text
@@ -19,6 +19,7 @@ PayrollStatus = Literal[
 ]
 ThresholdStatus = Literal["below", "approaching", "above"]
 Hours = Annotated[Decimal, Amount(maximum=Decimal(744))]
+HoursPaid = Annotated[Decimal, WithJsonSchema({"type": "number", "description": "Hours, two decimals."})]
 AnnualWages = Annotated[Decimal, Amount(maximum=Decimal(999_999))]
 AnnualWagesQuery = Annotated[Decimal, Amount(maximum=Decimal(999_999), from_query=True)]
 
@@ -42,7 +43,7 @@ class ThresholdQuery(RequestModel):
 
     state: StateCode
     annual_wages: AnnualWagesQuery
-    tax_year: int | None = Field(default=None, strict=False, description="2024 to 2026; left out, this year.")
+    tax_year: int | None = Field(default=None, strict=False, description="2024 to 2027; left out, this year.")
 
 
 class SetAsideRequest(RequestModel):
@@ -252,9 +253,9 @@ class PayPeriod:
 class EarningsItem:
     """The parts of gross pay."""
 
-    regular_hours: Decimal
+    regular_hours: HoursPaid
     regular_pay: Dollars
-    overtime_hours: Decimal
+    overtime_hours: HoursPaid
     overtime_pay: Dollars
     bonus: Dollars
     other_earnings: Dollars

@@ -1,0 +1,71 @@
+"""What an employee's settings must satisfy, so that wages can be paid by them.
+
+What the tax engine would refuse on payday is refused when it is entered.
+"""
+
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Final
+
+from hearthpay.clock import Clock
+from hearthpay.employees.certificates import federal_certificate, state_entries
+from hearthpay.employees.models import Employee
+from hearthpay.http.errors import from_tax_engine, invalid
+from hearthpay.taxes import PaycheckInput, TaxInputError, calculate_paycheck, rulebook_for
+
+OVERTIME_FACTOR: Final = Decimal("1.5")
+
+_CENT: Final = Decimal("0.01")
+_FIELDS_OF_THE_ENGINE: Final = {"state": "state_withholding", "federal": "federal_withholding"}
+
+
+def default_overtime_rate(pay_rate: Decimal) -> Decimal:
+    """One and a half times the hourly rate, in whole cents."""
+    return (pay_rate * OVERTIME_FACTOR).quantize(_CENT, ROUND_HALF_UP)
+
+
+def refuse_future_birth(birth_year: int | None, clock: Clock) -> None:
+    """Raise `validation_error` for a birth year that is still to come."""
+    if birth_year is not None and birth_year > clock.today().year:
+        raise invalid("birth_year", "must not lie in the future")
+
+
+def localities_of(clock: Clock, work_state: str, city: str | None, locality: str | None) -> list[str]:
+    """The local taxes that `city` and `locality` choose, by code.
+
+    A city without a tax that the household must withhold is only an address; a `locality` must be one that
+    taxes. Raises `validation_error` and `unsupported_jurisdiction`.
+    """
+    try:
+        taxes = rulebook_for(clock.today()).state(work_state).local_taxes
+    except TaxInputError as error:
+        raise from_tax_engine(error) from None
+    codes: dict[str, None] = {}
+    if locality is not None:
+        try:
+            codes[taxes.find(locality, "locality").locality] = None
+        except TaxInputError as error:
+            raise from_tax_engine(error) from None
+    if city is not None:
+        codes |= dict.fromkeys(taxes.due_at(city))
+    return list(codes)
+
+
+def check_payable(employee: Employee, clock: Clock) -> None:
+    """Calculate a paycheck of nothing: what the tax engine refuses is refused now, naming the field."""
+    trial = PaycheckInput(
+        pay_date=clock.today(),
+        pay_frequency=employee.pay_frequency,
+        regular_wages=Decimal("0.00"),
+        work_state=employee.work_state,
+        residence_state=employee.residence_state,
+        localities=tuple(employee.localities),
+        federal=federal_certificate(employee.federal_withholding),
+        state=state_entries(employee.state_withholding),
+        relationship=employee.relationship,
+    )
+    try:
+        calculate_paycheck(trial)
+    except TaxInputError as error:
+        head, dot, rest = error.field.partition(".")
+        field = f"{_FIELDS_OF_THE_ENGINE.get(head, head)}{dot}{rest}"
+        raise from_tax_engine(TaxInputError(field, error.message, error.code)) from None

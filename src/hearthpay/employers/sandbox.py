@@ -1,0 +1,105 @@
+"""Deleting and resetting sandbox households; a real household can never be deleted through the API."""
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.employers.models import Employer
+from hearthpay.employers.service import lock_households, owned_in_the_other_mode
+from hearthpay.http.actor import Actor
+from hearthpay.http.errors import ApiError
+from hearthpay.http.trail import leave_trace
+
+# The service's role cannot delete these rows; the function can, and checks the tenant and the mode once more.
+_CLEAR: Final = text(
+    "SELECT employees_removed, payrolls_removed FROM clear_sandbox_household(:employer_id, :keep_household)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """How much of a sandbox household is gone."""
+
+    employees_removed: int
+    payrolls_removed: int
+
+
+async def delete_sandbox(session: AsyncSession, actor: Actor, employer_id: UUID) -> Cleared:
+    """Delete a sandbox household with everything in it; only the audit trail stays.
+
+    Keys that remember it forget it, and the oldest sandbox household left takes its place as the primary one.
+    Raises `key_mode_mismatch` for a live key or a real household, `not_found` for one of another account.
+    """
+    employer = await _sandbox_household(session, actor, employer_id)
+    cleared = await _clear(session, actor, employer, keep_household=False)
+    if employer.is_primary:
+        await _choose_another_primary(session)
+    return cleared
+
+
+async def reset_sandbox(session: AsyncSession, actor: Actor, employer_id: UUID) -> Cleared:
+    """Delete a sandbox household's employees and payrolls; the household itself and its settings stay.
+
+    Raises what `delete_sandbox` raises.
+    """
+    employer = await _sandbox_household(session, actor, employer_id)
+    return await _clear(session, actor, employer, keep_household=True)
+
+
+async def _sandbox_household(session: AsyncSession, actor: Actor, employer_id: UUID) -> Employer:
+    if not actor.sandbox:
+        raise ApiError(
+            "key_mode_mismatch",
+            "Only sandbox households can be deleted or reset, with a test key (hp_test_…).",
+            details={"employer_id": employer_id, "required_mode": "test"},
+        )
+    await lock_households(session, actor)
+    employer = await session.get(Employer, employer_id)
+    if employer is not None:
+        return employer
+    if await owned_in_the_other_mode(session, actor, employer_id):
+        raise ApiError(
+            "key_mode_mismatch",
+            "This is a real household, which no key can delete or reset. "
+            "A test key (hp_test_…) reaches sandbox households only.",
+            details={"employer_id": employer_id},
+        )
+    raise _unknown()
+
+
+async def _clear(session: AsyncSession, actor: Actor, employer: Employer, *, keep_household: bool) -> Cleared:
+    row = (
+        await session.execute(_CLEAR, {"employer_id": employer.id, "keep_household": keep_household})
+    ).one_or_none()
+    if row is None:
+        raise _unknown()
+    cleared = Cleared(row.employees_removed, row.payrolls_removed)
+    await leave_trace(
+        session,
+        actor,
+        "employer.reset" if keep_household else "employer.delete",
+        employer_id=employer.id,
+        subject_id=employer.id,
+        details={
+            "employees_removed": cleared.employees_removed,
+            "payrolls_removed": cleared.payrolls_removed,
+        },
+    )
+    return cleared
+
+
+async def _choose_another_primary(session: AsyncSession) -> None:
+    oldest = select(Employer.id).order_by(Employer.id).limit(1).scalar_subquery()
+    await session.execute(
+        update(Employer)
+        .where(Employer.id == oldest)
+        .values(is_primary=True)
+        .execution_options(synchronize_session=False)
+    )
+
+
+def _unknown() -> ApiError:
+    return ApiError("not_found", "There is no such household.")

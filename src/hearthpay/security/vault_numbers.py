@@ -1,0 +1,131 @@
+"""The numbers that the vault keeps: their kinds, what a well-formed one looks like, and a value that hides itself."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal, NoReturn
+
+NumberKind = Literal["ssn", "itin", "ein", "bank_routing", "bank_account"]
+
+_SHOWN_DIGITS: Final = 4
+_TAXPAYER = re.compile(r"([0-9]{3})([- ]?)([0-9]{2})\2([0-9]{4})")
+_EMPLOYER = re.compile(r"([0-9]{2})-?([0-9]{7})")
+_ROUTING = re.compile(r"[0-9]{9}")
+_ACCOUNT = re.compile(r"[0-9]{4,17}")
+
+# Printed in advertisements and pamphlets, and withdrawn by the Social Security Administration for that reason.
+_WITHDRAWN: Final = frozenset({"078051120", "219099999"})
+# The IRS's ranges for the fourth and fifth digit of an ITIN.
+_ITIN_GROUPS: Final = frozenset({*range(50, 66), *range(70, 89), *range(90, 93), *range(94, 100)})
+# Prefixes with which the Social Security Administration takes no W-2 (EFW2, field EIN).
+_UNASSIGNED_PREFIXES: Final = frozenset(
+    {"00", "07", "08", "09", "17", "18", "19", "28", "29", "49", "69", "70", "78", "79", "89"}
+)
+# Federal Reserve districts, the same for thrifts and for electronic use. The government's 00 and the traveler's
+# checks' 80 hold no household's account.
+_ROUTING_PREFIXES: Final = frozenset({*range(1, 13), *range(21, 33), *range(61, 73)})
+_ROUTING_WEIGHTS: Final = (3, 7, 1) * 3
+
+
+class InvalidNumberError(ValueError):
+    """The text is no such number; the message says what is wrong and never repeats a digit of it."""
+
+    def __init__(self, kind: NumberKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class SecretNumber:
+    """A number of the vault. Only `reveal` gives it away: not repr, str, a format, JSON, or a pickle."""
+
+    __slots__ = ("_digits", "kind")
+
+    def __init__(self, kind: NumberKind, digits: str) -> None:
+        """Hold digits that `parse_number` has checked."""
+        self.kind: Final = kind
+        self._digits: Final = digits
+
+    def reveal(self) -> str:
+        """The bare digits, for the document or file that must carry them."""
+        return self._digits
+
+    @property
+    def last_four(self) -> str:
+        """The digits by which its owner recognises it: four, but never more than half of a short account number."""
+        return self._digits[-min(_SHOWN_DIGITS, len(self._digits) // 2) :]
+
+    def __repr__(self) -> str:
+        return f"SecretNumber({self.kind!r}, …)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a secret number is not copied or pickled")
+
+
+def parse_number(kind: NumberKind, text: str) -> SecretNumber:
+    """The number of this kind that `text` spells, with or without its usual hyphens.
+
+    Raises InvalidNumberError for whatever cannot be one: wrong length, a range that was never issued, a wrong
+    check digit.
+    """
+    return SecretNumber(kind, _PARSERS[kind](text.strip()))
+
+
+def _ssn(text: str) -> str:
+    match = _TAXPAYER.fullmatch(text)
+    if match is None:
+        raise InvalidNumberError("ssn", "a Social Security number has nine digits")
+    area, _, group, serial = match.groups()
+    if area in ("000", "666") or area[0] == "9" or group == "00" or serial == "0000":
+        raise InvalidNumberError("ssn", "no Social Security number like this has been issued")
+    digits = area + group + serial
+    if digits in _WITHDRAWN:
+        raise InvalidNumberError(
+            "ssn", "this Social Security number was withdrawn after it was printed as a specimen"
+        )
+    return digits
+
+
+def _itin(text: str) -> str:
+    match = _TAXPAYER.fullmatch(text)
+    if match is None:
+        raise InvalidNumberError("itin", "a taxpayer identification number (ITIN) has nine digits")
+    area, _, group, serial = match.groups()
+    if area[0] != "9" or int(group) not in _ITIN_GROUPS:
+        raise InvalidNumberError("itin", "no taxpayer identification number (ITIN) like this is issued")
+    return area + group + serial
+
+
+def _ein(text: str) -> str:
+    match = _EMPLOYER.fullmatch(text)
+    if match is None:
+        raise InvalidNumberError("ein", "an employer identification number (EIN) has nine digits")
+    prefix, serial = match.groups()
+    if prefix in _UNASSIGNED_PREFIXES or serial == "0000000":
+        raise InvalidNumberError("ein", "no employer identification number (EIN) like this is issued")
+    return prefix + serial
+
+
+def _routing(text: str) -> str:
+    if _ROUTING.fullmatch(text) is None:
+        raise InvalidNumberError("bank_routing", "a bank's routing number has nine digits")
+    checksum = sum(int(digit) * weight for digit, weight in zip(text, _ROUTING_WEIGHTS, strict=True))
+    if checksum % 10 or int(text[:2]) not in _ROUTING_PREFIXES:
+        raise InvalidNumberError("bank_routing", "this is no bank's routing number: please check every digit")
+    return text
+
+
+def _account(text: str) -> str:
+    if _ACCOUNT.fullmatch(text) is None:
+        raise InvalidNumberError("bank_account", "a bank account number has 4 to 17 digits")
+    if not text.strip("0"):
+        raise InvalidNumberError("bank_account", "a bank account number has other digits than zeros")
+    return text
+
+
+_PARSERS: Final = {
+    "ssn": _ssn,
+    "itin": _itin,
+    "ein": _ein,
+    "bank_routing": _routing,
+    "bank_account": _account,
+}

@@ -1,0 +1,13 @@
+"""Write the API's documentation into `docs/api`: `python -m tests.openapi.publish`."""
+
+from pathlib import Path
+
+from hearthpay.app import create_app
+from hearthpay.clock import SystemClock
+from hearthpay.database.session import Database
+from hearthpay.http.docs_page import write_docs
+
+if __name__ == "__main__":
+    # The document is made of the routes alone: nothing connects to this address.
+    app = create_app(Database("postgresql://nobody@127.0.0.1:1/nothing"), SystemClock())
+    write_docs(app.openapi(), Path(__file__).parents[2] / "docs" / "api")

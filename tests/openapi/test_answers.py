@@ -1,0 +1,209 @@
+"""Answers of real calls, of every operation and of every kind of refusal, held against the document."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.http.api import MARIA, ROSA, Account, NewKey, refusal
+from tests.openapi.document import Document
+
+NOBODY = "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b11"
+
+
+@pytest.fixture
+def answers(client: httpx.AsyncClient) -> list[httpx.Response]:
+    """Every answer that the client gets in this test."""
+    seen: list[httpx.Response] = []
+
+    async def keep(response: httpx.Response) -> None:
+        await response.aread()
+        seen.append(response)
+
+    client.event_hooks["response"].append(keep)
+    return seen
+
+
+def _payroll(employee_id: str, **changes: Any) -> dict[str, Any]:
+    return {
+        "pay_period_start": "2026-11-02",
+        "pay_period_end": "2026-11-15",
+        "pay_date": "2026-11-20",
+        "pay_frequency": "biweekly",
+        "employees": [{"employee_id": employee_id, "regular_hours": 80, "overtime_hours": 2.5, "bonus": 25}],
+    } | changes
+
+
+def _kept(document: Document, answers: list[httpx.Response]) -> None:
+    problems = [
+        f"{answer.request.method} {answer.request.url.path}: {problem}"
+        for answer in answers
+        for problem in document.problems(answer)
+    ]
+    assert problems == []
+
+
+async def test_every_success_is_documented_to_the_last_field(
+    account: Account, client: httpx.AsyncClient, document: Document, answers: list[httpx.Response]
+) -> None:
+    caller = account.live
+    employer_id = (await caller.post("/employers", MARIA)).json()["data"]["id"]
+    new = {**ROSA, "employer_id": employer_id, "federal_withholding": {"elected": True}}
+    neighbour = {**new, "first_name": "Ana", "work_state": "VA", "residence_state": "MD"}
+    rosa, ana = [(await caller.post("/employees", body)).json()["data"]["id"] for body in (new, neighbour)]
+    both = _payroll(rosa)
+    both["employees"].append(
+        {"employee_id": ana, "regular_hours": 8.25, "voluntary_set_aside": {"amount": 5}}
+    )
+    await caller.post("/payroll/preview", both)
+    await caller.post("/payroll/preview", both | {"pay_date": "2027-01-08"})
+    run = await caller.post("/payroll/run", {**both, "notes": "first"}, idempotency_key="a")
+    again = await caller.post("/payroll/run", {**both, "notes": "first"}, idempotency_key="a")
+    assert again.content == run.content
+    await caller.get(f"/payroll/{run.json()['data']['payroll_id']}")
+    await caller.get("/payrolls", limit=1)
+    await caller.get("/employers", limit=1)
+    for _ in range(2):
+        await caller.get("/employees", employer_id=employer_id, limit=1)
+    for body in (
+        {"state": "CA", "annual_wages": 35000},
+        {"state": "va", "annual_wages": 0, "residence_state": "MD", "reciprocity_certificate_on_file": True},
+        {"state": "NY", "annual_wages": 999_999, "pay_frequency": "weekly", "filing_status": "married"},
+    ):
+        await caller.post("/calculate", body)
+    employee = f"/api/v1/employees/{rosa}"
+    await client.patch(employee, json={"pay_rate": 30.25}, headers=caller.headers())
+    await caller.post(f"/employees/{rosa}/terminate", {"end_date": "2026-11-20"})
+    sandbox = (await account.test.post("/employers", MARIA)).json()["data"]["id"]
+    await account.test.post("/employees", ROSA)
+    for query in ({"reset": "true"}, {}):
+        await client.delete(f"/api/v1/employers/{sandbox}", params=query, headers=account.test.headers())
+    await caller.get("/threshold", state="NY", annual_wages=2900)
+    await caller.get("/threshold", state="TX", annual_wages=2900.5, tax_year=2024)
+
+    _kept(document, answers)
+    refused = [answer.text for answer in answers if not answer.is_success]
+    assert refused == []
+    reached = {
+        operation["operationId"]
+        for answer in answers
+        if (operation := document.operation(answer.request.method, answer.request.url.path))
+    }
+    assert reached == {operation["operationId"] for _, _, operation in document.operations()}
+
+
+async def test_every_refusal_is_documented_with_its_code(
+    account: Account, new_key: NewKey, document: Document, answers: list[httpx.Response]
+) -> None:
+    caller = account.live
+    narrow = await new_key("Lopez family", scopes=("documents",))
+    employer_id = (await caller.post("/employers", MARIA)).json()["data"]["id"]
+    rosa = (await caller.post("/employees", ROSA)).json()["data"]["id"]
+    good = _payroll(rosa)
+    await caller.post("/payroll/run", good, idempotency_key="a")
+    bodies: dict[str, Any] = {
+        "/calculate": {"state": "CA", "annual_wages": 1},
+        "/employers": MARIA,
+        "/employees": ROSA,
+        "/payroll/preview": good,
+        "/payroll/run": good,
+    }
+    for path, body in bodies.items():
+        await caller.client.post(f"/api/v1{path}", json=body)
+        await caller.client.post(f"/api/v1{path}", json=body, headers=narrow.headers())
+        await caller.post_raw(path, b"{")
+        await caller.post_raw(path, b" " * 1_000_001)
+        await caller.post(path, {**body, "unknown": 1})
+        await caller.post(path, body, idempotency_key="a")
+    for path in ("/threshold", "/payrolls", "/employers", "/employees", f"/payroll/{NOBODY}"):
+        await caller.client.get(f"/api/v1{path}")
+        await caller.client.get(f"/api/v1{path}", headers=narrow.headers())
+        await caller.get(path, unknown=1)
+    for method, path in (
+        ("PATCH", f"/employees/{rosa}"),
+        ("PATCH", f"/employees/{NOBODY}"),
+        ("POST", f"/employees/{rosa}/terminate"),
+        ("POST", f"/employees/{NOBODY}/terminate"),
+        ("DELETE", f"/employers/{employer_id}"),
+        ("DELETE", f"/employers/{NOBODY}"),
+    ):
+        for headers in ({}, narrow.headers(), caller.headers("a"), caller.headers(), account.test.headers()):
+            for content in (b"{", b" " * 1_000_001, b'{"unknown": 1}', b'{"end_date": "1999-01-01"}', b"{}"):
+                asked = {"reset": "maybe"} if content == b"{" else {}
+                if not (method == "POST" and content == b"{}"):  # which would end the employment
+                    await caller.client.request(
+                        method, f"/api/v1{path}", content=content, params=asked, headers=headers
+                    )
+    await caller.get("/threshold", state="CA", annual_wages=1, tax_year=1900)
+    for path in ("/payroll/preview", "/payroll/run"):
+        for wrong in (
+            {"employer_id": NOBODY},
+            {"pay_date": "1990-01-05", "pay_period_start": "1990-01-01", "pay_period_end": "1990-01-02"},
+            {"employees": good["employees"] * 2},
+            {"employees": [{"employee_id": NOBODY, "regular_hours": 1}]},
+            {"pay_period_start": "2025-11-02", "pay_period_end": "2025-11-15"},
+            {"employees": [{"employee_id": rosa, "regular_hours": 1, "payment_method": "direct_deposit"}]},
+            {"employees": [{"employee_id": rosa}]},
+            {
+                "pay_date": "2027-01-08",
+                "pay_period_start": "2026-12-28",
+                "pay_period_end": "2027-01-08",
+            },
+        ):
+            await caller.post(path, {**good, **wrong})
+        await account.test.post(path, {**good, "employer_id": employer_id})
+    await account.test.post("/employees", {**ROSA, "employer_id": employer_id})
+    for _ in range(4):
+        await account.test.post("/employers", MARIA)
+    for path in ("/employees", "/payrolls"):
+        await account.test.get(path, employer_id=employer_id)
+        await caller.get(path, employer_id=NOBODY)
+
+    _kept(document, answers)
+    refused = {answer.json()["error"]["code"] for answer in answers if not answer.is_success}
+    assert refused >= {
+        "validation_error",
+        "authentication_required",
+        "scope_required",
+        "household_forbidden",
+        "key_mode_mismatch",
+        "plan_limit_reached",
+        "not_found",
+        "payroll_overlap",
+        "idempotency_conflict",
+        "direct_deposit_unavailable",
+        "duplicate_employee",
+        "employee_not_in_household",
+        "employee_not_started",
+        "unsupported_tax_year",
+        "tax_year_not_final",
+    }
+    assert not any(answer.is_server_error for answer in answers)
+
+
+async def test_a_method_is_allowed_only_where_it_is_documented(
+    account: Account, document: Document, client: httpx.AsyncClient
+) -> None:
+    """An address that looks like another's parameter is still only itself."""
+    for path, item in document.openapi["paths"].items():
+        address = path.replace("{payroll_id}", NOBODY)
+        if "{" in address:
+            continue
+        response = await client.request("OPTIONS", address, headers=account.live.headers())
+        refusal(response, 405, "method_not_allowed")
+        assert response.headers["Allow"] == ", ".join(sorted(method.upper() for method in item)), path
+
+
+async def test_an_address_of_its_own_is_nobodys_parameter(account: Account) -> None:
+    for path in ("/payroll/preview", "/payroll/run"):
+        response = await account.live.get(path)
+        refusal(response, 405, "method_not_allowed")
+        assert response.headers["Allow"] == "POST"
+    refusal(await account.live.get("/payroll/anything"), 404, "not_found")
+
+
+@pytest.mark.parametrize("state", ["ﬂ", "ıl", "ſc"])
+async def test_a_state_is_written_in_the_letters_of_the_document(account: Account, state: str) -> None:
+    """Upper case turns each of these into a state's two letters; none of them is that state."""
+    response = await account.live.post("/calculate", {"state": state, "annual_wages": 1})
+    refusal(response, 400, "validation_error")

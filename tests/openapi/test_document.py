@@ -1,0 +1,58 @@
+"""The OpenAPI document by itself: valid, and its examples keep to its own schemas."""
+
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from hearthpay.http.example import example_in
+from tests.openapi.document import Document
+
+
+def test_the_document_is_valid_openapi_3_1(document: Document) -> None:
+    assert document.openapi["openapi"].startswith("3.1")
+    assert [error.message for error in OpenAPIV31SpecValidator(document.openapi).iter_errors()] == []
+
+
+def test_every_example_of_a_body_keeps_to_the_schema_of_the_body(document: Document) -> None:
+    bodies = [operation for _, _, operation in document.operations() if "requestBody" in operation]
+    assert bodies
+    for operation in bodies:
+        content = operation["requestBody"]["content"]["application/json"]
+        problems = document.schema_problems(content["schema"], content["example"])
+        assert problems == [], operation["operationId"]
+
+
+def test_every_example_of_a_query_names_documented_parameters_with_fitting_values(document: Document) -> None:
+    for _, _, operation in document.operations():
+        if "requestBody" in operation:
+            continue
+        example = example_in(operation)
+        assert isinstance(example, dict)
+        parameters = {entry["name"]: entry for entry in operation["parameters"] if entry["in"] == "query"}
+        for name, value in example.items():
+            problems = document.schema_problems(parameters[name]["schema"], value)
+            assert problems == [], (operation["operationId"], name)
+        if example:
+            required = {name for name, entry in parameters.items() if entry.get("required")}
+            assert required <= set(example), operation["operationId"]
+
+
+def test_numbers_are_documented_as_numbers(document: Document) -> None:
+    """A decimal is no text on the wire: not in an answer, and not as the default of a field."""
+    schemas = document.openapi["components"]["schemas"]
+    earnings = schemas["EarningsItem"]["properties"]
+    assert {entry["type"] for entry in earnings.values()} == {"number"}
+    assert schemas["PayrollEmployee"]["properties"]["regular_hours"]["default"] == 0
+    assert schemas["FederalWithholding"]["properties"]["dependents_credit"]["default"] == 0
+
+
+def test_every_link_leads_from_an_answer_to_a_parameter(document: Document) -> None:
+    operations = {operation["operationId"]: operation for _, _, operation in document.operations()}
+    links = [
+        link
+        for operation in operations.values()
+        for response in operation["responses"].values()
+        for link in response.get("links", {}).values()
+    ]
+    assert links
+    for link in links:
+        parameters = {entry["name"] for entry in operations[link["operationId"]].get("parameters", ())}
+        assert set(link.get("parameters", {})) <= parameters

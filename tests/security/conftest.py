@@ -1,0 +1,77 @@
+"""Fixtures of the vault: two households of the embedded database, a ring of one key, and someone who asks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+
+from hearthpay.database.audit import ActorKind
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from hearthpay.security.vault_cipher import SecretOwner
+from tests.database.household import Household, add_household, add_organization
+
+
+@dataclass(frozen=True, slots=True)
+class Clerk:
+    """Someone who stores and reads numbers."""
+
+    kind: ActorKind
+    id: UUID | None
+    request_id: str | None
+
+
+@pytest.fixture
+def owner(owner_connection: psycopg.Connection, empty_tables: None) -> psycopg.Connection:
+    return owner_connection
+
+
+@pytest.fixture
+def smiths(owner: psycopg.Connection) -> Household:
+    return add_empty_household(owner, add_organization(owner, "Smith"))
+
+
+@pytest.fixture
+def joneses(owner: psycopg.Connection) -> Household:
+    return add_empty_household(owner, add_organization(owner, "Jones"))
+
+
+@pytest.fixture
+def clerk() -> Clerk:
+    return Clerk("user", uuid4(), "req_vault")
+
+
+@pytest.fixture
+def ring() -> KeyRing:
+    return KeyRing((EncryptionKey.generate(),))
+
+
+def add_empty_household(
+    connection: psycopg.Connection, organization_id: UUID, *, sandbox: bool = False
+) -> Household:
+    """A household of which the vault holds nothing yet."""
+    household = add_household(connection, organization_id, sandbox=sandbox)
+    connection.execute("DELETE FROM vault WHERE employer_id = %s", (household.employer_id,))
+    return household
+
+
+def employee_of(household: Household) -> SecretOwner:
+    return SecretOwner(
+        household.organization_id,
+        household.employer_id,
+        household.sandbox,
+        "employee",
+        household.employee_id,
+    )
+
+
+def employer_of(household: Household) -> SecretOwner:
+    return SecretOwner(
+        household.organization_id,
+        household.employer_id,
+        household.sandbox,
+        "employer",
+        household.employer_id,
+    )

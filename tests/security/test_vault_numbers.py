@@ -1,0 +1,123 @@
+"""Which numbers can exist, and that a number never shows itself unasked."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import traceback
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hearthpay.security.vault_numbers import InvalidNumberError, NumberKind, SecretNumber, parse_number
+
+GOOD: list[tuple[NumberKind, str, str]] = [
+    ("ssn", "536-22-8145", "536228145"),
+    ("ssn", " 536 22 8145 ", "536228145"),
+    ("ssn", "536228145", "536228145"),
+    ("ssn", "001-01-0001", "001010001"),
+    ("ssn", "899-99-9999", "899999999"),
+    ("itin", "900-50-0000", "900500000"),
+    ("itin", "912-70-1234", "912701234"),
+    ("itin", "999-99-9999", "999999999"),
+    ("ein", "12-3456789", "123456789"),
+    ("ein", "123456789", "123456789"),
+    ("bank_routing", "021000021", "021000021"),
+    ("bank_routing", "121000358", "121000358"),
+    ("bank_routing", "322271627", "322271627"),
+    ("bank_account", "0042", "0042"),
+    ("bank_account", "12345678901234567", "12345678901234567"),
+]
+BAD: list[tuple[NumberKind, str]] = [
+    ("ssn", "536-22-814"),
+    ("ssn", "536-228145"),
+    ("ssn", "5362-2-8145"),
+    ("ssn", "000-22-8145"),
+    ("ssn", "666-22-8145"),
+    ("ssn", "900-22-8145"),
+    ("ssn", "536-00-8145"),
+    ("ssn", "536-22-0000"),
+    ("ssn", "078-05-1120"),
+    ("ssn", "219-09-9999"),
+    ("ssn", "٥٣٦٢٢٨١٤٥"),
+    ("ssn", "536-22-8145\x00"),
+    ("itin", "899-70-1234"),
+    ("itin", "912-49-1234"),
+    ("itin", "912-66-1234"),
+    ("itin", "912-69-1234"),
+    ("itin", "912-89-1234"),
+    ("itin", "912-93-1234"),
+    ("ein", "00-3456789"),
+    ("ein", "49-3456789"),
+    ("ein", "12-0000000"),
+    ("ein", "12-345678"),
+    ("ein", "123-456789"),
+    ("bank_routing", "021000022"),
+    ("bank_routing", "000000000"),
+    ("bank_routing", "800000006"),
+    ("bank_routing", "02100002"),
+    ("bank_routing", "0210-0002-1"),
+    ("bank_account", "123"),
+    ("bank_account", "123456789012345678"),
+    ("bank_account", "12 34 56"),
+    ("bank_account", "DE123456"),
+    ("bank_account", "0000"),
+    ("bank_account", ""),
+]
+
+
+@pytest.mark.parametrize(("kind", "text", "digits"), GOOD)
+def test_a_number_may_be_written_with_its_hyphens(kind: NumberKind, text: str, digits: str) -> None:
+    number = parse_number(kind, text)
+    assert number.kind == kind
+    assert number.reveal() == digits
+
+
+@pytest.mark.parametrize(("kind", "text"), BAD)
+def test_an_impossible_number_is_refused_without_repeating_it(kind: NumberKind, text: str) -> None:
+    with pytest.raises(InvalidNumberError) as refusal:
+        parse_number(kind, text)
+    assert refusal.value.kind == kind
+    report = "".join(traceback.format_exception(refusal.value, limit=0))
+    assert not text or text not in report
+
+
+@given(st.integers(0, 8), st.integers(1, 9))
+def test_every_single_wrong_digit_of_a_routing_number_is_noticed(position: int, by: int) -> None:
+    digits = list("121000358")
+    digits[position] = str((int(digits[position]) + by) % 10)
+    with pytest.raises(InvalidNumberError):
+        parse_number("bank_routing", "".join(digits))
+
+
+@pytest.mark.parametrize(
+    ("digits", "shown"),
+    [("1234", "34"), ("12345", "45"), ("123456", "456"), ("12345678", "5678"), ("123456789012", "9012")],
+)
+def test_a_short_account_number_shows_at_most_half_of_itself(digits: str, shown: str) -> None:
+    assert parse_number("bank_account", digits).last_four == shown
+
+
+def test_a_number_hides_itself() -> None:
+    number = parse_number("ssn", "536-22-8145")
+    assert number.last_four == "8145"
+    for shown in (
+        repr(number),
+        str(number),
+        f"{number}",
+        f"{number!r:>40}",
+        repr([number]),
+        repr({"ssn": number}),
+    ):
+        assert "8145" not in shown
+    for serialize in (json.dumps, orjson.dumps, pickle.dumps, copy.copy, copy.deepcopy, vars):
+        with pytest.raises(TypeError) as refusal:
+            serialize(number)
+        assert "8145" not in str(refusal.value)
+
+
+def test_numbers_are_compared_by_nobody() -> None:
+    assert SecretNumber("ssn", "536228145") != SecretNumber("ssn", "536228145")
