@@ -488,7 +488,7 @@ def rotate_vault(
                 ring = load_key_ring(None, os.environ)
             else:
                 path = opened.embedded.data_dir / KEY_FILE
-                ring = open_key_file(path) if resume else add_key(path)
+                ring = add_key(path) if path.exists() and not resume else open_key_file(path)
             return await rotate(lambda: operator.transaction(None), ring, _show_progress)
 
     try:
