@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,16 @@ from rich.table import Table
 
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
-from hearthpay.clock import SystemClock
+from hearthpay.clock import Clock, FixedClock, SystemClock
 from hearthpay.database.startup import OpenedDatabase, open_database
 from hearthpay.http.auth import SCOPES
 from hearthpay.server import configure_logging, running
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
 
 WEEKS = 3
+
+#: 15 December, noon in New York.
+_DAY_OF_A_COMPLETE_YEAR = (12, 15, 17)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,20 +89,28 @@ async def run_demo() -> int:
     console = Console()
     folder = Path(tempfile.mkdtemp(prefix="hearthpay-demo-"))
     try:
-        with console.status("Starting a private PostgreSQL …"):
-            opening = open_database(folder, None)
-            opened = await opening.__aenter__()
-        try:
-            await _show(console, opened)
-        finally:
-            await opening.__aexit__(None, None, None)
+        with console.status("Starting a private PostgreSQL …") as status:
+            async with open_database(folder, None) as opened:
+                status.stop()
+                await _show(console, opened)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 
+def demo_clock(today: Clock) -> Clock:
+    """Return the clock to demonstrate by: today's, or one in the last year whose law is complete.
+
+    Early in a year its figures are not all published, and no payroll is completed under projected ones.
+    """
+    final = [year for year in supported_years() if rulebook_of(year).is_final]
+    if today.today().year in final:
+        return today
+    return FixedClock(datetime(max(final), *_DAY_OF_A_COMPLETE_YEAR, tzinfo=UTC))
+
+
 async def _show(console: Console, opened: OpenedDatabase) -> None:
-    clock = SystemClock()
+    clock = demo_clock(SystemClock())
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         organization = await accounts.create_organization(session, clock, "Demo agency")
         key = await accounts.create_key(session, clock, organization, mode="test", scopes=SCOPES)

@@ -229,3 +229,20 @@ async def test_creating_an_employee_leaves_a_trace(
             response.headers["X-Request-Id"],
         )
     ]
+
+
+async def test_the_federal_tax_of_one_paycheck_is_no_setting_of_an_employee(
+    account: Account, household, counts
+):
+    """Kept with the employee, it would take the place of the tax that every later payroll calculates."""
+    body = ROSA | {
+        "employer_id": household["id"],
+        "work_state": "AL",
+        "state_withholding": {"federal_income_tax_withheld_this_period": 35.19},
+    }
+    before = counts()
+    refused = await account.live.post("/employees", body)
+    assert refused.status_code == 400, refused.text
+    problem = refused.json()["error"]["details"][0]
+    assert problem["field"] == "state_withholding.federal_income_tax_withheld_this_period"
+    assert counts() == before

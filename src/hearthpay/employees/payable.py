@@ -11,6 +11,7 @@ from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.employees.models import Employee
 from hearthpay.http.errors import from_tax_engine, invalid
 from hearthpay.taxes import PaycheckInput, TaxInputError, calculate_paycheck, rulebook_for
+from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD
 
 OVERTIME_FACTOR: Final = Decimal("1.5")
 
@@ -51,7 +52,16 @@ def localities_of(clock: Clock, work_state: str, city: str | None, locality: str
 
 
 def check_payable(employee: Employee, clock: Clock) -> None:
-    """Calculate a paycheck of nothing: what the tax engine refuses is refused now, naming the field."""
+    """Calculate a paycheck of nothing: what the tax engine refuses is refused now, naming the field.
+
+    The federal tax withheld from one paycheck, which a script may tell the engine, is refused as well: kept as a
+    setting it would stand in for the tax that each payroll calculates.
+    """
+    if FEDERAL_TAX_TOLD in employee.state_withholding:
+        raise invalid(
+            f"state_withholding.{FEDERAL_TAX_TOLD}",
+            "belongs to one paycheck; every payroll calculates it itself",
+        )
     trial = PaycheckInput(
         pay_date=clock.today(),
         pay_frequency=employee.pay_frequency,

@@ -123,8 +123,8 @@ def threshold_data(check: ThresholdCheck) -> dict[str, Any]:
         },
         "futa": {
             "quarterly_threshold": check.futa_quarterly_threshold,
-            "note": f"FUTA is due on the first 7,000 of each worker's cash wages once all household workers together "
-            f"are paid {quarterly} or more in any calendar quarter of this year or the one before.",
+            "note": f"FUTA is due on each worker's cash wages up to its wage base once all household workers "
+            f"together are paid {quarterly} or more in any calendar quarter of this year or the one before.",
         },
         "limitations": [
             "Assumes one employee whose wages are spread evenly over the year; quarterly thresholds count all workers.",
