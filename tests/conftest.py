@@ -22,6 +22,7 @@ TABLES = (
     "audit_log",
     "idempotency_keys",
     "vault",
+    "invitations",
     "paycheck_lines",
     "paychecks",
     "payrolls",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -97,6 +97,17 @@ def add_household(
         nonce=b"\x00" * 12,
         key_id="k",
         last_four="0000",
+    )
+    insert(
+        connection,
+        "invitations",
+        **household,
+        employee_id=employee_id,
+        type="tax_info",
+        token_hash=employee_id.bytes * 2,
+        email_sent=False,
+        created_at=datetime(2026, 11, 20, 15, tzinfo=UTC),
+        expires_at=datetime(2026, 11, 27, 15, tzinfo=UTC),
     )
     insert(connection, "idempotency_keys", **tenant, key=f"key of {employer_id}", request_hash=b"\x00" * 32)
     insert(connection, "audit_log", **household, actor_kind="operator", action="household.create")

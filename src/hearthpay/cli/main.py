@@ -14,6 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from hearthpay import __version__
+from hearthpay.cli.households import households
+from hearthpay.cli.keys import keys
+from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, decimal_of, refuse
+from hearthpay.cli.vault import vault
 from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError, calculate_paycheck, estimate_year
 from hearthpay.taxes.interchange import read_paycheck_input, write_paycheck
@@ -28,23 +32,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-keys = typer.Typer(help="API keys, made and revoked by the operator.", no_args_is_help=True)
+
 app.add_typer(keys, name="keys")
-households = typer.Typer(help="What the operator notes about households.", no_args_is_help=True)
 app.add_typer(households, name="households")
-vault = typer.Typer(
-    help="The encrypted numbers: Social Security, employer and bank account.", no_args_is_help=True
-)
 app.add_typer(vault, name="vault")
-
-DataDir = Annotated[
-    Path | None,
-    typer.Option(
-        envvar="HEARTHPAY_DATA_DIR", help="Where the embedded database lives; not used with DATABASE_URL."
-    ),
-]
-
-EXIT_BAD_INPUT = 2
 
 
 def main() -> None:
@@ -81,11 +72,6 @@ def _error(error: TaxInputError) -> dict[str, object]:
     return {"error": {"code": error.code, "field": error.field, "message": error.message}}
 
 
-def _refuse(message: str) -> NoReturn:
-    typer.echo(f"hearthpay: {message}", err=True)
-    raise typer.Exit(EXIT_BAD_INPUT)
-
-
 @app.command()
 def calculate(
     state: Annotated[str, typer.Option(help="The state of work, by its two letters.")],
@@ -109,7 +95,7 @@ def calculate(
     try:
         estimate = estimate_year(
             state,
-            _decimal(annual_wages, "annual_wages"),
+            decimal_of(annual_wages, "annual_wages"),
             on=SystemClock().today(),
             pay_frequency=pay_frequency,
             filing_status=filing_status,
@@ -120,19 +106,12 @@ def calculate(
         if as_json:
             _print(_json(_error(error), pretty=True))
             raise typer.Exit(EXIT_BAD_INPUT) from None
-        _refuse(str(error))
+        refuse(str(error))
     data = estimate_data(estimate)
     if as_json:
         _print(_json(data, pretty=True))
     else:
         _show_estimate(estimate, data)
-
-
-def _decimal(text: str, field: str) -> Decimal:
-    try:
-        return Decimal(text.replace(",", ""))
-    except ArithmeticError:
-        raise TaxInputError(field, f"{text!r} is not an amount of money") from None
 
 
 def _show_estimate(estimate: "AnnualEstimate", data: dict[str, Any]) -> None:
@@ -193,7 +172,7 @@ def paycheck(
     try:
         stream = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 - closed with the process
     except OSError as error:
-        _refuse(f"{file}: {error.strerror}")
+        refuse(f"{file}: {error.strerror}")
     failed = False
     for document in stream if jsonl else iter([stream.read()]):
         if jsonl and not document.strip():
@@ -249,7 +228,7 @@ def coverage(
         elif state is not None:
             rows = list(state_coverage(rulebook.state(state, "state")))
     except TaxInputError as error:
-        _refuse(str(error))
+        refuse(str(error))
     for row in rows:
         until = f"–{row.effective_to}" if row.effective_to is not None else ""
         typer.echo(
@@ -274,7 +253,7 @@ def explain_line(
     try:
         laws = law_behind(code, _rulebook(year), state)
     except TaxInputError as error:
-        _refuse(str(error))
+        refuse(str(error))
     for law in laws:
         typer.echo(f"{law.code}  {law.name}")
         for label, value in law.facts:
@@ -292,7 +271,7 @@ def localities(state: Annotated[str, typer.Option(help="The state, by its two le
     try:
         found = list_localities(state, SystemClock().today())
     except TaxInputError as error:
-        _refuse(str(error))
+        refuse(str(error))
     if not found:
         typer.echo(f"No local payroll tax of {state.upper()} is known.")
     for place in found:
@@ -345,183 +324,3 @@ def demo() -> None:
     from hearthpay.demo import run_demo
 
     raise typer.Exit(asyncio.run(run_demo()))
-
-
-@keys.command("create")
-def create_key(
-    organization: Annotated[str, typer.Option(help="The account's name; it is created if there is none.")],
-    mode: Annotated[str, typer.Option(help="live or test. A test key reaches sandbox households only.")],
-    scopes: Annotated[str, typer.Option(help="Scopes separated by commas, or all.")] = "all",
-    employer: Annotated[str | None, typer.Option(help="The household the key falls back on.")] = None,
-    data_dir: DataDir = None,
-) -> None:
-    """Create an API key and print it: it is shown this once."""
-    from uuid import UUID
-
-    from hearthpay.accounts import service as accounts
-    from hearthpay.http.auth import SCOPES
-
-    if mode not in ("live", "test"):
-        _refuse("--mode must be live or test")
-    chosen = (
-        list(SCOPES) if scopes == "all" else [scope.strip() for scope in scopes.split(",") if scope.strip()]
-    )
-    try:
-        employer_id = UUID(employer) if employer is not None else None
-    except ValueError:
-        _refuse("--employer must be the id of a household")
-
-    async def run(session: Any) -> str:
-        clock = SystemClock()
-        account = await accounts.find_organization(session, organization)
-        if account is None:
-            account = await accounts.create_organization(session, clock, organization)
-            typer.echo(f"Created the organization {account.name}.", err=True)
-        issued = await accounts.create_key(
-            session,
-            clock,
-            account,
-            mode="live" if mode == "live" else "test",
-            scopes=chosen,
-            employer_id=employer_id,
-        )
-        return issued.text
-
-    typer.echo(_as_operator(data_dir, run))
-
-
-@keys.command("list")
-def list_keys(
-    organization: Annotated[str, typer.Option(help="The account's name.")], data_dir: DataDir = None
-) -> None:
-    """List an account's keys; the keys themselves are not stored."""
-    from hearthpay.accounts import service as accounts
-
-    async def run(session: Any) -> list[str]:
-        account = await accounts.find_organization(session, organization)
-        if account is None:
-            _refuse(f"there is no organization {organization!r}")
-        return [
-            f"{key.id}  {key.mode}  …{key.last_four}  {','.join(key.scopes)}  "
-            f"{'revoked ' + key.revoked_at.isoformat() if key.revoked_at else 'in force'}"
-            for key in await accounts.list_keys(session, account)
-        ]
-
-    for line in _as_operator(data_dir, run):
-        typer.echo(line)
-
-
-@keys.command("revoke")
-def revoke_key(
-    key_id: Annotated[str, typer.Argument(help="The key's id.")], data_dir: DataDir = None
-) -> None:
-    """Revoke a key: it stops working within five seconds."""
-    from uuid import UUID
-
-    from hearthpay.accounts import service as accounts
-
-    try:
-        identity = UUID(key_id)
-    except ValueError:
-        _refuse("the id of a key is needed, as `keys list` shows it")
-
-    async def run(session: Any) -> None:
-        await accounts.revoke_key(session, SystemClock(), identity)
-
-    _as_operator(data_dir, run)
-    typer.echo(f"Revoked {identity}.")
-
-
-@households.command("assign-sui-rate")
-def assign_sui_rate(
-    employer: Annotated[str, typer.Argument(help="The household's id.")],
-    year: Annotated[int, typer.Option(help="The tax year of the state's notice.")],
-    state: Annotated[str, typer.Option(help="The state that assigned the rate.")],
-    rate: Annotated[
-        str, typer.Option(help="The unemployment rate without separate surcharges, such as 0.027.")
-    ],
-    data_dir: DataDir = None,
-) -> None:
-    """Use the unemployment rate of the state's notice instead of the new-employer rate, from the next payroll on."""
-    from uuid import UUID
-
-    from hearthpay.employers.assigned_rates import assign_sui_rate
-
-    try:
-        employer_id = UUID(employer)
-    except ValueError:
-        _refuse("the id of a household is needed")
-    try:
-        exact = _decimal(rate, "rate")
-    except TaxInputError as error:
-        _refuse(str(error))
-
-    async def run(session: Any) -> None:
-        await assign_sui_rate(session, employer_id, tax_year=year, state=state.upper(), rate=exact)
-
-    _as_operator(data_dir, run)
-    typer.echo(f"{state.upper()} unemployment of {year}: {exact}")
-
-
-@vault.command("rotate")
-def rotate_vault(
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on after an interruption, with the newest key.")
-    ] = False,
-    data_dir: DataDir = None,
-) -> None:
-    """Re-encrypt every secret with a new key, while the service runs.
-
-    With the embedded database a key is added to the key file first. With DATABASE_URL, deploy HEARTHPAY_KEYS with
-    the new key in front of the old ones everywhere before.
-    """
-    from hearthpay.database.startup import open_database
-    from hearthpay.database.vault_rotation import RotationResult, rotate
-    from hearthpay.security.key_ring import KEY_FILE, KeyRingError, add_key, load_key_ring, open_key_file
-
-    async def run() -> RotationResult:
-        async with (
-            open_database(data_dir, os.environ.get("DATABASE_URL")) as opened,
-            opened.as_operator() as operator,
-        ):
-            if opened.embedded is None or "HEARTHPAY_KEYS" in os.environ:
-                ring = load_key_ring(None, os.environ)
-            else:
-                path = opened.embedded.data_dir / KEY_FILE
-                ring = add_key(path) if path.exists() and not resume else open_key_file(path)
-            return await rotate(lambda: operator.transaction(None), ring, _show_progress)
-
-    try:
-        result = asyncio.run(run())
-    except KeyRingError as error:
-        _refuse(str(error))
-    typer.echo(f"Re-encrypted {result.rotated} secrets.")
-    if result.remaining:
-        _refuse(f"some secrets are still under older keys, run again with --resume: {result.remaining}")
-
-
-def _show_progress(done: int, total: int) -> None:
-    typer.echo(f"{done} of {total} …", err=True)
-
-
-def _as_operator(data_dir: Path | None, work: Any) -> Any:
-    """Run ``work(session)`` as the owner of the database, in one transaction."""
-    from hearthpay.database.startup import open_database
-    from hearthpay.http.errors import ApiError
-
-    async def run() -> Any:
-        async with (
-            open_database(data_dir, os.environ.get("DATABASE_URL")) as opened,
-            opened.as_operator() as operator,
-            operator.transaction(None) as session,
-        ):
-            return await work(session)
-
-    try:
-        return asyncio.run(run())
-    except ApiError as error:
-        _refuse(error.message)
-
-
-if __name__ == "__main__":
-    main()

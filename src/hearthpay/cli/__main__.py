@@ -1,0 +1,5 @@
+"""`python -m hearthpay.cli`."""
+
+from hearthpay.cli.main import main
+
+main()

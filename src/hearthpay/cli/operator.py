@@ -1,0 +1,53 @@
+"""What every command of the operator shares: where the database is, refusals, the owner's connection."""
+
+import asyncio
+import os
+from decimal import Decimal
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from hearthpay.taxes import TaxInputError
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(
+        envvar="HEARTHPAY_DATA_DIR", help="Where the embedded database lives; not used with DATABASE_URL."
+    ),
+]
+
+EXIT_BAD_INPUT = 2
+
+
+def refuse(message: str) -> NoReturn:
+    """Say why on standard error and leave with the status of bad input."""
+    typer.echo(f"hearthpay: {message}", err=True)
+    raise typer.Exit(EXIT_BAD_INPUT)
+
+
+def decimal_of(text: str, field: str) -> Decimal:
+    """Return the number that was typed; raises `TaxInputError` naming the field."""
+    try:
+        return Decimal(text.replace(",", ""))
+    except ArithmeticError:
+        raise TaxInputError(field, f"{text!r} is not an amount of money") from None
+
+
+def as_operator(data_dir: Path | None, work: Any) -> Any:
+    """Run ``work(session)`` as the owner of the database, in one transaction."""
+    from hearthpay.database.startup import open_database
+    from hearthpay.http.errors import ApiError
+
+    async def run() -> Any:
+        async with (
+            open_database(data_dir, os.environ.get("DATABASE_URL")) as opened,
+            opened.as_operator() as operator,
+            operator.transaction(None) as session,
+        ):
+            return await work(session)
+
+    try:
+        return asyncio.run(run())
+    except ApiError as error:
+        refuse(error.message)
