@@ -29,6 +29,7 @@ from hearthpay.employers.schemas import NewEmployer
 from hearthpay.employers.service import create_employer
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import SCOPES
+from hearthpay.http.plans import terms_of
 from hearthpay.payroll.schemas import PayrollEmployee, PayrollRequest
 from hearthpay.payroll.service import run_payroll
 
@@ -74,6 +75,7 @@ async def measure(installation: Installation) -> list[Row]:
         mode="live",
         scopes=frozenset(SCOPES),
         request_id=str(uuid7()),
+        terms=terms_of("professional", {"employees_per_household": None}),
     )
     async with installation.database.transaction(actor.tenant) as session:
         employer = await create_employer(

@@ -1,6 +1,7 @@
 """The web application: every route of the service behind one gate.
 
-Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` answer without an API key.
+Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` answer without an API key; `/metrics` and the portal's pages
+have tokens of their own.
 """
 
 import asyncio
@@ -19,15 +20,21 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import Database, DatabaseUnavailable
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
-from hearthpay.http import errors, runtime
-from hearthpay.http.docs_page import SCOPE_KEY, docs_page
+from hearthpay.http import errors, metrics, runtime
+from hearthpay.http.deadlines import Deadlines
+from hearthpay.http.docs_page import PLAN_KEY, SCOPE_KEY, docs_page
 from hearthpay.http.envelope import answer
 from hearthpay.http.gate import Gate
 from hearthpay.http.key_lookup import KeyLookup
+from hearthpay.http.plans import required_plan
+from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.routing import Endpoint
 from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.mail.mailer import Mailer
 from hearthpay.payroll.routes import calculator_router as calculator
 from hearthpay.payroll.routes import payroll_router as payroll
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.web.portal import router as portal
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (calculator, payroll, employers, employees)
 """The feature packages' routes, in the order of the documentation."""
@@ -38,7 +45,9 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
 _DESCRIPTION: Final = (
     "Payroll and taxes for US household employers. Every request carries an API key as "
-    "`Authorization: Bearer hp_…`; every answer comes in one envelope with the request's id. "
+    "`Authorization: Bearer hp_…`; every answer comes in one envelope with the request's id, and its headers "
+    "`RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds) tell what the key has left of its "
+    "requests of the day (UTC). "
     "Send an `Idempotency-Key` with every POST that you may have to repeat."
 )
 _SECURITY_SCHEMES: Final = {
@@ -78,16 +87,34 @@ def _drop_framework_errors(document: dict[str, Any]) -> None:
 
 
 def _add_scopes(document: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
-    """Say of each operation which scope its key must carry."""
+    """Say of each operation which scope its key must carry, and which plan its organization must be on."""
     for route in routes:
-        if isinstance(route, Endpoint) and route.required_scope is not None:
-            for method in route.methods or ():
-                operation = document["paths"][route.path_format][method.lower()]
+        if not isinstance(route, Endpoint):
+            continue
+        for method in route.methods or ():
+            operation = document["paths"][route.path_format][method.lower()]
+            if route.required_scope is not None:
                 operation[SCOPE_KEY] = route.required_scope
+            if route.required_feature is not None:
+                operation[PLAN_KEY] = required_plan(route.required_feature)
 
 
-def create_app(database: Database, clock: Clock, *, public_url: str | None = None) -> FastAPI:
-    """The application over an open database; `public_url` is its address as its clients see it."""
+def create_app(
+    database: Database,
+    clock: Clock,
+    *,
+    public_url: str | None = None,
+    metrics_token: str | None = None,
+    deadlines: Deadlines = Deadlines(),  # noqa: B008 - frozen
+    rate_limits: RateLimits | None = None,
+    ring: KeyRing | None = None,
+    mailer: Mailer | None = None,
+) -> FastAPI:
+    """The application over an open database; `public_url` is its address as its clients see it.
+
+    Without a `metrics_token` there is no `/metrics`; without `rate_limits` requests are counted in this process alone;
+    without a `ring` the portal takes no numbers; without a `mailer` no email is sent.
+    """
     app = Application(
         title="Hearthpay",
         version=__version__,
@@ -97,14 +124,19 @@ def create_app(database: Database, clock: Clock, *, public_url: str | None = Non
         redirect_slashes=False,
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
-    runtime.install(app, Runtime(database, clock, KeyLookup(database, clock), public_url))
+    keys = KeyLookup(database, clock)
+    counting = rate_limits or RateLimits(clock)
+    runtime.install(app, Runtime(database, clock, keys, counting, public_url, ring, mailer))
     errors.install(app)
-    app.add_middleware(Gate)
+    counted = metrics.Metrics()
+    metrics.install(app, counted, metrics_token)
+    app.add_middleware(Gate, metrics=counted, deadlines=deadlines)
     app.add_api_route("/healthz", healthz, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)
     app.add_api_route("/docs", docs, include_in_schema=False)
     for router in ROUTERS:
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
+    app.router.routes.extend(portal.routes)
     return app
 
 

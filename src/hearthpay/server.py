@@ -2,13 +2,17 @@
 
 import asyncio
 import contextlib
+import logging
+import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Coroutine, Generator
+from collections.abc import AsyncIterator, Coroutine, Generator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import orjson
 import structlog
 import uvicorn
 from fastapi import FastAPI
@@ -17,24 +21,84 @@ from hearthpay.app import create_app
 from hearthpay.clock import Clock, SystemClock
 from hearthpay.database.startup import OpenedDatabase, open_database
 from hearthpay.database.supervisor import Supervisor
+from hearthpay.http.deadlines import Deadlines
+from hearthpay.http.metrics import TOKEN_VARIABLE
+from hearthpay.http.rate_limit import rate_limits
+from hearthpay.http.request_log import describe_failure
+from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
+from hearthpay.security.key_ring import KeyRing, KeyRingError, load_key_ring
+
+PUBLIC_URL_VARIABLE = "HEARTHPAY_PUBLIC_URL"
+"""Names the service's address as its clients and employees see it."""
 
 #: How long requests under way may take to finish once the service is told to stop, in seconds.
 GRACE_SECONDS = 10
 
 
-def configure_logging() -> None:
-    """Log lines as JSON; tracebacks without the values of local variables, which may be somebody's wages."""
+def configure_logging(level: str = "warning", form: str = "json") -> None:
+    """Log to standard error, a JSON object a line (or readable text); `level` is for our own lines.
+
+    Libraries are heard from their warnings on, whatever the level: below, they tell of statements, rows and
+    addresses. Failures are described without their values, which may be somebody's wages.
+    """
+    shared: list[structlog.typing.Processor] = [
+        structlog.contextvars.merge_contextvars,
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+        structlog.processors.ExceptionRenderer(_exception),
+    ]
+    readable = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            structlog.processors.JSONRenderer(),
-        ],
-        logger_factory=structlog.PrintLoggerFactory(),
+        processors=[*shared, readable if form == "text" else structlog.processors.JSONRenderer(orjson.dumps)],
+        logger_factory=(
+            structlog.PrintLoggerFactory(sys.stderr)
+            if form == "text"
+            else structlog.BytesLoggerFactory(sys.stderr.buffer)
+        ),
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared, _first_line],
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                readable if form == "text" else structlog.processors.JSONRenderer(),
+            ],
+        )
+    )
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+
+
+def log_settings(environment: Mapping[str, str]) -> tuple[str, str]:
+    """Level and form of the service's log, from HEARTHPAY_LOG_LEVEL and HEARTHPAY_LOG; info and JSON without them.
+
+    Raises `SystemExit` with a plain message for any other value.
+    """
+    return (
+        _chosen(environment, "HEARTHPAY_LOG_LEVEL", "info", ("debug", "info", "warning", "error")),
+        _chosen(environment, "HEARTHPAY_LOG", "json", ("json", "text")),
+    )
+
+
+def _chosen(environment: Mapping[str, str], variable: str, usual: str, choices: tuple[str, ...]) -> str:
+    value = environment.get(variable, "").lower() or usual
+    if value not in choices:
+        raise SystemExit(f"hearthpay: {variable} must be one of {', '.join(choices)}, not {value!r}")
+    return value
+
+
+def _exception(exc_info: structlog.typing.ExcInfo) -> str:
+    return describe_failure(exc_info[1])
+
+
+def _first_line(
+    _logger: object, _method: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Of a library's message keep the first line: asyncio goes on with whole tasks and what is in them."""
+    event["event"] = str(event["event"]).partition("\n")[0]
+    return event
 
 
 class WebServer(uvicorn.Server):
@@ -69,20 +133,36 @@ def run_in_event_loop(work: Coroutine[object, object, None]) -> None:
         runner.run(work)
 
 
+def _connections(deadlines: Deadlines) -> type[asyncio.Protocol] | str:
+    """What speaks HTTP: with deadlines, save on Windows, where the parser does not exist."""
+    if sys.platform == "win32":
+        return "auto"
+    from hearthpay.http.connection import timed_by
+
+    return timed_by(deadlines)
+
+
 @asynccontextmanager
-async def running(app: FastAPI, host: str, port: int) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
+async def running(
+    app: FastAPI,
+    host: str,
+    port: int,
+    deadlines: Deadlines = Deadlines(),  # noqa: B008 - frozen
+) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
     """Serve ``app`` for the length of the block: yields its URL and the task that serves.
 
-    Port 0 takes a free one. Raises `OSError` where the address is taken.
+    Port 0 takes a free one. Connections keep `deadlines`; the app's gate has been given its own. Raises `OSError`
+    where the address is taken.
     """
     with listen(host, port) as listener:
         config = uvicorn.Config(
             app,
+            http=_connections(deadlines),
             log_config=None,
             access_log=False,
             server_header=False,
             timeout_graceful_shutdown=GRACE_SECONDS,
-            timeout_keep_alive=30,
+            timeout_keep_alive=deadlines.idle,
         )
         server = WebServer(config)
         serving = asyncio.create_task(server.serve(sockets=[listener]), name="hearthpay-web")
@@ -106,17 +186,59 @@ async def supervised(opened: OpenedDatabase) -> AsyncIterator[None]:
         yield
 
 
+def public_url_of(environment: Mapping[str, str]) -> str | None:
+    """The service's own address, from HEARTHPAY_PUBLIC_URL; None without it: then as each client calls it.
+
+    Raises ValueError for anything but an http(s) address without a path, and where emails are to be sent but the
+    variable is not set: a link that is sent must lead here, whoever asked for it by whatever name.
+    """
+    url = environment.get(PUBLIC_URL_VARIABLE, "").strip().rstrip("/")
+    if not url and environment.get(SERVER_VARIABLE):
+        raise ValueError(
+            f"{PUBLIC_URL_VARIABLE} is not set: with {SERVER_VARIABLE}, name the address that links begin with, "
+            "such as https://pay.example.com"
+        )
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.hostname or parts[2:] != ("", "", "")):
+        raise ValueError(f"{PUBLIC_URL_VARIABLE} must be an address such as https://pay.example.com")
+    return url or None
+
+
+def _key_ring(opened: OpenedDatabase) -> KeyRing:
+    try:
+        return load_key_ring(None if opened.embedded is None else opened.embedded.data_dir, os.environ)
+    except KeyRingError as error:
+        raise SystemExit(f"hearthpay: {error}") from None
+
+
 async def serve(
     host: str, port: int, data_dir: Path | None, database_url: str | None, clock: Clock | None = None
 ) -> None:
     """Serve until SIGTERM or SIGINT; then finish the requests under way, and stop the database.
 
-    Raises `SystemExit` with a plain message where the address is taken or the database cannot be started.
+    Raises `SystemExit` with a plain message where the address is taken, the database cannot be started, the vault
+    has no keys or a setting makes no sense.
     """
-    configure_logging()
+    configure_logging(*log_settings(os.environ))
+    clock = clock or SystemClock()
+    try:
+        counted = rate_limits(clock, os.environ.get("RATE_LIMIT_URL") or None)
+        public_url = public_url_of(os.environ)
+        mailer = load_mailer(os.environ, clock)
+    except (ValueError, MailSettingsError) as error:
+        raise SystemExit(f"hearthpay: {error}") from None
     print("Starting the database …", flush=True)  # noqa: T201
-    async with open_database(data_dir, database_url) as opened, supervised(opened):
-        app = create_app(opened.database, clock or SystemClock())
+    service_url = os.environ.get("DATABASE_SERVICE_URL") or None
+    async with open_database(data_dir, database_url, service_url) as opened, supervised(opened):
+        app = create_app(
+            opened.database,
+            clock,
+            public_url=public_url,
+            metrics_token=os.environ.get(TOKEN_VARIABLE),
+            rate_limits=counted,
+            ring=_key_ring(opened),
+            mailer=mailer,
+        )
         loop = asyncio.get_running_loop()
         stopping = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):

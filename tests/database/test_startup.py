@@ -14,7 +14,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ProgrammingError
 
 from hearthpay.database.embedded import EmbeddedServer, EmbeddedServerError, default_data_dir
-from hearthpay.database.startup import open_database
+from hearthpay.database.startup import ServiceLoginError, open_database
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization
 
@@ -103,6 +103,29 @@ async def test_a_given_server_is_used_as_the_service_and_its_policies_hold(manag
 
     async with open_database(None, managed_url):
         pass  # a second start finds everything in place
+
+
+async def test_with_a_login_of_its_own_the_service_cannot_become_the_owner(
+    managed_url: str, server: EmbeddedServer
+) -> None:
+    own = (
+        make_url(plain_url(server.service_url()))
+        .set(database="managed")
+        .render_as_string(hide_password=False)
+    )
+    escape = text("SET ROLE NONE")
+    async with open_database(None, managed_url, own) as opened, opened.database.transaction(None) as session:
+        await session.execute(escape)
+        assert await session.scalar(WHO) == "hearthpay_service"
+    async with open_database(None, managed_url) as opened, opened.database.transaction(None) as session:
+        await session.execute(escape)
+        assert await session.scalar(WHO) == "landlord"  # which is why a login of its own is better
+
+
+async def test_the_services_login_must_be_the_services(managed_url: str) -> None:
+    with pytest.raises(ServiceLoginError, match="not as landlord"):
+        async with open_database(None, managed_url, managed_url):
+            pass
 
 
 def test_the_default_directory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,12 @@ async def test_a_fourth_sandbox_household_is_refused(account: Account) -> None:
     answers = await asyncio.gather(*(account.test.post("/employers", MARIA) for _ in range(5)))
     assert sorted(answer.status_code for answer in answers) == [201, 201, 201, 403, 403]
     error = refusal(await account.test.post("/employers", MARIA), 403, "plan_limit_reached")
-    assert error["details"] == {"limit": 3, "current": 3}
+    assert error["details"] == {
+        "plan": "professional",
+        "limit": 3,
+        "current": 3,
+        "limit_name": "sandbox_households",
+    }
 
 
 async def test_a_list_is_paged_newest_first(account: Account) -> None:

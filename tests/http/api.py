@@ -21,6 +21,9 @@ from hearthpay.http.auth import SCOPES
 
 BASE_URL = "http://hearthpay.example"
 
+ROOM = {"requests_per_day": 1_000_000, "employees_per_household": 1_000}
+"""The limits lifted for the accounts of most tests."""
+
 MARIA = {"first_name": "Maria", "last_name": "Lopez", "email": "maria@example.com", "state": "CA"}
 ROSA = {"first_name": "Rosa", "last_name": "Diaz", "pay_rate": 28.5, "start_date": "2026-01-05"}
 
@@ -79,15 +82,26 @@ async def client(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 def new_key(owner_database: Database, clock: FixedClock, client: httpx.AsyncClient) -> NewKey:
-    """Issues a key for the organization of that name, which is created if need be."""
+    """Issues a key for the organization of that name, which is created if need be.
+
+    Without a `plan` it is created on the largest one, its limits lifted so far that no test meets them by accident.
+    """
 
     async def issue(
-        name: str, *, mode: str = "live", scopes: tuple[str, ...] = SCOPES, employer_id: UUID | None = None
+        name: str,
+        *,
+        mode: str = "live",
+        scopes: tuple[str, ...] = SCOPES,
+        employer_id: UUID | None = None,
+        plan: str | None = None,
     ) -> Caller:
         async with owner_database.transaction(None) as session:
             organization = await accounts.find_organization(session, name)
-            if organization is None:
+            if organization is None and plan is None:
                 organization = await accounts.create_organization(session, clock, name)
+                await accounts.lift_limits(session, organization, ROOM)
+            elif organization is None:
+                organization = await accounts.create_organization(session, clock, name, plan=plan)
             issued = await accounts.create_key(
                 session, clock, organization, mode=mode, scopes=scopes, employer_id=employer_id
             )

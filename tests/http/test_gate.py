@@ -1,9 +1,14 @@
 """What every answer carries."""
 
+from collections.abc import AsyncIterator
+
 import httpx
+import pytest
+from fastapi import FastAPI
+from starlette.responses import StreamingResponse
 
 from hearthpay.clock import FixedClock
-from tests.http.api import Account
+from tests.http.api import Account, refusal
 
 
 async def test_every_answer_is_hardened_and_named(client: httpx.AsyncClient, account: Account) -> None:
@@ -35,3 +40,28 @@ async def test_an_id_sent_by_the_client_is_ignored(client: httpx.AsyncClient, cl
     response = await client.get("/healthz", headers={"X-Request-Id": "mine"})
     assert response.headers.get_list("X-Request-Id") == [response.json()["meta"]["requestId"]]
     assert "mine" not in response.text
+
+
+async def test_a_failure_after_the_answer_began_is_broken_off_not_papered_over(
+    app: FastAPI, client: httpx.AsyncClient
+) -> None:
+    async def drops() -> AsyncIterator[bytes]:
+        yield b"first"
+        raise LookupError("in the middle")
+
+    async def breaking() -> StreamingResponse:
+        return StreamingResponse(drops())
+
+    app.add_api_route("/breaking", breaking, include_in_schema=False)
+    with pytest.raises(LookupError):
+        await client.get("/breaking")
+
+
+async def test_a_failure_of_its_own_deadline_is_not_taken_for_the_gates(
+    app: FastAPI, client: httpx.AsyncClient
+) -> None:
+    async def impatient() -> None:
+        raise TimeoutError
+
+    app.add_api_route("/impatient", impatient, include_in_schema=False)
+    refusal(await client.get("/impatient"), 500, "internal_error")

@@ -1,27 +1,19 @@
 """The application behind the real server, over a real socket."""
 
-import asyncio
 from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-import uvicorn
 from fastapi import FastAPI
 
+from hearthpay.server import running
 from tests.http.api import MARIA, Account
 
 
 @pytest.fixture
 async def address(app: FastAPI) -> AsyncIterator[str]:
-    config = uvicorn.Config(app, port=0, log_level="warning", lifespan="off", server_header=False)
-    server = uvicorn.Server(config)
-    serving = asyncio.create_task(server.serve())
-    while not server.started:  # noqa: ASYNC110 - uvicorn offers no event to wait for
-        await asyncio.sleep(0.01)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    await serving
+    async with running(app, "127.0.0.1", 0) as (address, _):
+        yield address
 
 
 async def test_a_client_that_sends_too_much_gets_to_read_why(address: str, account: Account) -> None:

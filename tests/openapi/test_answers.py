@@ -73,6 +73,7 @@ async def test_every_success_is_documented_to_the_last_field(
         await caller.post("/calculate", body)
     employee = f"/api/v1/employees/{rosa}"
     await client.patch(employee, json={"pay_rate": 30.25}, headers=caller.headers())
+    await caller.post(f"/employees/{rosa}/invite", {"type": "tax_info"})
     await caller.post(f"/employees/{rosa}/terminate", {"end_date": "2026-11-20"})
     sandbox = (await account.test.post("/employers", MARIA)).json()["data"]["id"]
     await account.test.post("/employees", ROSA)
@@ -124,6 +125,8 @@ async def test_every_refusal_is_documented_with_its_code(
         ("PATCH", f"/employees/{NOBODY}"),
         ("POST", f"/employees/{rosa}/terminate"),
         ("POST", f"/employees/{NOBODY}/terminate"),
+        ("POST", f"/employees/{rosa}/invite"),
+        ("POST", f"/employees/{NOBODY}/invite"),
         ("DELETE", f"/employers/{employer_id}"),
         ("DELETE", f"/employers/{NOBODY}"),
     ):
@@ -134,6 +137,8 @@ async def test_every_refusal_is_documented_with_its_code(
                     await caller.client.request(
                         method, f"/api/v1{path}", content=content, params=asked, headers=headers
                     )
+    for employee_id in (rosa, NOBODY):
+        await caller.post(f"/employees/{employee_id}/invite", {"type": "bank_account"})
     await caller.get("/threshold", state="CA", annual_wages=1, tax_year=1900)
     for path in ("/payroll/preview", "/payroll/run"):
         for wrong in (

@@ -3,19 +3,25 @@
 from datetime import datetime
 from uuid import UUID
 
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hearthpay.database.base import Base
 
 
 class Organization(Base):
-    """An account: a family, an agency or a company, with one household or many."""
+    """An account: a family, an agency or a company, with one household or many.
+
+    `lifted_limits` are those of the plan that the operator replaced: by name a whole number, or None for no limit.
+    """
 
     __tablename__ = "organizations"
 
     id: Mapped[UUID] = mapped_column(primary_key=True)
     name: Mapped[str]
     created_at: Mapped[datetime]
+    plan: Mapped[str]
+    lifted_limits: Mapped[dict[str, int | None]] = mapped_column(JSONB)
 
 
 class ApiKeyRecord(Base):

@@ -1,10 +1,10 @@
 """What an operator may do with accounts, from the command line and over the owner's connection.
 
-The service's own role can neither create an organization nor issue a key; these functions need a session of
-the role that owns the tables. Each leaves an audit row of the kind `operator`.
+The service's own role can neither create an organization, nor put it on a plan, nor issue a key; these functions
+need a session of the role that owns the tables. Each leaves an audit row of the kind `operator`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -17,16 +17,22 @@ from hearthpay.accounts.models import ApiKeyRecord, Organization
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.http.auth import SCOPES
+from hearthpay.http.entitlements import refuse_beyond, refuse_missing_feature
 from hearthpay.http.errors import ApiError, invalid
+from hearthpay.http.plans import HIGHEST_LIMIT, LIMITS, NEW_ORGANIZATIONS, PLANS, terms_of
 from hearthpay.security import api_keys
 from hearthpay.security.api_keys import Mode
-
-MOST_KEYS: Final = 5
-"""How many keys in force an organization may have."""
 
 _LONGEST_NAME: Final = 200
 _EMPLOYER_OF: Final = text(
     "SELECT 1 FROM employers WHERE id = :employer_id AND organization_id = :organization_id"
+)
+_SUMMARIES: Final = text(
+    "SELECT o.id, o.name, o.plan, o.lifted_limits, "
+    "(SELECT count(*) FROM employers e WHERE e.organization_id = o.id AND NOT e.sandbox) AS households, "
+    "(SELECT count(*) FROM employers e WHERE e.organization_id = o.id AND e.sandbox) AS sandbox_households, "
+    "(SELECT count(*) FROM api_keys k WHERE k.organization_id = o.id AND k.revoked_at IS NULL) AS keys "
+    "FROM organizations o ORDER BY o.name"
 )
 
 
@@ -44,18 +50,88 @@ class IssuedKey:
         return f"IssuedKey(id={self.id}, mode={self.mode!r}, last_four={self.text[-4:]!r})"
 
 
-async def create_organization(session: AsyncSession, clock: Clock, name: str) -> Organization:
-    """Create the account `name`. Raises `validation_error` for a name that is unfit or taken."""
+@dataclass(frozen=True, slots=True)
+class OrganizationSummary:
+    """An organization as the operator's list shows it: its plan, and how many of what the plan limits it has."""
+
+    id: UUID
+    name: str
+    plan: str
+    lifted_limits: Mapping[str, int | None]
+    households: int
+    sandbox_households: int
+    keys: int
+
+
+async def create_organization(
+    session: AsyncSession, clock: Clock, name: str, *, plan: str = NEW_ORGANIZATIONS
+) -> Organization:
+    """Create the account `name` on `plan`.
+
+    Raises `validation_error` for a name that is unfit or taken, and for a plan that there is not.
+    """
+    _check_plan(plan)
     trimmed = name.strip()
     if not 1 <= len(trimmed) <= _LONGEST_NAME or not trimmed.isprintable():
         raise invalid("name", f"must have 1 to {_LONGEST_NAME} printable characters")
     if await find_organization(session, trimmed) is not None:
         raise invalid("name", "is taken by another organization")
-    organization = Organization(id=uuid7(), name=trimmed, created_at=clock.now())
+    organization = Organization(id=uuid7(), name=trimmed, created_at=clock.now(), plan=plan, lifted_limits={})
     session.add(organization)
     await session.flush()
-    await _leave_trace(session, organization.id, "organization.create", organization.id)
+    await _leave_trace(session, organization.id, "organization.create", organization.id, {"plan": plan})
     return organization
+
+
+async def list_organizations(session: AsyncSession) -> Sequence[OrganizationSummary]:
+    """Every organization, by name, with its real and its sandbox households and its keys in force."""
+    rows = (await session.execute(_SUMMARIES)).all()
+    return [OrganizationSummary(**row._mapping) for row in rows]
+
+
+async def set_plan(session: AsyncSession, organization: Organization, plan: str) -> None:
+    """Put the organization on `plan`; it holds within five seconds. The limits that were lifted stay lifted.
+
+    What the organization has beyond a smaller plan's limits stays; nothing more can be added. Raises
+    `validation_error` for a plan that there is not.
+    """
+    _check_plan(plan)
+    await session.refresh(organization, with_for_update=True)
+    if plan == organization.plan:
+        return
+    change = {"before": {"plan": organization.plan}, "after": {"plan": plan}}
+    organization.plan = plan
+    await session.flush()
+    await _leave_trace(session, organization.id, "organization.set_plan", organization.id, change)
+
+
+async def lift_limits(
+    session: AsyncSession,
+    organization: Organization,
+    lifted: Mapping[str, int | None],
+    *,
+    restored: Collection[str] = (),
+) -> None:
+    """Replace limits of the organization's plan: by name a whole number, or None for no limit.
+
+    The limits named in `restored` are the plan's own again. Holds within five seconds. Raises `validation_error`
+    for a limit that there is not, and for a number that is none.
+    """
+    for name in (*lifted, *restored):
+        if name not in LIMITS:
+            raise invalid(name, f"is not a limit; known: {', '.join(LIMITS)}")
+    for name, number in lifted.items():
+        if number is not None and not 0 <= number <= HIGHEST_LIMIT:
+            raise invalid(name, f"must be from 0 to {HIGHEST_LIMIT}")
+    await session.refresh(organization, with_for_update=True)
+    before = organization.lifted_limits
+    after = {name: number for name, number in {**before, **lifted}.items() if name not in restored}
+    if after == before:
+        return
+    organization.lifted_limits = after
+    await session.flush()
+    change = {"before": before, "after": after}
+    await _leave_trace(session, organization.id, "organization.lift", organization.id, change)
 
 
 async def find_organization(session: AsyncSession, name: str) -> Organization | None:
@@ -77,7 +153,9 @@ async def create_key(
 ) -> IssuedKey:
     """Issue a key that remembers the household `employer_id`, if one is given.
 
-    Raises `validation_error` for an unknown scope or household, `plan_limit_reached` beyond five keys in force.
+    Scopes that the organization's plan does not have are granted too; they begin to work with the plan. Raises
+    `validation_error` for an unknown scope or household, `subscription_required` for a test key on a plan without
+    them, `plan_limit_reached` beyond the keys in force that the plan allows.
     """
     unknown = sorted(set(scopes) - set(SCOPES))
     if unknown or not scopes:
@@ -87,18 +165,17 @@ async def create_key(
     if employer_id is not None and await session.scalar(_EMPLOYER_OF, owner) is None:
         raise invalid("employer_id", f"is not a household of {organization.name}")
     # The lock makes counting and inserting one step for two operators at once.
-    await session.execute(select(Organization.id).where(Organization.id == organization.id).with_for_update())
+    entitled = select(Organization.plan, Organization.lifted_limits).where(Organization.id == organization.id)
+    plan, lifted = (await session.execute(entitled.with_for_update())).one()
+    terms = terms_of(plan, lifted)
+    if mode == "test":
+        refuse_missing_feature(terms, "test_keys")
     in_force = await session.scalar(
         select(func.count())
         .select_from(ApiKeyRecord)
         .where(ApiKeyRecord.organization_id == organization.id, ApiKeyRecord.revoked_at.is_(None))
     )
-    if (in_force or 0) >= MOST_KEYS:
-        raise ApiError(
-            "plan_limit_reached",
-            f"{organization.name} has {MOST_KEYS} keys in force, the most an account may have; revoke one first.",
-            details={"limit": MOST_KEYS, "current": in_force},
-        )
+    refuse_beyond(terms, "keys", in_force or 0)
     key = api_keys.generate(mode)
     granted = tuple(scope for scope in SCOPES if scope in scopes)
     record = ApiKeyRecord(
@@ -140,6 +217,11 @@ async def revoke_key(session: AsyncSession, clock: Clock, key_id: UUID) -> None:
     await _leave_trace(
         session, record.organization_id, "key.revoke", record.id, {"last_four": record.last_four}
     )
+
+
+def _check_plan(plan: str) -> None:
+    if plan not in PLANS:
+        raise invalid("plan", f"must be one of {', '.join(PLANS)}")
 
 
 async def _leave_trace(

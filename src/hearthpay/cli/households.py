@@ -1,6 +1,7 @@
 """`hearthpay households`: what the operator notes about households."""
 
 from typing import Annotated, Any
+from uuid import UUID
 
 import typer
 
@@ -21,14 +22,9 @@ def assign_sui_rate(
     data_dir: DataDir = None,
 ) -> None:
     """Use the unemployment rate of the state's notice instead of the new-employer rate, from the next payroll on."""
-    from uuid import UUID
-
     from hearthpay.employers.assigned_rates import assign_sui_rate
 
-    try:
-        employer_id = UUID(employer)
-    except ValueError:
-        refuse("the id of a household is needed")
+    employer_id = _household_id(employer)
     try:
         exact = decimal_of(rate, "rate")
     except TaxInputError as error:
@@ -39,3 +35,30 @@ def assign_sui_rate(
 
     as_operator(data_dir, run)
     typer.echo(f"{state.upper()} unemployment of {year}: {exact}")
+
+
+@households.command("ein-status")
+def ein_status(
+    employer: Annotated[str, typer.Argument(help="The household's id.")],
+    status: Annotated[str, typer.Argument(help="pending, approved, or none where the IRS refused.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Note how far the household is with its employer identification number: none, pending, approved."""
+    from hearthpay.employers.ein_status import is_ein_status, set_ein_status
+
+    employer_id = _household_id(employer)
+    if not is_ein_status(status):
+        refuse("the status must be pending, approved or none")
+
+    async def run(session: Any) -> str:
+        return await set_ein_status(session, employer_id, status)
+
+    before = as_operator(data_dir, run)
+    typer.echo(f"EIN of {employer_id}: {before} → {status}")
+
+
+def _household_id(text: str) -> UUID:
+    try:
+        return UUID(text)
+    except ValueError:
+        refuse("the id of a household is needed")

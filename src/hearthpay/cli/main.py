@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from hearthpay import __version__
+from hearthpay.cli.audit import audit
 from hearthpay.cli.households import households
 from hearthpay.cli.keys import keys
 from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, decimal_of, refuse
+from hearthpay.cli.organizations import organizations
+from hearthpay.cli.plans import plans
 from hearthpay.cli.vault import vault
 from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError, calculate_paycheck, estimate_year
@@ -36,6 +39,9 @@ app = typer.Typer(
 app.add_typer(keys, name="keys")
 app.add_typer(households, name="households")
 app.add_typer(vault, name="vault")
+app.add_typer(organizations, name="organizations")
+app.command()(plans)
+app.command()(audit)
 
 
 def main() -> None:

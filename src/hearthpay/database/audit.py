@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import Boolean, Column, DateTime, Table, Text, Uuid
+from sqlalchemy import Boolean, Column, DateTime, Table, Text, Uuid, column, select, table
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.base import Base
 
-ActorKind = Literal["user", "key", "system", "operator"]
+ActorKind = Literal["user", "key", "mcp", "employee", "system", "operator"]
+"""Who acts: a person, an API key, an agent over MCP, an employee in the portal, the clock, or the operator."""
 
 # `at` is left to the database: evidence carries the server's real time, also where a sandbox's clock travels.
 audit_log = Table(
@@ -31,6 +34,27 @@ audit_log = Table(
     Column("details", JSONB, nullable=False),
     Column("at", DateTime(timezone=True), nullable=False),
 )
+
+
+_organizations = table("organizations", column("id", Uuid), column("name", Text))
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the log, with the name of its organization."""
+
+    id: UUID
+    at: datetime
+    organization_id: UUID
+    organization: str
+    employer_id: UUID | None
+    sandbox: bool | None
+    actor_kind: ActorKind
+    actor_id: UUID | None
+    action: str
+    subject_id: UUID | None
+    request_id: str | None
+    details: Mapping[str, Any]
 
 
 async def record(
@@ -65,3 +89,44 @@ async def record(
             details=dict(details),
         )
     )
+
+
+async def entries(
+    session: AsyncSession,
+    *,
+    organization_id: UUID | None = None,
+    employer_id: UUID | None = None,
+    action: str | None = None,
+    since: datetime | None = None,
+    limit: int,
+) -> list[Entry]:
+    """The newest rows that match everything given, newest first, at most `limit`; of what the session may see."""
+    log = audit_log.c
+    statement = (
+        select(
+            log.id,
+            log.at,
+            log.organization_id,
+            _organizations.c.name.label("organization"),
+            log.employer_id,
+            log.sandbox,
+            log.actor_kind,
+            log.actor_id,
+            log.action,
+            log.subject_id,
+            log.request_id,
+            log.details,
+        )
+        .join_from(audit_log, _organizations, _organizations.c.id == log.organization_id)
+        .order_by(log.at.desc(), log.id.desc())
+        .limit(limit)
+    )
+    if organization_id is not None:
+        statement = statement.where(log.organization_id == organization_id)
+    if employer_id is not None:
+        statement = statement.where(log.employer_id == employer_id)
+    if action is not None:
+        statement = statement.where(log.action == action)
+    if since is not None:
+        statement = statement.where(log.at >= since)
+    return [Entry(**row) for row in (await session.execute(statement)).mappings()]

@@ -8,9 +8,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from sqlalchemy import text
+
 from hearthpay.database.embedded import EmbeddedServer, default_data_dir
 from hearthpay.database.migrations import migrate
 from hearthpay.database.session import SERVICE_ROLE, Database
+
+
+class ServiceLoginError(Exception):
+    """The login given for the service is another role's, whom row-level security may not bind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +41,17 @@ class OpenedDatabase:
 
 
 @asynccontextmanager
-async def open_database(data_dir: Path | None, database_url: str | None) -> AsyncIterator[OpenedDatabase]:
+async def open_database(
+    data_dir: Path | None, database_url: str | None, service_url: str | None = None
+) -> AsyncIterator[OpenedDatabase]:
     """Open the database of `database_url`; without one, the embedded server in `data_dir` or its default.
 
+    `service_url` logs in to the same database as the service's own role. Without it, the owner's login takes that
+    role on: enough against a mistake in a query, while a statement smuggled in could lay the role down again.
+
     Starts the embedded server where it does not run, migrates the schema, and lets go of both at the end of
-    the block. Raises EmbeddedServerError, MigrationError, or SQLAlchemy's OperationalError when the
-    given server is out of reach.
+    the block. Raises EmbeddedServerError, MigrationError, ServiceLoginError, or SQLAlchemy's OperationalError when
+    the given server is out of reach.
     """
     embedded = None if database_url else EmbeddedServer(data_dir or default_data_dir())
     try:
@@ -48,15 +59,21 @@ async def open_database(data_dir: Path | None, database_url: str | None) -> Asyn
             await asyncio.to_thread(embedded.start)
         owner_url = embedded.owner_url() if embedded is not None else str(database_url)
         await asyncio.to_thread(migrate, owner_url)
-        database = (
-            Database(embedded.service_url())
-            if embedded is not None
-            else Database(owner_url, role=SERVICE_ROLE)
-        )
+        own_login = embedded.service_url() if embedded is not None else service_url
+        database = Database(own_login) if own_login else Database(owner_url, role=SERVICE_ROLE)
         try:
+            if own_login:
+                await _require_service_login(database)
             yield OpenedDatabase(database, owner_url, embedded)
         finally:
             await database.dispose()
     finally:
         if embedded is not None:
             await asyncio.to_thread(embedded.stop)
+
+
+async def _require_service_login(database: Database) -> None:
+    async with database.transaction(None) as session:
+        login = await session.scalar(text("SELECT session_user"))
+    if login != SERVICE_ROLE:
+        raise ServiceLoginError(f"DATABASE_SERVICE_URL must log in as {SERVICE_ROLE}, not as {login}")

@@ -1,4 +1,4 @@
-"""The table of employees."""
+"""The tables of employees and of the invitations to enter their numbers in the portal."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -45,3 +45,22 @@ class Employee(Base):
     def name(self) -> str:
         """First and last name, as a pay stub spells it."""
         return f"{self.first_name} {self.last_name}"
+
+
+class Invitation(Base):
+    """A link by which an employee enters one kind of number; the token itself is nowhere but in the link."""
+
+    __tablename__ = "invitations"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    employee_id: Mapped[UUID]
+    type: Mapped[str]
+    status: Mapped[str]
+    token_hash: Mapped[bytes]
+    email_sent: Mapped[bool]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    completed_at: Mapped[datetime | None]

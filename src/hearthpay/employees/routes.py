@@ -8,7 +8,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.clock import Clock
 from hearthpay.employees import service
+from hearthpay.employees.invitation_schemas import InvitationItem, NewInvitation
+from hearthpay.employees.invitations import PORTAL_PATH, invite
+from hearthpay.employees.models import Employee
+from hearthpay.employees.onboarding import NOTHING_ENTERED, onboarding_of
 from hearthpay.employees.schemas import (
     EmployeeChanges,
     EmployeeItem,
@@ -22,7 +27,7 @@ from hearthpay.http.auth import require
 from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, listing
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
-from hearthpay.http.runtime import runtime_of
+from hearthpay.http.runtime import address_of, runtime_of
 
 router: Final = api_router("Employees")
 
@@ -43,6 +48,7 @@ _NEW_EMPLOYEE: Final = {
 _CHANGES: Final = {"pay_rate": 30, "state_withholding": {"additional_withholding": 15}}
 _TERMINATION: Final = {"end_date": "2026-11-20"}
 _TODAY: Final = Termination()
+_INVITATION: Final = {"type": "tax_info", "send_email": True}
 
 
 @router.get(
@@ -63,7 +69,9 @@ async def list_employees(
     """Newest first, the terminated ones included. Holds no secret: no birth date, address or number."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         employees, next_cursor = await service.list_employees(session, actor, query.employer_id, query)
-    return listing(request, [item_of(employee) for employee in employees], next_cursor)
+        onboarding = await onboarding_of(session, runtime_of(request).clock, employees)
+    items = [item_of(employee, onboarding[employee.id]) for employee in employees]
+    return listing(request, items, next_cursor)
 
 
 @router.post(
@@ -77,6 +85,7 @@ async def list_employees(
         errors=(
             "unsupported_jurisdiction",
             "duplicate_employee",
+            "plan_limit_reached",
             "household_forbidden",
             "key_mode_mismatch",
             "idempotency_conflict",
@@ -90,7 +99,8 @@ async def create_employee(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(item_of(await service.create_employee(session, actor, clock, body)), 201)
+        employee = await service.create_employee(session, actor, clock, body)
+        return Answer(item_of(employee, NOTHING_ENTERED), 201)
 
     return await idempotent(request, actor, operation)
 
@@ -115,7 +125,8 @@ async def update_employee(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(item_of(await service.update_employee(session, actor, clock, employee_id, body)))
+        employee = await service.update_employee(session, actor, clock, employee_id, body)
+        return Answer(await _item(session, clock, employee))
 
     return await idempotent(request, actor, operation)
 
@@ -143,6 +154,50 @@ async def terminate_employee(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(item_of(await service.terminate_employee(session, actor, clock, employee_id, body)))
+        employee = await service.terminate_employee(session, actor, clock, employee_id, body)
+        return Answer(await _item(session, clock, employee))
 
     return await idempotent(request, actor, operation)
+
+
+@router.post(
+    "/employees/{employee_id}/invite",
+    operation_id="inviteEmployee",
+    summary="Invite an employee to enter a bank account or tax information",
+    **describe(
+        answer=Envelope[InvitationItem],
+        body=_INVITATION,
+        errors=(
+            "invalid_state",
+            "not_found",
+            "idempotency_conflict",
+            "direct_deposit_unavailable",
+            "invitation_too_soon",
+        ),
+    ),
+)
+async def invite_employee(
+    request: Request,
+    employee_id: UUID,
+    body: NewInvitation,
+    actor: Annotated[Actor, Depends(require("employees"))],
+) -> Response:
+    """Opens a link to the portal, for one use within seven days; an earlier open link of the same type is cancelled.
+
+    A `bank_account` needs a household that can pay by direct deposit, and is asked for once in 24 hours
+    (`invitation_too_soon` with `retry_at` and the header `Retry-After`) unless `send_email` is false. The link goes
+    to the employee's email address; without one, in the sandbox, or where the mail server does not take it,
+    `email_sent` is false and the link is yours to pass on. Treat it as a secret: whoever has it may use it.
+    """
+    runtime = runtime_of(request)
+    portal = f"{address_of(request)}{PORTAL_PATH}"
+
+    async def operation(session: AsyncSession) -> Answer:
+        return Answer(await invite(session, actor, runtime.clock, runtime.mailer, portal, employee_id, body))
+
+    return await idempotent(request, actor, operation)
+
+
+async def _item(session: AsyncSession, clock: Clock, employee: Employee) -> EmployeeItem:
+    onboarding = await onboarding_of(session, clock, [employee])
+    return item_of(employee, onboarding[employee.id])

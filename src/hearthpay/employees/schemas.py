@@ -116,7 +116,11 @@ class EmployeeQuery(Page):
 
 @dataclass(frozen=True, slots=True)
 class Onboarding:
-    """What the employee still has to enter in the portal."""
+    """What the employee still has to enter in the portal.
+
+    `missing`: nothing was entered and no link is open; `invited`: a link is open; `complete`: entered, and
+    `complete` it stays while a new link is open.
+    """
 
     bank_account: OnboardingStatus
     tax_info: OnboardingStatus
@@ -145,7 +149,7 @@ class EmployeeItem:
     created_at: datetime
 
 
-def item_of(employee: Employee) -> EmployeeItem:
+def item_of(employee: Employee, onboarding: Onboarding) -> EmployeeItem:
     """The employee as a list shows one."""
     return EmployeeItem(
         id=employee.id,
@@ -163,7 +167,6 @@ def item_of(employee: Employee) -> EmployeeItem:
         start_date=employee.start_date,
         end_date=employee.end_date,
         payment_method=cast(PaymentMethod, employee.payment_method),
-        # The vault for these numbers is not open yet: nobody can have entered any.
-        onboarding=Onboarding(bank_account="missing", tax_info="missing"),
+        onboarding=onboarding,
         created_at=employee.created_at,
     )

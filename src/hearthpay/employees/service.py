@@ -21,6 +21,7 @@ from hearthpay.employees.schemas import EmployeeChanges, NewEmployee, Terminatio
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.http.actor import Actor
+from hearthpay.http.entitlements import refuse_beyond
 from hearthpay.http.errors import ApiError, invalid
 from hearthpay.http.paging import Page, page_of
 from hearthpay.http.trail import leave_trace
@@ -39,8 +40,9 @@ async def list_employees(
 async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new: NewEmployee) -> Employee:
     """Add an employee to a household.
 
-    Raises what `resolve_employer` raises, `duplicate_employee`, `validation_error` for anything the tax
-    engine could not pay wages by, and `unsupported_jurisdiction` for a state without rules.
+    Raises what `resolve_employer` raises, `duplicate_employee`, `plan_limit_reached` beyond the active employees
+    that the plan allows, `validation_error` for anything the tax engine could not pay wages by, and
+    `unsupported_jurisdiction` for a state without rules.
     """
     employer = await resolve_employer(session, actor, new.employer_id)
     employee = _employee(actor, clock, employer, new)
@@ -52,6 +54,7 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
             details={"employer_id": employer.id},
         )
     await _refuse_duplicate(session, employee)
+    refuse_beyond(actor.terms, "employees_per_household", await _active_employees(session, employer.id))
     session.add(employee)
     await session.flush()
     await leave_trace(session, actor, "employee.create", employer_id=employer.id, subject_id=employee.id)
@@ -65,7 +68,7 @@ async def update_employee(
 
     Raises `not_found`, and for the settings together what `create_employee` raises for them.
     """
-    employee = await _locked(session, employee_id)
+    employee = await lock_employee(session, employee_id)
     wanted = settings_after(employee, changes, clock)
     before = _assign(employee, wanted)
     if not before:
@@ -85,7 +88,7 @@ async def terminate_employee(
     Again with the same day, or with none, changes nothing; with another day it corrects the first. Raises
     `not_found`, and `validation_error` for a day before the first one.
     """
-    employee = await _locked(session, employee_id)
+    employee = await lock_employee(session, employee_id)
     if termination.end_date is not None:
         end_date = termination.end_date
     elif employee.status == "terminated" and employee.end_date is not None:
@@ -100,7 +103,7 @@ async def terminate_employee(
     return employee
 
 
-async def _locked(session: AsyncSession, employee_id: UUID) -> Employee:
+async def lock_employee(session: AsyncSession, employee_id: UUID) -> Employee:
     """The employee, whom nobody else can change or pay until the commit. Raises `not_found`.
 
     The household is locked first, as by everyone who needs both.
@@ -188,6 +191,12 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: NewEmployee) 
         created_at=now,
         updated_at=now,
     )
+
+
+async def _active_employees(session: AsyncSession, employer_id: UUID) -> int:
+    """How many the household has; it holds until the commit where the household is locked."""
+    active = (Employee.employer_id == employer_id, Employee.status == "active")
+    return await session.scalar(select(func.count()).select_from(Employee).where(*active)) or 0
 
 
 async def _refuse_duplicate(session: AsyncSession, employee: Employee) -> None:

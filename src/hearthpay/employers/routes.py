@@ -44,7 +44,9 @@ _NEW_EMPLOYER: Final = {
     **describe(answer=ListEnvelope[EmployerItem], query={"limit": 25}),
 )
 async def list_employers(
-    request: Request, page: Annotated[Page, Query()], actor: Annotated[Actor, Depends(require())]
+    request: Request,
+    page: Annotated[Page, Query()],
+    actor: Annotated[Actor, Depends(require(feature="households"))],
 ) -> Response:
     """Newest first. A live key lists real households, a test key sandbox ones; any scope will do."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
@@ -64,9 +66,15 @@ async def list_employers(
     ),
 )
 async def create_employer(
-    request: Request, body: NewEmployer, actor: Annotated[Actor, Depends(require("multi_employer"))]
+    request: Request,
+    body: NewEmployer,
+    actor: Annotated[Actor, Depends(require("multi_employer", feature="households"))],
 ) -> Response:
-    """A live key creates a real household, a test key a sandbox one. The first one is the account's primary."""
+    """A live key creates a real household, a test key a sandbox one. The first one is the account's primary.
+
+    The key needs the scope `multi_employer`, its account's plan does not for the first household: every plan with
+    payroll allows one real household, `professional` allows fifty.
+    """
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:

@@ -12,11 +12,10 @@ from hearthpay.clock import Clock
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import NewEmployer
 from hearthpay.http.actor import Actor
+from hearthpay.http.entitlements import refuse_beyond
 from hearthpay.http.errors import ApiError, invalid
 from hearthpay.http.paging import Page, page_of
 from hearthpay.http.trail import leave_trace
-
-MOST_SANDBOX_HOUSEHOLDS: Final = 3
 
 _MADE_UNDER_A_SANDBOX: Final = (
     "This live key was created under a sandbox household. Name a real household with employer_id, "
@@ -35,17 +34,12 @@ async def list_employers(session: AsyncSession, page: Page) -> tuple[Sequence[Em
 async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new: NewEmployer) -> Employer:
     """Create a household, real or sandbox as the actor's key is; the first of its kind is the primary one.
 
-    Raises `plan_limit_reached` beyond three sandbox households.
+    Raises `plan_limit_reached` beyond the households of that kind that the plan allows.
     """
     # Counting and inserting belong together: two first households must not both become the primary one.
     await lock_households(session, actor)
     existing = await session.scalar(select(func.count()).select_from(Employer)) or 0
-    if actor.sandbox and existing >= MOST_SANDBOX_HOUSEHOLDS:
-        raise ApiError(
-            "plan_limit_reached",
-            f"An account has at most {MOST_SANDBOX_HOUSEHOLDS} sandbox households.",
-            details={"limit": MOST_SANDBOX_HOUSEHOLDS, "current": existing},
-        )
+    refuse_beyond(actor.terms, "sandbox_households" if actor.sandbox else "households", existing)
     employer = Employer(
         id=uuid7(),
         organization_id=actor.organization_id,

@@ -5,15 +5,18 @@ from typing import Literal
 from uuid import UUID
 
 from hearthpay.database.session import Tenant
+from hearthpay.http.plans import NOTHING, Terms
 from hearthpay.security.api_keys import Mode
 
-ActorKind = Literal["user", "key", "system", "operator"]
+ActorKind = Literal["user", "key", "mcp", "employee", "system", "operator"]
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
     """Someone acting for an organization, in live mode or in the sandbox.
 
+    `terms` are what the organization's plan gives it (`plans.terms_of`); left out, nothing, as for an employee in the
+    portal, who does nothing that a plan speaks of.
     `employer_id` is the household an API key remembers, used where a request names none;
     `employer_sandbox` tells whether that household is a sandbox one (None: the key remembers none).
     """
@@ -26,6 +29,7 @@ class Actor:
     request_id: str
     employer_id: UUID | None = None
     employer_sandbox: bool | None = None
+    terms: Terms = NOTHING
 
     @property
     def sandbox(self) -> bool:

@@ -2,6 +2,10 @@
 
 A route declares `actor: Annotated[Actor, Depends(require("payroll"))]`. The key comes as
 `Authorization: Bearer hp_…` or as `X-API-Key: hp_…`.
+
+The order of the refusals: 401 without a valid key; 429 beyond its requests of the day (every request with a valid
+key counts, also one that is refused or replayed); 403 `subscription_required` for what the organization's plan
+does not have; 403 `scope_required` for what the key was not given.
 """
 
 from typing import Final, Literal, get_args
@@ -9,8 +13,13 @@ from typing import Final, Literal, get_args
 from starlette.requests import Request
 
 from hearthpay.http.actor import Actor
+from hearthpay.http.entitlements import refuse_missing_feature
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.errors import ApiError
+from hearthpay.http.key_lookup import Credential
+from hearthpay.http.plans import Feature
+from hearthpay.http.rate_limit import RATE_LIMIT_KEY
+from hearthpay.http.request_log import note_actor
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.api_keys import parse
 
@@ -23,14 +32,25 @@ _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="hearthpay"'}
 
 
 class require:  # noqa: N801 - reads as a verb where a route declares it
-    """The dependency that lets a request pass only with a key that carries `scope` (None: any key)."""
+    """The dependency that lets a request pass only with a key that carries `scope` (None: any key).
 
-    def __init__(self, scope: Scope | None = None) -> None:
+    The organization's plan must have `feature`; left out, the one that is called like the scope.
+    """
+
+    def __init__(self, scope: Scope | None = None, *, feature: Feature | None = None) -> None:
         self.scope = scope
+        self.feature: Feature | None = scope if feature is None else feature
 
     async def __call__(self, request: Request) -> Actor:
-        """Who is asking. Raises `authentication_required` or `scope_required`."""
+        """Who is asking.
+
+        Raises `authentication_required`, `rate_limited`, `subscription_required` or `scope_required`.
+        """
         actor = await authenticate(request)
+        if actor.sandbox:
+            refuse_missing_feature(actor.terms, "test_keys")
+        if self.feature is not None:
+            refuse_missing_feature(actor.terms, self.feature)
         if self.scope is not None and self.scope not in actor.scopes:
             raise ApiError(
                 "scope_required",
@@ -41,10 +61,10 @@ class require:  # noqa: N801 - reads as a verb where a route declares it
 
 
 async def authenticate(request: Request) -> Actor:
-    """The actor whose API key the request carries.
+    """The actor whose API key the request carries; counts the request against the key's limit of the day.
 
     Raises `authentication_required` where the key is missing, malformed, unknown or revoked; the client is told
-    only whether there was a key at all.
+    only whether there was a key at all. Raises `rate_limited`.
     """
     presented = _presented_key(request)
     if presented is None:
@@ -55,16 +75,37 @@ async def authenticate(request: Request) -> Actor:
     credential = None if key is None else await runtime_of(request).keys.find(key)
     if credential is None:
         raise _unauthenticated("This API key is not valid. It may be mistyped or revoked.")
-    return Actor(
+    actor = Actor(
         kind="key",
         id=credential.key_id,
         organization_id=credential.organization_id,
         mode=credential.mode,
         scopes=credential.scopes,
         request_id=request_id_of(request),
+        terms=credential.terms,
         employer_id=credential.employer_id,
         employer_sandbox=credential.employer_sandbox,
     )
+    note_actor(request, actor)
+    await _spend(request, credential)
+    return actor
+
+
+async def _spend(request: Request, credential: Credential) -> None:
+    """Count the request, and leave with the gate the headers that tell what the key has left."""
+    limit = credential.terms.limits.requests_per_day
+    allowance = await runtime_of(request).rate_limits.spend(credential.key_id, limit)
+    if allowance is None:
+        return
+    request.scope[RATE_LIMIT_KEY] = allowance.headers
+    if allowance.exceeded:
+        raise ApiError(
+            "rate_limited",
+            f"This key has made the {allowance.limit} requests that the plan '{credential.terms.plan}' allows in a "
+            "day. The count starts again at midnight UTC.",
+            details={"plan": credential.terms.plan, "limit": allowance.limit, "retry_after": allowance.reset},
+            headers={"Retry-After": str(allowance.reset)},
+        )
 
 
 def _presented_key(request: Request) -> str | None:

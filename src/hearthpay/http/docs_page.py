@@ -16,6 +16,8 @@ from hearthpay.http.example import example_in
 
 SCOPE_KEY: Final = "x-required-scope"
 """The OpenAPI extension that names the scope an operation needs."""
+PLAN_KEY: Final = "x-required-plan"
+"""The OpenAPI extension that names the smallest plan which has an operation."""
 
 _SECURITY: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
@@ -93,6 +95,8 @@ def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Ma
     ]
     if SCOPE_KEY in operation:
         parts.append(f"<p>Needs a key with the scope <code>{escape(operation[SCOPE_KEY])}</code>.</p>")
+    if PLAN_KEY in operation:
+        parts.append(f"<p>On the plan <code>{escape(operation[PLAN_KEY])}</code> and every larger one.</p>")
     if operation.get("parameters"):
         rows = [
             (entry["name"], entry["schema"], entry.get("required", False), entry.get("description", ""))

@@ -5,7 +5,6 @@ turned into one here. A failure nobody foresaw is answered as `internal_error`: 
 under the request's id, and never to the client.
 """
 
-import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -21,7 +20,8 @@ from starlette.routing import Match
 from hearthpay.database.session import DatabaseUnavailable
 from hearthpay.http.envelope import JsonResponse, render, request_id_of
 from hearthpay.http.example import docs_url_of, example_of
-from hearthpay.http.secrecy import PORTAL_ONLY, holds_a_secret, names_a_secret
+from hearthpay.http.request_log import describe_failure, route_of
+from hearthpay.http.secrecy import PORTAL_ONLY, names_a_secret, shown_name
 from hearthpay.taxes.errors import TaxInputError
 
 STATUS: Final[Mapping[str, int]] = {
@@ -60,7 +60,6 @@ STATUS: Final[Mapping[str, int]] = {
 
 _RETRY_AFTER: Final = "2"
 _MOST_PROBLEMS: Final = 50
-_LONGEST_NAME: Final = 80
 _log = structlog.get_logger("hearthpay.http")
 
 
@@ -129,7 +128,7 @@ def _spell(location: Sequence[int | str], root: str) -> str:
         if isinstance(part, int):
             spelled += f"[{part}]"
         elif part != "[key]":  # pydantic's mark for the name, not the value, of a mapping's entry
-            name = "…" if holds_a_secret(part) else part[:_LONGEST_NAME]
+            name = shown_name(part)
             spelled += f".{name}" if spelled else name
     return spelled or root
 
@@ -160,16 +159,13 @@ def error_response(request: Request, error: ApiError) -> Response:
 
 
 def internal_error(request: Request, cause: Exception) -> Response:
-    """The answer to a failure nobody foresaw: logged in full, answered without a word about its cause.
-
-    The traceback is logged as plain text: a richer one would print the variables, keys and wages among them.
-    """
+    """The answer to a failure nobody foresaw: its cause is logged without values, and answered without a word."""
     _log.error(
         "request failed",
         request_id=request_id_of(request),
         method=request.method,
-        path=request.url.path,
-        exception="".join(traceback.format_exception(cause)),
+        route=route_of(request.scope),
+        exception=describe_failure(cause),
     )
     message = "Something went wrong on our side. The request's id is in meta.requestId and in the log."
     return error_response(request, ApiError("internal_error", message))

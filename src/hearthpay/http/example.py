@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from starlette.requests import Request
 
-from hearthpay.http.runtime import runtime_of
+from hearthpay.http.runtime import address_of
 
 QUERY_EXAMPLE_KEY: Final = "x-example-query"
 """The OpenAPI extension under which an endpoint without a body shows a correct query."""
@@ -51,5 +51,4 @@ def example_of(request: Request) -> object:
 def docs_url_of(request: Request) -> str:
     """Where the endpoint that `request` was meant for is documented."""
     operation = getattr(request.scope.get("route"), "operation_id", None)
-    base = runtime_of(request).public_url or str(request.base_url)
-    return f"{base.rstrip('/')}/docs" + (f"#{quote(operation)}" if operation else "")
+    return f"{address_of(request)}/docs" + (f"#{quote(operation)}" if operation else "")

@@ -11,6 +11,7 @@ import orjson
 from starlette.requests import Request
 
 from hearthpay.http.errors import ApiError, Problem, invalid
+from hearthpay.http.secrecy import shown_name
 
 LARGEST_BODY: Final = 1_000_000
 DEEPEST_NESTING: Final = 64
@@ -94,4 +95,5 @@ def _inspect(parsed: object) -> None:
         for name, item in value.items():
             if "\x00" in name:
                 raise invalid(path or "body", "must not contain NUL characters in its names")
-            pending.append((item, f"{path}.{name}" if path else name, depth + 1))
+            spelled = shown_name(name)
+            pending.append((item, f"{path}.{spelled}" if path else spelled, depth + 1))

@@ -2,7 +2,8 @@
 
 The lookup goes through the SQL function `authenticate_api_key`, the only way to see a key before its
 organization is known. It compares SHA-256 hashes inside an index: how long that takes tells nothing about the
-key. What it found is remembered for five seconds, so a revoked key is refused five seconds later at the latest.
+key. What it found is remembered for five seconds, so a revoked key is refused, and
+a changed plan holds, five seconds later at the latest.
 """
 
 from collections import OrderedDict
@@ -15,6 +16,7 @@ from sqlalchemy import text
 
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database
+from hearthpay.http.plans import Terms, terms_of
 from hearthpay.security.api_keys import ApiKey, Mode
 
 REMEMBERED_FOR: Final = timedelta(seconds=5)
@@ -24,7 +26,7 @@ _LOOKUP: Final = text("SELECT * FROM authenticate_api_key(:key_hash)")
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A key that is in force: whose it is, what it may do and the household it remembers."""
+    """A key that is in force: whose it is, what it may do, the household it remembers, its organization's plan."""
 
     key_id: UUID
     organization_id: UUID
@@ -32,6 +34,7 @@ class Credential:
     scopes: frozenset[str]
     employer_id: UUID | None
     employer_sandbox: bool | None
+    terms: Terms
 
 
 class KeyLookup:
@@ -45,7 +48,7 @@ class KeyLookup:
     async def find(self, key: ApiKey) -> Credential | None:
         """The credential of `key`; None where it was never issued or is revoked.
 
-        Raises DatabaseUnavailable.
+        Raises DatabaseUnavailable, and what `terms_of` raises.
         """
         key_hash = key.hash
         now = self._clock.now()
@@ -72,4 +75,5 @@ class KeyLookup:
             scopes=frozenset(row.scopes),
             employer_id=row.employer_id,
             employer_sandbox=row.employer_sandbox,
+            terms=terms_of(row.plan, row.lifted_limits),
         )

@@ -21,10 +21,29 @@ from hearthpay.http.envelope import ErrorEnvelope
 from hearthpay.http.errors import STATUS, invalid_fields, nothing_here, problems_of
 from hearthpay.http.example import operation_extras
 from hearthpay.http.json_body import read_json
+from hearthpay.http.plans import Feature
 
 Guard = Callable[[Request], Awaitable[object]]
 
+_TOO_LATE: Final = 408
 _TOO_LARGE: Final = 413
+_ANY_ENDPOINT: Final = (
+    "validation_error",
+    "authentication_required",
+    "subscription_required",
+    "scope_required",
+    "rate_limited",
+)
+_RATE_LIMITED: Final = STATUS["rate_limited"]
+_RATE_LIMIT_HEADERS: Final = {
+    name: {"description": what, "schema": {"type": "integer"}}
+    for name, what in (
+        ("Retry-After", "Seconds until the key may make requests again: midnight UTC."),
+        ("RateLimit-Limit", "How many requests the key may make per UTC day."),
+        ("RateLimit-Remaining", "How many of them are left."),
+        ("RateLimit-Reset", "Seconds until the count starts again."),
+    )
+}
 
 
 class Endpoint(APIRoute):
@@ -35,6 +54,12 @@ class Endpoint(APIRoute):
         """The scope without which the route refuses a key; None where any key will do."""
         guards = (entry.call for entry in self.dependant.dependencies)
         return next((guard.scope for guard in guards if isinstance(guard, require)), None)
+
+    @property
+    def required_feature(self) -> Feature | None:
+        """What the organization's plan must have; None where any plan will do."""
+        guards = (entry.call for entry in self.dependant.dependencies)
+        return next((guard.feature for guard in guards if isinstance(guard, require)), None)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, with everything that can be settled before a request comes settled here."""
@@ -112,16 +137,17 @@ def describe(
     take them from.
     """
     codes: dict[int, list[str]] = {}
-    for code in ("validation_error", "authentication_required", "scope_required", *errors):
+    for code in (*_ANY_ENDPOINT, *errors):
         codes.setdefault(STATUS[code], []).append(code)
     if body is not None:
-        codes[_TOO_LARGE] = ["validation_error"]
+        codes[_TOO_LATE] = codes[_TOO_LARGE] = ["validation_error"]
     codes[500] = ["internal_error"]
     codes[503] = ["service_unavailable"]
     refusals: dict[int | str, dict[str, Any]] = {
         number: {"model": ErrorEnvelope, "description": " · ".join(f"`{code}`" for code in names)}
         for number, names in sorted(codes.items())
     }
+    refusals[_RATE_LIMITED]["headers"] = _RATE_LIMIT_HEADERS
     return {
         "response_model": answer,
         "status_code": status,

@@ -1,4 +1,4 @@
-"""What the running service hands to its routes: database, clock and the authenticator of keys."""
+"""What the running service hands to its routes: database, clock, the authenticator of keys, rate limits."""
 
 from dataclasses import dataclass
 
@@ -8,16 +8,25 @@ from starlette.requests import Request
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database
 from hearthpay.http.key_lookup import KeyLookup
+from hearthpay.http.rate_limit import RateLimits
+from hearthpay.mail.mailer import Mailer
+from hearthpay.security.key_ring import KeyRing
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
-    """The service's parts; `public_url` is its address as clients see it (None: as they call it)."""
+    """The service's parts; `public_url` is its address as clients see it (None: as they call it).
+
+    Without a `ring` nothing can be put into the vault; without a `mailer` no email is sent.
+    """
 
     database: Database
     clock: Clock
     keys: KeyLookup
+    rate_limits: RateLimits
     public_url: str | None = None
+    ring: KeyRing | None = None
+    mailer: Mailer | None = None
 
 
 def install(app: FastAPI, runtime: Runtime) -> None:
@@ -29,3 +38,8 @@ def runtime_of(request: Request) -> Runtime:
     """The parts of the service that answers `request`."""
     runtime: Runtime = request.app.state.runtime
     return runtime
+
+
+def address_of(request: Request) -> str:
+    """The service's address as its clients see it, without a slash at the end."""
+    return (runtime_of(request).public_url or str(request.base_url)).rstrip("/")

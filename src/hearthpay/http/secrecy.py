@@ -20,6 +20,11 @@ _SECRET_VALUE: Final = re.compile(
     r"(?<![0-9A-Za-z])(\d{3}[- ]\d{2}[- ]\d{4}|\d{2}-\d{7}|\d{9})(?![0-9A-Za-z])"
 )
 
+_NAME: Final = re.compile(r"[^\W\d][\w -]*")
+_DIGITS: Final = re.compile(r"\d{5}|\d[- ]\d")
+_KEY: Final = re.compile(r"hp_(live|test)_", re.IGNORECASE)
+_LONGEST_NAME: Final = 80
+
 
 def names_a_secret(field: str) -> bool:
     """Whether a field of this name would carry a number that the API never takes."""
@@ -29,3 +34,10 @@ def names_a_secret(field: str) -> bool:
 def holds_a_secret(text: str) -> bool:
     """Whether `text` contains nine digits written like a Social Security, taxpayer or routing number."""
     return _SECRET_VALUE.search(text) is not None
+
+
+def shown_name(field: str) -> str:
+    """The name of a field as a refusal may repeat it; what reads like a value in a name's place becomes `…`."""
+    if _NAME.fullmatch(field) is None or _DIGITS.search(field) is not None or _KEY.match(field) is not None:
+        return "…"
+    return field[:_LONGEST_NAME]

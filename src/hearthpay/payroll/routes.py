@@ -57,6 +57,7 @@ _PAYROLL: Final = {
     ],
 }
 _RUN_ERRORS: Final = (
+    "too_many_employees",
     "duplicate_employee",
     "employee_not_in_household",
     "employee_not_started",
@@ -220,7 +221,7 @@ async def list_payrolls(
     query: Annotated[PayrollsQuery, Query()],
     actor: Annotated[Actor, Depends(require("payroll"))],
 ) -> Response:
-    """Newest first; of all households the key reaches, or of one."""
+    """Newest first; of one household, or of all where the key remembers none and none is named."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         payrolls, next_cursor = await service.list_payrolls(session, actor, query)
     return listing(request, [summary_data(payroll, count) for payroll, count in payrolls], next_cursor)

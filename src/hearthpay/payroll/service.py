@@ -12,6 +12,7 @@ from hearthpay.employers.assigned_rates import assigned_sui_rates
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.http.actor import Actor
+from hearthpay.http.entitlements import refuse_long_payroll
 from hearthpay.http.errors import ApiError, Problem, invalid_fields
 from hearthpay.http.paging import page_of
 from hearthpay.http.trail import leave_trace
@@ -30,6 +31,7 @@ async def preview_payroll(
 
     Raises what `run_payroll` raises.
     """
+    refuse_long_payroll(actor.terms, len(request.employees))
     employer = await resolve_employer(session, actor, request.employer_id)
     return await _prepare(session, clock, request, employer, lock=False)
 
@@ -43,8 +45,10 @@ async def run_payroll(
     second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
     `employee_not_in_household`, `employee_not_started`, `invalid_state` (employment ended before the period),
     `payroll_overlap`, `direct_deposit_unavailable`, `unsupported_tax_year`, `tax_year_not_final`,
-    `unsupported_jurisdiction`, and what `resolve_employer` raises.
+    `unsupported_jurisdiction`, `too_many_employees` for a list longer than the plan allows, and what
+    `resolve_employer` raises.
     """
+    refuse_long_payroll(actor.terms, len(request.employees))
     employer = await resolve_employer(session, actor, request.employer_id)
     record = await _prepare(session, clock, request, employer, lock=True)
     if record.projected:
@@ -170,14 +174,13 @@ async def list_payrolls(
 ) -> tuple[list[tuple[Payroll, int]], str | None]:
     """Return one page of payrolls with their employee counts, newest first, and the next page's cursor.
 
-    Without ``employer_id`` all households that the key reaches are listed. Raises `household_forbidden` and
-    `key_mode_mismatch` for a household out of reach.
+    Without ``employer_id`` they are those of the household that the key remembers, or of all its households where it
+    remembers none. Raises `household_forbidden` and `key_mode_mismatch` for a household out of reach.
     """
-    if query.employer_id is not None:
-        await resolve_employer(session, actor, query.employer_id)
     statement = select(Payroll)
-    if query.employer_id is not None:
-        statement = statement.where(Payroll.employer_id == query.employer_id)
+    if query.employer_id is not None or actor.employer_id is not None or actor.employer_sandbox is not None:
+        employer = await resolve_employer(session, actor, query.employer_id)
+        statement = statement.where(Payroll.employer_id == employer.id)
     if query.status is not None:
         statement = statement.where(Payroll.status == query.status)
     if query.from_ is not None:

@@ -44,7 +44,7 @@ class ApiKey:
 
 def generate(mode: Mode) -> ApiKey:
     """A new random key for `mode`."""
-    body = _PREFIXES[mode] + _base62(int.from_bytes(secrets.token_bytes(_RANDOM_BYTES)), _RANDOM_LENGTH)
+    body = _PREFIXES[mode] + base62(int.from_bytes(secrets.token_bytes(_RANDOM_BYTES)), _RANDOM_LENGTH)
     return ApiKey(body + _checksum(body), mode)
 
 
@@ -60,10 +60,11 @@ def parse(text: str) -> ApiKey | None:
 
 
 def _checksum(body: str) -> str:
-    return _base62(zlib.crc32(body.encode("ascii")), _CHECKSUM_LENGTH)
+    return base62(zlib.crc32(body.encode("ascii")), _CHECKSUM_LENGTH)
 
 
-def _base62(number: int, length: int) -> str:
+def base62(number: int, length: int) -> str:
+    """`number` in base62, with leading zeros to `length` digits."""
     digits = []
     for _ in range(length):
         number, remainder = divmod(number, 62)

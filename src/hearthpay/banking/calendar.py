@@ -1,0 +1,128 @@
+"""Banking days of the Federal Reserve, and the deadlines that payroll counts in them.
+
+Days are calendar days in US Eastern time, on which the Reserve Banks keep their hours; instants are aware datetimes.
+"""
+
+from __future__ import annotations
+
+import datetime
+from functools import lru_cache
+from typing import Final
+
+from hearthpay.clock import BUSINESS_TIME
+
+CUT_OFF: Final = datetime.time(15, 0)
+"""From this time on, in Eastern time, what is submitted counts as submitted on the next banking day."""
+
+LEAD_DAYS: Final = 5
+"""Banking days from the submission day to the earliest pay date: the household's debit must settle, and the time
+in which its bank may return it must pass, before the wages go out."""
+
+_DAY: Final = datetime.timedelta(days=1)
+_SATURDAY: Final = 5
+_FEDERAL_RESERVE: Final = "XFED"
+
+
+class NotABankingDayError(ValueError):
+    """A day on which the Federal Reserve settles nothing; `following` is the first day after it that will do."""
+
+    def __init__(self, day: datetime.date) -> None:
+        self.day: Final = day
+        self.following: Final = next_banking_day(day)
+        super().__init__(
+            f"{day.isoformat()} is not a banking day, the next one is {self.following.isoformat()}"
+        )
+
+
+@lru_cache(maxsize=256)
+def _holidays(year: int) -> frozenset[datetime.date]:
+    # The library loads the calendars of all countries, which takes longer than most commands run.
+    from holidays import financial_holidays
+
+    return frozenset(financial_holidays(_FEDERAL_RESERVE, years=year))
+
+
+def is_banking_day(day: datetime.date) -> bool:
+    """Tell whether the Federal Reserve settles payments on this day.
+
+    A holiday on a Sunday closes the Monday; one on a Saturday closes nothing, though government offices keep the
+    Friday (Federal Reserve Bank Services, Holiday Schedules).
+    """
+    return day.weekday() < _SATURDAY and day not in _holidays(day.year)
+
+
+def banking_day_on_or_after(day: datetime.date) -> datetime.date:
+    """Return the day itself where it is a banking day, else the next one."""
+    while not is_banking_day(day):
+        day += _DAY
+    return day
+
+
+def banking_day_on_or_before(day: datetime.date) -> datetime.date:
+    """Return the day itself where it is a banking day, else the one before."""
+    while not is_banking_day(day):
+        day -= _DAY
+    return day
+
+
+def next_banking_day(day: datetime.date) -> datetime.date:
+    """Return the first banking day after the day."""
+    return banking_day_on_or_after(day + _DAY)
+
+
+def previous_banking_day(day: datetime.date) -> datetime.date:
+    """Return the last banking day before the day."""
+    return banking_day_on_or_before(day - _DAY)
+
+
+def add_banking_days(day: datetime.date, count: int) -> datetime.date:
+    """Return the banking day `count` banking days after the day, or before it where `count` is negative.
+
+    The day itself counts for nothing, whether it is a banking day or not; `count` 0 returns it unchanged.
+    """
+    step = next_banking_day if count > 0 else previous_banking_day
+    for _ in range(abs(count)):
+        day = step(day)
+    return day
+
+
+def banking_days_between(start: datetime.date, end: datetime.date) -> int:
+    """Return how many banking days lie after `start`, up to and including `end`.
+
+    Where `end` comes first, those before `start` down to and including `end` count, with a minus. From any day to
+    a banking day, this is the number that `add_banking_days` takes there.
+    """
+    if end < start:
+        return -sum(is_banking_day(end + _DAY * passed) for passed in range((start - end).days))
+    return sum(is_banking_day(end - _DAY * passed) for passed in range((end - start).days))
+
+
+def submission_day(now: datetime.datetime) -> datetime.date:
+    """Return the banking day on which what is submitted at the instant `now` counts as submitted.
+
+    Before `CUT_OFF` that is today, if the banks are open; at `CUT_OFF` and after, the next banking day.
+    A `now` without a timezone raises ValueError, as it names no instant.
+    """
+    if now.utcoffset() is None:
+        raise ValueError("a deadline needs a timezone-aware datetime")
+    eastern = now.astimezone(BUSINESS_TIME)
+    if eastern.time() < CUT_OFF:
+        return banking_day_on_or_after(eastern.date())
+    return next_banking_day(eastern.date())
+
+
+def earliest_pay_date(now: datetime.datetime) -> datetime.date:
+    """Return the first pay date that direct deposit still reaches from the instant `now` (ValueError as above)."""
+    return add_banking_days(submission_day(now), LEAD_DAYS)
+
+
+def send_at(pay_date: datetime.date) -> datetime.datetime:
+    """Return the instant, in UTC, at which the bank files for this pay date close.
+
+    Whatever is submitted before it reaches the pay date, and nothing submitted at it or later does. Raises
+    NotABankingDayError, as no wages arrive on such a day.
+    """
+    if not is_banking_day(pay_date):
+        raise NotABankingDayError(pay_date)
+    day = add_banking_days(pay_date, -LEAD_DAYS)
+    return datetime.datetime.combine(day, CUT_OFF, BUSINESS_TIME).astimezone(datetime.UTC)

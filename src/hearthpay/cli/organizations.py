@@ -1,0 +1,139 @@
+"""`hearthpay organizations`: accounts, their plans and the limits lifted for them."""
+
+from typing import Annotated, Any
+
+import typer
+
+from hearthpay.cli.operator import DataDir, as_operator, refuse
+from hearthpay.clock import SystemClock
+
+organizations = typer.Typer(help="Accounts, their plans and limits.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="The organization's name.")]
+
+
+@organizations.command("create")
+def create_organization(
+    name: Name,
+    plan: Annotated[
+        str | None,
+        typer.Option(help="Its plan, as `hearthpay plans` lists them; left out, the one for new ones."),
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Create an account and print its id."""
+    from hearthpay.http.plans import NEW_ORGANIZATIONS
+
+    chosen = NEW_ORGANIZATIONS if plan is None else _plan(plan)
+    from hearthpay.accounts import service as accounts
+
+    async def run(session: Any) -> str:
+        created = await accounts.create_organization(session, SystemClock(), name, plan=chosen)
+        return f"{created.id}  {created.plan}  {created.name}"
+
+    typer.echo(as_operator(data_dir, run))
+
+
+@organizations.command("list")
+def list_organizations(data_dir: DataDir = None) -> None:
+    """List the accounts: plan, households, API keys in force, and the limits that were lifted."""
+    from hearthpay.accounts import service as accounts
+
+    for entry in as_operator(data_dir, accounts.list_organizations):
+        typer.echo(
+            f"{entry.id}  {entry.name}  {entry.plan}  households: {entry.households}  "
+            f"sandboxes: {entry.sandbox_households}  keys: {entry.keys}" + _lifted(entry.lifted_limits)
+        )
+
+
+@organizations.command("set-plan")
+def set_plan(
+    name: Name,
+    plan: Annotated[str, typer.Argument(help="The plan, as `hearthpay plans` lists them.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Put an account on another plan, within five seconds. What it has too much of stays; nothing can be added."""
+    chosen = _plan(plan)
+    from hearthpay.accounts import service as accounts
+
+    async def run(session: Any) -> str:
+        organization = await _found(session, name)
+        before = organization.plan
+        await accounts.set_plan(session, organization, chosen)
+        return f"{organization.name}: {before} → {organization.plan}"
+
+    typer.echo(as_operator(data_dir, run))
+
+
+@organizations.command("lift")
+def lift(
+    name: Name,
+    limits: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="LIMIT=NUMBER...",
+            help="Such as requests_per_day=100000, households=none (no limit), keys=default (the plan's own again).",
+        ),
+    ],
+    data_dir: DataDir = None,
+) -> None:
+    """Replace limits of an account's plan, upwards or downwards, within five seconds."""
+    lifted, restored = _read_limits(limits)
+    from hearthpay.accounts import service as accounts
+
+    async def run(session: Any) -> str:
+        organization = await _found(session, name)
+        await accounts.lift_limits(session, organization, lifted, restored=restored)
+        return f"{organization.name}: {organization.plan}" + _lifted(organization.lifted_limits)
+
+    typer.echo(as_operator(data_dir, run))
+
+
+async def _found(session: Any, name: str) -> Any:
+    from hearthpay.accounts import service as accounts
+
+    organization = await accounts.find_organization(session, name)
+    if organization is None:
+        refuse(f"there is no organization {name!r}")
+    return organization
+
+
+def _plan(plan: str) -> str:
+    """The plan that was typed; refused before anything starts where there is none of that name."""
+    from hearthpay.http.plans import PLANS
+
+    if plan not in PLANS:
+        refuse(f"there is no plan {plan!r}; known: {', '.join(PLANS)}")
+    return plan
+
+
+def _read_limits(typed: list[str]) -> tuple[dict[str, int | None], list[str]]:
+    """The limits to replace and those to take back; a name or number that is none, or a name twice, is refused."""
+    from hearthpay.http.plans import HIGHEST_LIMIT, LIMITS
+
+    lifted: dict[str, int | None] = {}
+    restored: list[str] = []
+    for entry in typed:
+        name, _, value = entry.partition("=")
+        if name not in LIMITS:
+            refuse(f"{name!r} is not a limit; known: {', '.join(LIMITS)}")
+        if name in lifted or name in restored:
+            refuse(f"{name} is given twice")
+        if value == "default":
+            restored.append(name)
+        elif value == "none":
+            lifted[name] = None
+        elif value.isascii() and value.isdigit() and len(value) <= 10 and int(value) <= HIGHEST_LIMIT:
+            lifted[name] = int(value)
+        else:
+            refuse(
+                f"{name} must be a whole number up to {HIGHEST_LIMIT:,} without separators, none or default"
+            )
+    return lifted, restored
+
+
+def _lifted(limits: dict[str, int | None]) -> str:
+    said = ", ".join(
+        f"{name}={'none' if number is None else number}" for name, number in sorted(limits.items())
+    )
+    return f"  lifted: {said}" if said else ""

@@ -1,0 +1,49 @@
+"""The email that brings an employee the link to the portal. It holds no secret but the link."""
+
+from datetime import datetime
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from hearthpay.clock import BUSINESS_TIME
+from hearthpay.employees.invitation_schemas import InvitationType
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.mail.mailer import Mail
+
+_SUBJECTS: Final[dict[InvitationType, str]] = {
+    "bank_account": "{household} would like to pay you by direct deposit",
+    "tax_info": "{household} needs your tax information for payroll",
+}
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("hearthpay.employees"),
+    autoescape=select_autoescape(["html"]),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def invitation_mail(
+    to: str,
+    employer: Employer,
+    employee: Employee,
+    invitation_type: InvitationType,
+    portal_url: str,
+    expires_at: datetime,
+) -> Mail:
+    """The mail to the address `to`; the last day of the link is told in US Eastern time."""
+    household = f"{employer.first_name} {employer.last_name}"
+    facts = {
+        "type": invitation_type,
+        "household": household,
+        "first_name": employee.first_name,
+        "portal_url": portal_url,
+        "expires": f"{expires_at.astimezone(BUSINESS_TIME):%A, %B %-d, at %-I:%M %p} Eastern time",
+    }
+    return Mail(
+        to=to,
+        subject=_SUBJECTS[invitation_type].format(household=household),
+        text=_TEMPLATES.get_template("invitation.txt").render(facts),
+        html=_TEMPLATES.get_template("invitation.html").render(facts),
+    )

@@ -1,0 +1,282 @@
+"""Invitations: links by which employees enter their numbers themselves, each open once and for seven days.
+
+A new invitation cancels the pending one of its type. The link is a capability: whoever has it may enter numbers in
+the employee's place, and can read none. The database keeps only a hash of its token; the answer kept for an
+`Idempotency-Key` holds the link itself, because the same request must be answered the same.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from math import ceil
+from typing import Final, cast
+from uuid import UUID
+
+from sqlalchemy import func, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.clock import Clock
+from hearthpay.database import audit
+from hearthpay.database.audit import ActorKind
+from hearthpay.database.session import Database, Tenant
+from hearthpay.employees.invitation_mail import invitation_mail
+from hearthpay.employees.invitation_schemas import InvitationItem, InvitationType, NewInvitation
+from hearthpay.employees.models import Employee, Invitation
+from hearthpay.employees.onboarding import direct_deposit_available
+from hearthpay.employees.service import lock_employee
+from hearthpay.employers.models import Employer
+from hearthpay.http.actor import Actor
+from hearthpay.http.errors import ApiError
+from hearthpay.http.trail import leave_trace
+from hearthpay.mail.mailer import Mailer
+from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
+
+PORTAL_PATH: Final = "/portal"
+"""Where the portal's links begin; the token follows."""
+OPEN_FOR: Final = timedelta(days=7)
+BETWEEN_BANK_INVITATIONS: Final = timedelta(hours=24)
+
+_FIND: Final = text(
+    "SELECT invitation_id, organization_id, employer_id, sandbox, employee_id, type, status, expires_at "
+    "FROM find_invitation(:token_hash)"
+)
+
+
+async def invite(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    mailer: Mailer | None,
+    portal: str,
+    employee_id: UUID,
+    new: NewInvitation,
+) -> InvitationItem:
+    """Open a link for the employee below the address `portal`, and send it where that is wanted and possible.
+
+    The email leaves last, before the commit, and gets ten seconds; meanwhile nobody else changes the employee.
+    Whatever becomes of it, the invitation stays. No email leaves for a sandbox household, or to an employee
+    without an address.
+
+    Raises `not_found`, `invalid_state` for someone who has left, `direct_deposit_unavailable` and
+    `invitation_too_soon`.
+    """
+    employee = await lock_employee(session, employee_id)
+    employer = await session.get_one(Employer, employee.employer_id)
+    if employee.status == "terminated":
+        raise ApiError(
+            "invalid_state",
+            "This employment has ended: nobody can be invited to it.",
+            details={"status": employee.status, "end_date": employee.end_date},
+        )
+    if new.type == "bank_account":
+        await _refuse_bank_account(session, clock, employer, employee, new)
+    cancelled = await session.scalar(
+        update(Invitation)
+        .where(
+            Invitation.employee_id == employee.id,
+            Invitation.type == new.type,
+            Invitation.status == "pending",
+        )
+        .values(status="cancelled")
+        .returning(Invitation.id)
+    )
+    token = generate_token()
+    invitation = _invitation(employee, clock.now(), token, new.type)
+    session.add(invitation)
+    await session.flush()
+    portal_url = f"{portal.rstrip('/')}/{token.text}"
+    if new.send_email and mailer is not None and employee.email is not None and not employee.sandbox:
+        mail = invitation_mail(
+            employee.email, employer, employee, new.type, portal_url, invitation.expires_at
+        )
+        invitation.email_sent = await mailer.send(mail)
+        await session.flush()
+    await leave_trace(
+        session,
+        actor,
+        "invitation.create",
+        employer_id=employer.id,
+        subject_id=invitation.id,
+        details={
+            "employee_id": employee.id,
+            "type": new.type,
+            "send_email": new.send_email,
+            "email_sent": invitation.email_sent,
+            "cancelled": cancelled,
+        },
+    )
+    return InvitationItem(portal_url, invitation.email_sent, invitation.expires_at)
+
+
+async def _refuse_bank_account(
+    session: AsyncSession, clock: Clock, employer: Employer, employee: Employee, new: NewInvitation
+) -> None:
+    """Refuse what direct deposit does not allow yet, or not so soon again."""
+    if not await direct_deposit_available(session, employer):
+        raise ApiError(
+            "direct_deposit_unavailable",
+            "This household cannot pay by direct deposit yet: it has no bank account of its own.",
+            details={"employer_id": employer.id},
+        )
+    if not new.send_email:
+        return
+    latest = await session.scalar(
+        select(func.max(Invitation.created_at)).where(
+            Invitation.employee_id == employee.id, Invitation.type == new.type
+        )
+    )
+    if latest is None or clock.now() >= latest + BETWEEN_BANK_INVITATIONS:
+        return
+    retry_at = latest + BETWEEN_BANK_INVITATIONS
+    raise ApiError(
+        "invitation_too_soon",
+        "An employee is invited to enter a bank account once in 24 hours. With send_email: false you get a new "
+        "link at once, to pass on yourself.",
+        details={"retry_at": retry_at},
+        headers={"Retry-After": str(ceil((retry_at - clock.now()).total_seconds()))},
+    )
+
+
+def _invitation(
+    employee: Employee, now: datetime, token: PortalToken, invitation_type: InvitationType
+) -> Invitation:
+    return Invitation(
+        id=uuid7(),
+        organization_id=employee.organization_id,
+        employer_id=employee.employer_id,
+        sandbox=employee.sandbox,
+        employee_id=employee.id,
+        type=invitation_type,
+        status="pending",
+        token_hash=token.hash,
+        email_sent=False,
+        created_at=now,
+        expires_at=now + OPEN_FOR,
+        completed_at=None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OpenInvitation:
+    """What the holder of a link may know: whose pay it is about, and what is to be entered."""
+
+    invitation: Invitation
+    type: InvitationType
+    first_name: str
+    household: str
+    sandbox: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """The employee whom a link belongs to, as the audit log names who did something in the portal."""
+
+    id: UUID
+    request_id: str
+    kind: ActorKind = "employee"
+
+
+Entry = Callable[[AsyncSession, Visitor, Invitation], Awaitable[None]]
+"""Stores what the employee typed."""
+
+
+async def look_up(database: Database, clock: Clock, token: str) -> OpenInvitation:
+    """The invitation that the token of a link opens.
+
+    Raises `not_found` for a token that opens nothing and never did, `gone` for one that was used, replaced or has
+    expired.
+    """
+    tenant, found = await _find(database, clock, token)
+    async with database.transaction(tenant) as session:
+        return await _opened(session, found.invitation_id)
+
+
+async def complete(
+    database: Database, clock: Clock, token: str, request_id: str, enter: Entry
+) -> OpenInvitation:
+    """Use the invitation up: `enter` stores what the employee typed, in the same transaction.
+
+    Of two attempts at once one succeeds. Raises what `look_up` and `enter` raise; the invitation then stays as it was.
+    """
+    tenant, found = await _find(database, clock, token)
+    async with database.transaction(tenant) as session:
+        employee = await lock_employee(session, found.employee_id)
+        used = await session.scalar(
+            update(Invitation)
+            .where(
+                Invitation.id == found.invitation_id,
+                Invitation.status == "pending",
+                Invitation.expires_at > clock.now(),
+            )
+            .values(status="completed", completed_at=clock.now())
+            .returning(Invitation.id)
+        )
+        if used is None:
+            raise _over()
+        opened = await _opened(session, found.invitation_id)
+        visitor = Visitor(employee.id, request_id)
+        await enter(session, visitor, opened.invitation)
+        await audit.record(
+            session,
+            actor_kind=visitor.kind,
+            actor_id=visitor.id,
+            organization_id=employee.organization_id,
+            employer_id=employee.employer_id,
+            sandbox=employee.sandbox,
+            action="invitation.complete",
+            subject_id=found.invitation_id,
+            request_id=request_id,
+            details={"employee_id": employee.id, "type": opened.type},
+        )
+    return opened
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    invitation_id: UUID
+    employee_id: UUID
+
+
+async def _find(database: Database, clock: Clock, token: str) -> tuple[Tenant, _Found]:
+    parsed = parse_token(token)
+    if parsed is None:
+        raise _unknown()
+    async with database.transaction(None) as session:
+        row = (await session.execute(_FIND, {"token_hash": parsed.hash})).one_or_none()
+    if row is None:
+        raise _unknown()
+    if row.status != "pending" or row.expires_at <= clock.now():
+        raise _over()
+    return Tenant(row.organization_id, row.sandbox, row.employer_id), _Found(
+        row.invitation_id, row.employee_id
+    )
+
+
+async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
+    row = (
+        await session.execute(
+            select(Invitation, Employee.first_name, Employer.last_name)
+            .join(Employee, Employee.id == Invitation.employee_id)
+            .join(Employer, Employer.id == Invitation.employer_id)
+            .where(Invitation.id == invitation_id)
+        )
+    ).one_or_none()
+    if row is None:  # deleted with its sandbox household a moment ago
+        raise _unknown()
+    invitation = row[0]
+    return OpenInvitation(
+        invitation=invitation,
+        type=cast(InvitationType, invitation.type),
+        first_name=row[1],
+        household=row[2],
+        sandbox=invitation.sandbox,
+    )
+
+
+def _unknown() -> ApiError:
+    return ApiError("not_found", "This link opens nothing.")
+
+
+def _over() -> ApiError:
+    return ApiError("gone", "This link was used, replaced by a newer one, or has expired.")

@@ -1,0 +1,109 @@
+"""What employees have entered in the portal, and how it gets into the vault."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final, Literal
+from uuid import UUID
+
+from sqlalchemy import ARRAY, Uuid, bindparam, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.clock import Clock
+from hearthpay.database.vault_store import Reader, last_four, store_secret
+from hearthpay.employees.models import Employee, Invitation
+from hearthpay.employees.schemas import Onboarding, OnboardingStatus
+from hearthpay.employers.models import Employer
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_cipher import SecretOwner
+from hearthpay.security.vault_numbers import SecretNumber
+
+AccountType = Literal["checking", "savings"]
+
+NOTHING_ENTERED: Final = Onboarding(bank_account="missing", tax_info="missing")
+"""The onboarding of an employee who has just been added."""
+
+# One statement however long the list: what lies in the vault, and the links that would still open.
+_PROGRESS: Final = text(
+    "SELECT owner_id AS employee_id, kind AS entered, NULL AS invited FROM vault "
+    "WHERE owner_kind = 'employee' AND owner_id = ANY (:employees) "
+    "UNION ALL "
+    "SELECT employee_id, NULL, type FROM invitations "
+    "WHERE employee_id = ANY (:employees) AND status = 'pending' AND expires_at > :now"
+).bindparams(bindparam("employees", type_=ARRAY(Uuid)))
+
+
+async def onboarding_of(
+    session: AsyncSession, clock: Clock, employees: Sequence[Employee]
+) -> Mapping[UUID, Onboarding]:
+    """How far each of the employees has come, by their ids; asked of the database at once."""
+    if not employees:
+        return {}
+    ids = [employee.id for employee in employees]
+    entered: dict[UUID, set[str]] = {employee_id: set() for employee_id in ids}
+    invited: dict[UUID, set[str]] = {employee_id: set() for employee_id in ids}
+    for row in await session.execute(_PROGRESS, {"employees": ids, "now": clock.now()}):
+        if row.entered is not None:
+            entered[row.employee_id].add(row.entered)
+        else:
+            invited[row.employee_id].add(row.invited)
+    return {
+        employee_id: Onboarding(
+            bank_account=_status(
+                entered[employee_id] >= {"bank_routing", "bank_account"},
+                "bank_account" in invited[employee_id],
+            ),
+            tax_info=_status(
+                not entered[employee_id].isdisjoint({"ssn", "itin"}), "tax_info" in invited[employee_id]
+            ),
+        )
+        for employee_id in ids
+    }
+
+
+def _status(complete: bool, invited: bool) -> OnboardingStatus:
+    if complete:
+        return "complete"
+    return "invited" if invited else "missing"
+
+
+async def direct_deposit_available(session: AsyncSession, employer: Employer) -> bool:
+    """Whether the household can pay by direct deposit: its own bank account lies in the vault."""
+    household = SecretOwner(
+        employer.organization_id, employer.id, employer.sandbox, kind="employer", id=employer.id
+    )
+    return await last_four(session, household, "bank_account") is not None
+
+
+async def save_employee_bank_account(
+    session: AsyncSession,
+    ring: KeyRing,
+    actor: Reader,
+    invitation: Invitation,
+    routing: SecretNumber,
+    account: SecretNumber,
+    account_type: AccountType,
+) -> AccountType:
+    """Put the account that the employee entered into the vault, in the place of an earlier one.
+
+    Returns the type of account that was kept. Leaves an audit row for each number.
+    """
+    owner = _owner(invitation)
+    await store_secret(session, ring, actor, owner, routing)
+    await store_secret(session, ring, actor, owner, account)
+    return account_type
+
+
+async def save_employee_tax_number(
+    session: AsyncSession, ring: KeyRing, actor: Reader, invitation: Invitation, number: SecretNumber
+) -> None:
+    """Put the Social Security number or ITIN that the employee entered into the vault; leaves an audit row."""
+    await store_secret(session, ring, actor, _owner(invitation), number)
+
+
+def _owner(invitation: Invitation) -> SecretOwner:
+    return SecretOwner(
+        invitation.organization_id,
+        invitation.employer_id,
+        invitation.sandbox,
+        kind="employee",
+        id=invitation.employee_id,
+    )

@@ -1,0 +1,75 @@
+"""How far a household is with its employer identification number (EIN): none, pending, approved.
+
+A household applies with Form SS-4 (pending); the IRS assigns the number (approved) or refuses (none again). An
+assigned number is never taken back, so nothing leads away from approved.
+"""
+
+from collections.abc import Mapping
+from typing import Final, TypeGuard
+from uuid import UUID
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database import audit
+from hearthpay.employers.models import Employer
+from hearthpay.employers.schemas import EinStatus
+from hearthpay.http.errors import ApiError
+
+NEXT: Final[Mapping[EinStatus, tuple[EinStatus, ...]]] = {
+    "none": ("pending",),
+    "pending": ("approved", "none"),
+    "approved": (),
+}
+"""Where each status may lead."""
+
+# One statement: of two changes at once the second sees what the first has left.
+_CHANGE: Final = text(
+    "UPDATE employers SET ein_status = :status WHERE id = :employer_id AND ein_status = ANY(:allowed_from) "
+    "RETURNING organization_id, sandbox, old.ein_status AS before"
+)
+
+
+def is_ein_status(value: str) -> TypeGuard[EinStatus]:
+    """Whether `value` is one of the three."""
+    return value in NEXT
+
+
+async def set_ein_status(session: AsyncSession, employer_id: UUID, status: EinStatus) -> EinStatus:
+    """Move a household to `status` and return the one before; for the operator's session, with an audit row.
+
+    Raises `not_found` for an unknown household, and `invalid_state` telling the current status and where it may lead
+    to where `status` is not among them; nothing is changed then.
+    """
+    allowed_from = [before for before, following in NEXT.items() if status in following]
+    change = {"status": status, "employer_id": employer_id, "allowed_from": allowed_from}
+    row = (await session.execute(_CHANGE, change)).one_or_none()
+    if row is None:
+        raise await _refusal(session, employer_id, status)
+    before: EinStatus = row.before
+    await audit.record(
+        session,
+        actor_kind="operator",
+        actor_id=None,
+        organization_id=row.organization_id,
+        employer_id=employer_id,
+        sandbox=row.sandbox,
+        action="employer.ein_status",
+        subject_id=employer_id,
+        request_id=None,
+        details={"before": before, "after": status},
+    )
+    return before
+
+
+async def _refusal(session: AsyncSession, employer_id: UUID, status: EinStatus) -> ApiError:
+    current = await session.scalar(select(Employer.ein_status).where(Employer.id == employer_id))
+    if current is None or not is_ein_status(current):
+        return ApiError("not_found", f"There is no household with the id {employer_id}.")
+    following = NEXT[current]
+    may = f"may become {' or '.join(following)}" if following else "is final"
+    return ApiError(
+        "invalid_state",
+        f"The household's EIN status is {current}, which {may}; it cannot become {status}.",
+        details={"ein_status": current, "allowed": list(following)},
+    )

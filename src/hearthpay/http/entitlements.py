@@ -1,0 +1,51 @@
+"""The refusals of what goes beyond an organization's plan: a feature it lacks, one more than it allows."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from hearthpay.http.errors import ApiError
+from hearthpay.http.plans import Feature, LimitName, Terms, required_plan
+
+_COUNTED: Final[Mapping[LimitName, str]] = {
+    "employees_per_household": "active employees in a household",
+    "households": "households",
+    "sandbox_households": "sandbox households",
+    "keys": "API keys in force",
+}
+
+
+def refuse_missing_feature(terms: Terms, feature: Feature) -> None:
+    """Raise `subscription_required` where the organization's plan does not have `feature`."""
+    if feature not in terms.features:
+        needed = required_plan(feature)
+        raise ApiError(
+            "subscription_required",
+            f"The plan '{terms.plan}' does not include {feature.replace('_', ' ')}; the smallest plan that does is "
+            f"'{needed}'.",
+            details={"plan": terms.plan, "required_plan": needed, "feature": feature},
+        )
+
+
+def refuse_beyond(terms: Terms, limit: LimitName, current: int) -> None:
+    """Raise `plan_limit_reached` where there are `current` already and one more would be too many.
+
+    The caller holds a lock under which it counted; what a smaller plan finds too many of stays.
+    """
+    allowed: int | None = getattr(terms.limits, limit)
+    if allowed is not None and current >= allowed:
+        raise ApiError(
+            "plan_limit_reached",
+            f"The plan '{terms.plan}' allows {allowed} {_COUNTED[limit]}; there are {current}.",
+            details={"plan": terms.plan, "limit": allowed, "current": current, "limit_name": limit},
+        )
+
+
+def refuse_long_payroll(terms: Terms, employees: int) -> None:
+    """Raise `too_many_employees` where a payroll lists more employees than a household of the plan may have."""
+    allowed = terms.limits.employees_per_household
+    if allowed is not None and employees > allowed:
+        raise ApiError(
+            "too_many_employees",
+            f"employees lists {employees}; the plan '{terms.plan}' allows {allowed} in one payroll.",
+            details={"plan": terms.plan, "limit": allowed, "current": employees},
+        )

@@ -1,0 +1,141 @@
+"""What Prometheus may read of the running service: requests, their durations, the process; no ids, no money.
+
+Metrics tell how much a household service is used, so they are no one's but the operator's: `/metrics` answers only
+where `HEARTHPAY_METRICS_TOKEN` is set, and only to who shows that token.
+"""
+
+import secrets
+from typing import Final
+
+from fastapi import FastAPI
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    GCCollector,
+    Histogram,
+    PlatformCollector,
+    ProcessCollector,
+    disable_created_metrics,
+    generate_latest,
+)
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.http.errors import ApiError
+
+TOKEN_VARIABLE: Final = "HEARTHPAY_METRICS_TOKEN"  # noqa: S105 - its name, not a token
+PATH: Final = "/metrics"
+
+_CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="hearthpay metrics"'}
+_BUCKETS: Final = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+_NO_ROUTE: Final = "none"
+_OTHER_METHOD: Final = "other"
+_RATE_LIMITED: Final = 429
+
+# A second series for each, to say when it began: Prometheus itself has no use for it in this format.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+
+class Metrics:
+    """The numbers of one application, in a registry of its own: a process may hold several applications."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.in_flight = 0
+        """How many requests are being answered at this moment."""
+        self._requests = Counter(
+            "hearthpay_http_requests",
+            "Requests answered, by method, route template and status (0: broken off before the answer).",
+            ("method", "route", "status"),
+            registry=self.registry,
+        )
+        self._durations = Histogram(
+            "hearthpay_http_request_duration_seconds",
+            "How long answers took.",
+            ("method", "route"),
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self._replays = Counter(
+            "hearthpay_http_idempotent_replays",
+            "Requests answered from what an earlier one with the same idempotency key had answered.",
+            ("route",),
+            registry=self.registry,
+        )
+        self._rate_limited = Counter(
+            "hearthpay_http_rate_limited",
+            "Requests refused because their key had used up its day.",
+            ("route",),
+            registry=self.registry,
+        )
+        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self.registry.register(_InFlight(self))
+        ProcessCollector(registry=self.registry)
+        PlatformCollector(registry=self.registry)
+        GCCollector(registry=self.registry)
+
+    def count(self, method: str, route: str | None, status: int, seconds: float, *, replayed: bool) -> None:
+        """Count one request. Labels are bounded: a method or address that a client made up is not among them."""
+        template = _NO_ROUTE if route is None else route
+        known = self._known.get((method, template, status))
+        if known is None:
+            known = self._series(method, template, status)
+        known[0].inc()
+        known[1].observe(seconds)
+        if replayed:
+            self._replays.labels(template).inc()
+        if status == _RATE_LIMITED:
+            self._rate_limited.labels(template).inc()
+
+    def _series(self, method: str, template: str, status: int) -> tuple[Counter, Histogram]:
+        """The two series of such a request, remembered: finding them costs more than counting."""
+        name = method if method in _METHODS else _OTHER_METHOD
+        series = (self._requests.labels(name, template, str(status)), self._durations.labels(name, template))
+        if name == method:
+            self._known[method, template, status] = series
+        return series
+
+    def exposition(self) -> bytes:
+        """Everything, in Prometheus's text format."""
+        return generate_latest(self.registry)
+
+
+class _InFlight(Collector):
+    """The gauge of requests under way; a plain number until somebody asks."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> list[GaugeMetricFamily]:
+        """The gauge as it stands."""
+        return [
+            GaugeMetricFamily(
+                "hearthpay_http_requests_in_flight",
+                "Requests being answered at this moment.",
+                value=self._metrics.in_flight,
+            )
+        ]
+
+
+def install(app: FastAPI, metrics: Metrics, token: str | None) -> None:
+    """Let `app` answer `/metrics` to who shows `token`; with no token, or an empty one, there is no such address."""
+    if not token:
+        return
+    expected = token.encode("utf-8")
+
+    async def answer(request: Request) -> Response:
+        kind, _, presented = request.headers.get("authorization", "").partition(" ")
+        shown = presented.strip().encode("latin-1")
+        if kind.lower() != "bearer" or not secrets.compare_digest(shown, expected):
+            raise ApiError(
+                "authentication_required",
+                "This address needs the operator's metrics token as 'Authorization: Bearer …'.",
+                headers=_CHALLENGE,
+            )
+        return Response(metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
+
+    app.add_api_route(PATH, answer, include_in_schema=False)

@@ -1,0 +1,1 @@
+"""Email, sent through the mail server that the operator names."""

@@ -1,0 +1,66 @@
+"""Reading a form that a browser sends, and telling whether the page it was sent from is ours.
+
+The fields are URL-encoded, few and short: the standard library reads them, and no field is a file.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.requests import Request
+
+from hearthpay.http.errors import ApiError
+from hearthpay.http.runtime import address_of
+
+_LARGEST: Final = 10_000
+_MOST_FIELDS: Final = 20
+_KIND: Final = "application/x-www-form-urlencoded"
+
+
+async def read_form(request: Request) -> Mapping[str, str]:
+    """The fields of the form; of a field sent twice, the last.
+
+    Raises `validation_error` for what is no form of ours: another content type, too long, or not UTF-8.
+    """
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    body = bytearray()
+    async for chunk in request.stream():
+        if (
+            len(body) <= _LARGEST
+        ):  # the rest is received and dropped, so that the client gets to read the refusal
+            body += chunk
+    if kind != _KIND or len(body) > _LARGEST:
+        raise _unreadable()
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict"
+        )
+    except ValueError:
+        raise _unreadable() from None
+    return dict(pairs)
+
+
+def refuse_other_sites(request: Request) -> None:
+    """Refuse a form that a page of another site sent (`invalid_state`, 403).
+
+    Browsers tell by `Sec-Fetch-Site`; older ones, and all of them over plain HTTP, only by `Origin`. That one is
+    `null` from our own pages, because they name no referrer, and is let pass: a stranger's page would still
+    need the link itself.
+    """
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        foreign = site not in ("same-origin", "none")
+    else:
+        origin = request.headers.get("origin", "null")
+        foreign = origin not in ("null", _origin(address_of(request)), _origin(str(request.base_url)))
+    if foreign:
+        raise ApiError("invalid_state", "This form was sent from another site.", status=403)
+
+
+def _origin(address: str) -> str:
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _unreadable() -> ApiError:
+    return ApiError("validation_error", "This form could not be read.")

@@ -1,0 +1,82 @@
+"""What employees type into the portal's forms, checked field by field.
+
+A problem says what is wrong with a field and never repeats what was typed; a number goes back into no page.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, cast, get_args
+
+from hearthpay.employees.onboarding import AccountType
+from hearthpay.security.vault_numbers import InvalidNumberError, NumberKind, SecretNumber, parse_number
+
+Problems = Mapping[str, str]
+"""What is wrong, by the name of the field."""
+
+_REQUIRED: Final = "Please fill in this field."
+_SEPARATORS: Final = str.maketrans("", "", " -\u2010\u2011\u2012\u2013\u00a0")
+
+
+class FormError(Exception):
+    """Some fields are not as they must be."""
+
+    def __init__(self, problems: Problems) -> None:
+        super().__init__("the form has problems")
+        self.problems: Final = problems
+
+
+@dataclass(frozen=True, slots=True)
+class BankAccountEntry:
+    """The account that wages go to."""
+
+    routing: SecretNumber
+    account: SecretNumber
+    account_type: AccountType
+
+
+def read_bank_account(form: Mapping[str, str]) -> BankAccountEntry:
+    """The bank account of the form; the account number must have been typed twice alike. Raises FormError."""
+    problems: dict[str, str] = {}
+    routing = _number("bank_routing", form, "routing_number", problems)
+    account = _number("bank_account", form, "account_number", problems)
+    repeated = _digits(form, "account_number_again")
+    if not repeated:
+        problems["account_number_again"] = _REQUIRED
+    elif account is not None and account.reveal() != repeated:
+        problems["account_number_again"] = "The two account numbers differ: please type both again."
+    account_type = form.get("account_type", "")
+    if account_type not in get_args(AccountType):
+        problems["account_type"] = "Please choose checking or savings."
+    if routing is None or account is None or problems:
+        raise FormError(problems)
+    return BankAccountEntry(routing, account, cast(AccountType, account_type))
+
+
+def read_tax_number(form: Mapping[str, str]) -> SecretNumber:
+    """The Social Security number or ITIN of the form; an ITIN is one that begins with 9. Raises FormError."""
+    problems: dict[str, str] = {}
+    kind: NumberKind = "itin" if _digits(form, "tax_number").startswith("9") else "ssn"
+    number = _number(kind, form, "tax_number", problems)
+    if number is None:
+        raise FormError(problems)
+    return number
+
+
+def _number(
+    kind: NumberKind, form: Mapping[str, str], field: str, problems: dict[str, str]
+) -> SecretNumber | None:
+    digits = _digits(form, field)
+    if not digits:
+        problems[field] = _REQUIRED
+        return None
+    try:
+        return parse_number(kind, digits)
+    except InvalidNumberError as error:
+        message = str(error)
+        problems[field] = f"{message[:1].upper()}{message[1:]}."
+        return None
+
+
+def _digits(form: Mapping[str, str], field: str) -> str:
+    """What was typed, without the blanks and hyphens by which people group digits."""
+    return form.get(field, "").strip().translate(_SEPARATORS)

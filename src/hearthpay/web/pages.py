@@ -1,0 +1,44 @@
+"""HTML pages from templates, with the headers of a page that holds a secret in its address."""
+
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+
+STYLE_PATH: Final = "/assets/hearthpay.css"
+
+# The gate adds no-referrer and nosniff. No script runs, and a form goes nowhere but here.
+_HEADERS: Final = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+    "X-Robots-Tag": "noindex",
+}
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("hearthpay.web"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_STYLE: Final = files("hearthpay.web").joinpath("static/hearthpay.css").read_bytes()
+
+
+def page(
+    template: str,
+    facts: Mapping[str, object] | None = None,
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """The page that `template` makes of `facts`; what it prints is escaped."""
+    body = _TEMPLATES.get_template(template).render({"style": STYLE_PATH, **(facts or {})})
+    return HTMLResponse(body, status, {**_HEADERS, **(headers or {})})
+
+
+async def style(request: Request) -> Response:  # noqa: ARG001 - a route's signature
+    """The style sheet of every page."""
+    return Response(_STYLE, media_type="text/css", headers={"Cache-Control": "public, max-age=3600"})

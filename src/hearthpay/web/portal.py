@@ -1,0 +1,120 @@
+"""The portal: where an employee who was sent a link enters a bank account or a taxpayer number.
+
+The token in the address is all that is asked for, so it stays out of logs, caches and referrers, and it works once.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
+
+from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.database.session import DatabaseUnavailable
+from hearthpay.employees.invitations import (
+    PORTAL_PATH,
+    Entry,
+    OpenInvitation,
+    Visitor,
+    complete,
+    look_up,
+)
+from hearthpay.employees.models import Invitation
+from hearthpay.employees.onboarding import save_employee_bank_account, save_employee_tax_number
+from hearthpay.http.envelope import request_id_of
+from hearthpay.http.errors import ApiError
+from hearthpay.http.runtime import runtime_of
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.web.forms import read_form, refuse_other_sites
+from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_number
+from hearthpay.web.pages import STYLE_PATH, page, style
+
+router: Final = APIRouter(include_in_schema=False)
+router.add_api_route(STYLE_PATH, style)
+
+_LINK: Final = f"{PORTAL_PATH}/{{token}}"
+_TRY_AGAIN: Final = {"Retry-After": "5"}
+_KIND_NAMES: Final = {"ssn": "Social Security number", "itin": "taxpayer number (ITIN)"}
+
+Handler = Callable[[Request, str], Awaitable[Response]]
+
+
+async def _friendly(request: Request, handler: Handler) -> Response:
+    """What `handler` answers; a refusal becomes a page that says what to do."""
+    token = request.path_params["token"]
+    try:
+        return await handler(request, token)
+    except ApiError as error:
+        if error.code not in ("not_found", "gone"):
+            return page("trouble.html", {"message": error.message}, status=error.status)
+        return page("closed.html", {"over": error.code == "gone"}, status=error.status)
+    except DatabaseUnavailable:
+        message = "Something is not working on our side just now."
+        return page("trouble.html", {"message": message}, status=503, headers=_TRY_AGAIN)
+
+
+@router.get(_LINK)
+async def show(request: Request) -> Response:
+    """The form that the link opens."""
+    return await _friendly(request, _show)
+
+
+@router.post(_LINK)
+async def submit(request: Request) -> Response:
+    """Takes the form; the link is used up then."""
+    return await _friendly(request, _submit)
+
+
+async def _show(request: Request, token: str) -> Response:
+    runtime = runtime_of(request)
+    return _form(await look_up(runtime.database, runtime.clock, token))
+
+
+async def _submit(request: Request, token: str) -> Response:
+    refuse_other_sites(request)
+    runtime = runtime_of(request)
+    if runtime.ring is None:
+        raise ApiError("service_unavailable", "This service cannot keep your numbers safe yet.")
+    opened = await look_up(runtime.database, runtime.clock, token)
+    form = await read_form(request)
+    try:
+        enter, shown = _entry(opened, form, runtime.ring)
+    except FormError as error:
+        return _form(opened, error.problems, account_type=form.get("account_type", ""))
+    await complete(runtime.database, runtime.clock, token, request_id_of(request), enter)
+    return page("thanks.html", _facts(opened) | {"shown": shown})
+
+
+def _entry(opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing) -> tuple[Entry, str]:
+    """How the form is stored, and what of it may be shown: last digits only. Raises FormError."""
+    if opened.type == "bank_account":
+        bank = read_bank_account(form)
+
+        async def enter_bank(session: AsyncSession, visitor: Visitor, invitation: Invitation) -> None:
+            await save_employee_bank_account(
+                session, ring, visitor, invitation, bank.routing, bank.account, bank.account_type
+            )
+
+        return enter_bank, f"{bank.account_type} account ending in {bank.account.last_four}"
+
+    number = read_tax_number(form)
+
+    async def enter_number(session: AsyncSession, visitor: Visitor, invitation: Invitation) -> None:
+        await save_employee_tax_number(session, ring, visitor, invitation, number)
+
+    return enter_number, f"{_KIND_NAMES[number.kind]} ending in {number.last_four}"
+
+
+def _form(opened: OpenInvitation, problems: Problems | None = None, *, account_type: str = "") -> Response:
+    """The empty form; with `problems`, what is wrong next to each field. Only the type of account is kept."""
+    facts = _facts(opened) | {"problems": problems or {}, "account_type": account_type}
+    return page(f"{opened.type}.html", facts, status=400 if problems else 200)
+
+
+def _facts(opened: OpenInvitation) -> dict[str, object]:
+    return {
+        "first_name": opened.first_name,
+        "household": opened.household,
+        "sandbox": opened.sandbox,
+    }

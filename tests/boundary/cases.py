@@ -1,0 +1,175 @@
+"""One right request for every endpoint, in any world; what a wrong key gets for it follows from the OpenAPI document.
+
+A new endpoint needs one function here: it returns the request that succeeds in the world given, without the path's
+ids and without `employer_id`, which the tests fill in with right and with wrong ones.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Final
+
+from fastapi import FastAPI
+
+from hearthpay.http.routing import Endpoint
+from tests.boundary.worlds import World
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request without the path's ids and without `employer_id`. No body: none is sent."""
+
+    body: dict[str, Any] | None = None
+    query: dict[str, Any] = field(default_factory=dict)
+
+
+class Names(Enum):
+    """How a request says whose rows it is about."""
+
+    NOTHING = "the key alone"
+    HOUSEHOLD_IN_BODY = "employer_id in the body"
+    HOUSEHOLD_IN_QUERY = "employer_id in the query"
+    HOUSEHOLD_IN_PATH = "employer_id in the path"
+    OBJECT_IN_PATH = "another id in the path"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """How to ask one endpoint rightly, and what is particular about it."""
+
+    ask: Callable[[World], Asked]
+    test_keys_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One endpoint as the application and its document describe it."""
+
+    id: str
+    method: str
+    path: str
+    scope: str | None
+    names: Names
+    household_required: bool
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether its method promises so."""
+        return self.method == "GET"
+
+
+CASES: Final[dict[str, Case]] = {}
+
+
+def _case(operation_id: str, **particulars: Any) -> Callable[[Callable[[World], Asked]], None]:
+    def register(ask: Callable[[World], Asked]) -> None:
+        CASES[operation_id] = Case(ask, **particulars)
+
+    return register
+
+
+def operations(app: FastAPI) -> dict[str, Operation]:
+    """Every endpoint of the application, by its operation id."""
+    document = app.openapi()
+    found = {}
+    for route in app.routes:
+        if isinstance(route, Endpoint):
+            for method in route.methods or ():
+                described = document["paths"][route.path_format][method.lower()]
+                names, required = _names(document, route, described)
+                operation_id = described["operationId"]
+                found[operation_id] = Operation(
+                    operation_id, method, route.path_format, route.required_scope, names, required
+                )
+    return found
+
+
+def _names(document: dict[str, Any], route: Endpoint, described: dict[str, Any]) -> tuple[Names, bool]:
+    if "{employer_id}" in route.path_format:
+        return Names.HOUSEHOLD_IN_PATH, True
+    if "{" in route.path_format:
+        return Names.OBJECT_IN_PATH, True
+    for parameter in described.get("parameters", ()):
+        if parameter["in"] == "query" and parameter["name"] == "employer_id":
+            return Names.HOUSEHOLD_IN_QUERY, parameter.get("required", False)
+    for content in described.get("requestBody", {}).get("content", {}).values():
+        schema = _resolved(document, content["schema"])
+        if "employer_id" in schema["properties"]:
+            return Names.HOUSEHOLD_IN_BODY, "employer_id" in schema.get("required", ())
+    return Names.NOTHING, False
+
+
+def _resolved(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    return schema
+
+
+@_case("calculate")
+def _calculate(world: World) -> Asked:
+    return Asked({"state": "CA", "annual_wages": 35_000})
+
+
+@_case("checkThreshold")
+def _check_threshold(world: World) -> Asked:
+    return Asked(query={"state": "CA", "annual_wages": 2_900})
+
+
+@_case("listEmployers")
+def _list_employers(world: World) -> Asked:
+    return Asked()
+
+
+@_case("createEmployer")
+def _create_employer(world: World) -> Asked:
+    return Asked(world.household())
+
+
+@_case("deleteEmployer", test_keys_only=True)
+def _delete_employer(world: World) -> Asked:
+    return Asked(query={"reset": "true"})
+
+
+@_case("listEmployees")
+def _list_employees(world: World) -> Asked:
+    return Asked(query={"limit": 10})
+
+
+@_case("createEmployee")
+def _create_employee(world: World) -> Asked:
+    return Asked(world.person("Eva"))
+
+
+@_case("updateEmployee")
+def _update_employee(world: World) -> Asked:
+    return Asked({"pay_rate": 1001.5})
+
+
+@_case("terminateEmployee")
+def _terminate_employee(world: World) -> Asked:
+    return Asked({"end_date": "2026-11-20"})
+
+
+@_case("inviteEmployee")
+def _invite_employee(world: World) -> Asked:
+    return Asked({"type": "tax_info", "send_email": False})
+
+
+@_case("previewPayroll")
+def _preview_payroll(world: World) -> Asked:
+    return Asked(world.payroll(world.employee_id, week=1))
+
+
+@_case("runPayroll")
+def _run_payroll(world: World) -> Asked:
+    return Asked(world.payroll(world.employee_id, week=1))
+
+
+@_case("getPayroll")
+def _get_payroll(world: World) -> Asked:
+    return Asked()
+
+
+@_case("listPayrolls")
+def _list_payrolls(world: World) -> Asked:
+    return Asked(query={"status": "completed"})

@@ -1,0 +1,239 @@
+"""Random conversations of four keys with the API, and what must hold after each request.
+
+A step is drawn before there is anything to name: it says which world's key speaks and of which world, and how
+manieth, the household, employee or payroll it names shall be. What that is, is looked up when its turn comes.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import httpx
+import psycopg
+from hypothesis import strategies as st
+
+from tests.boundary.worlds import (
+    Leak,
+    World,
+    fingerprint,
+    ids_in,
+    learn_ids,
+    refuse_changes,
+    refuse_leaks,
+)
+from tests.openapi.document import Document
+
+NOBODY: Final = "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b11"
+_NAMES: Final = ("Ana", "Eva", "Ida")
+#: The same for everybody: what one key claimed says nothing about another world's.
+_IDEMPOTENCY_KEYS: Final = ("monday", "tuesday")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One request to come. `household` and `thing` tell whose household, and whose other object, is named."""
+
+    action: str
+    speaker: int
+    household: int | None
+    thing: int
+    which: int = -1
+    variant: int = 0
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request, and the worlds whose rows it is about."""
+
+    method: str
+    path: str
+    about: frozenset[int] = frozenset()
+    body: dict[str, Any] | None = None
+    query: dict[str, Any] | None = None
+
+
+Action = Callable[[Step, list[World]], Request]
+
+
+def _id(step: Step, worlds: list[World], table: str, of: int) -> str:
+    ids = worlds[of].ids.get(table, [])
+    return ids[step.which % len(ids)] if ids else NOBODY
+
+
+def _household(step: Step, worlds: list[World]) -> tuple[dict[str, str], frozenset[int]]:
+    """The field `employer_id`, or nothing where the step names no household."""
+    if step.household is None:
+        return {}, frozenset()
+    return {"employer_id": _id(step, worlds, "employers", step.household)}, frozenset({step.household})
+
+
+def _calculate(step: Step, worlds: list[World]) -> Request:
+    return Request("POST", "/calculate", body={"state": "CA", "annual_wages": 35_000})
+
+
+def _list_employers(step: Step, worlds: list[World]) -> Request:
+    return Request("GET", "/employers", query={"limit": 1 + step.variant})
+
+
+def _create_employer(step: Step, worlds: list[World]) -> Request:
+    return Request("POST", "/employers", body=worlds[step.speaker].household())
+
+
+def _delete_employer(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employers", step.thing)
+    query = {"reset": "true"} if step.variant else None
+    return Request("DELETE", f"/employers/{identity}", frozenset({step.thing}), query=query)
+
+
+def _list_employees(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    return Request("GET", "/employees", about, query={**household, "limit": 1 + step.variant})
+
+
+def _create_employee(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    person = worlds[step.speaker].person(_NAMES[step.variant])
+    return Request("POST", "/employees", about, body={**person, **household})
+
+
+def _update_employee(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employees", step.thing)
+    changes: tuple[dict[str, Any], ...] = ({"pay_rate": 1001.5}, {"first_name": "Ora"}, {"email": None})
+    return Request(
+        "PATCH", f"/employees/{identity}", frozenset({step.thing}), body=changes[step.variant % len(changes)]
+    )
+
+
+def _terminate_employee(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employees", step.thing)
+    body = {"end_date": f"2026-11-{20 + step.variant}"}
+    return Request("POST", f"/employees/{identity}/terminate", frozenset({step.thing}), body=body)
+
+
+def _invite_employee(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employees", step.thing)
+    body = {"type": "tax_info", "send_email": step.variant == 2}
+    return Request("POST", f"/employees/{identity}/invite", frozenset({step.thing}), body=body)
+
+
+def _payroll(step: Step, worlds: list[World], path: str) -> Request:
+    household, about = _household(step, worlds)
+    identity = _id(step, worlds, "employees", step.thing)
+    payroll = worlds[step.speaker].payroll(identity, week=step.variant)
+    return Request("POST", path, about | {step.thing}, body={**payroll, **household})
+
+
+def _preview_payroll(step: Step, worlds: list[World]) -> Request:
+    return _payroll(step, worlds, "/payroll/preview")
+
+
+def _run_payroll(step: Step, worlds: list[World]) -> Request:
+    return _payroll(step, worlds, "/payroll/run")
+
+
+def _get_payroll(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "payrolls", step.thing)
+    return Request("GET", f"/payroll/{identity}", frozenset({step.thing}))
+
+
+def _list_payrolls(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    query: dict[str, Any] = {**household, "limit": 1 + step.variant}
+    if step.variant:  # a filter, which may name anybody and finds one's own
+        query["employee_id"] = _id(step, worlds, "employees", step.thing)
+    return Request("GET", "/payrolls", about, query=query)
+
+
+ACTIONS: Final[dict[str, Action]] = {
+    "calculate": _calculate,
+    "listEmployers": _list_employers,
+    "createEmployer": _create_employer,
+    "deleteEmployer": _delete_employer,
+    "listEmployees": _list_employees,
+    "createEmployee": _create_employee,
+    "updateEmployee": _update_employee,
+    "terminateEmployee": _terminate_employee,
+    "inviteEmployee": _invite_employee,
+    "previewPayroll": _preview_payroll,
+    "runPayroll": _run_payroll,
+    "getPayroll": _get_payroll,
+    "listPayrolls": _list_payrolls,
+}
+"""How a step of each operation becomes a request."""
+
+
+@st.composite
+def _steps(draw: st.DrawFn) -> Step:
+    speaker = draw(st.integers(0, 3))
+    # Half of the requests are about the speaker's own world: without its rows there is nothing to protect.
+    whose = st.one_of(st.just(speaker), st.integers(0, 3))
+    return Step(
+        action=draw(st.sampled_from(sorted(ACTIONS))),
+        speaker=speaker,
+        household=draw(st.one_of(whose, st.none())),
+        thing=draw(whose),
+        which=draw(st.integers(-2, 1)),
+        variant=draw(st.integers(0, 2)),
+        idempotency_key=draw(st.sampled_from((None, None, *_IDEMPOTENCY_KEYS))),
+    )
+
+
+def conversations(steps: int) -> st.SearchStrategy[list[Step]]:
+    """Lists of steps, mostly of about that length."""
+    return st.lists(_steps(), min_size=steps // 2, max_size=steps + steps // 2)
+
+
+@dataclass
+class Conversation:
+    """Plays steps and raises Leak as soon as one world learns of another or changes it.
+
+    With a `document`, every answer must also be one that it promises, none may be a failure of the service, and
+    nobody may succeed in the name of another.
+    """
+
+    client: httpx.AsyncClient
+    worlds: list[World]
+    owner: psycopg.Connection
+    document: Document | None = None
+    #: How many requests of each operation succeeded.
+    succeeded: dict[str, int] | None = None
+
+    async def play(self, steps: list[Step]) -> None:
+        """Send one request after the other."""
+        before = fingerprint(self.owner)
+        for step in steps:
+            speaker = self.worlds[step.speaker]
+            request = ACTIONS[step.action](step, self.worlds)
+            response = await self.client.request(
+                request.method,
+                f"/api/v1{request.path}",
+                json=request.body,
+                params=request.query,
+                headers=speaker.caller.headers(step.idempotency_key),
+            )
+            after = fingerprint(self.owner)
+            refuse_changes(before, after, except_of=speaker if response.is_success else None)
+            learn_ids(self.worlds, self.owner)
+            refuse_leaks(response, speaker, self.worlds)
+            if self.document is not None:
+                self._refuse_surprises(step, request, response)
+            if self.succeeded is not None and response.is_success:
+                self.succeeded[step.action] = self.succeeded.get(step.action, 0) + 1
+            before = after
+
+    def _refuse_surprises(self, step: Step, request: Request, response: httpx.Response) -> None:
+        assert self.document is not None
+        what = f"{step} {request.method} {response.request.url} {response.status_code} {response.text}"
+        assert response.status_code < 500, what
+        assert self.document.problems(response) == [], what
+        if not response.is_success or response.headers.get("Idempotent-Replayed"):
+            return
+        own = self.worlds[step.speaker]
+        if request.about - {step.speaker}:
+            raise Leak(f"a request about another world succeeded: {what}")
+        asked = ids_in(f"{response.request.url} {response.request.content.decode()}")
+        body = response.json()
+        known = own.every_id | asked | {str(own.organization_id), body["meta"]["requestId"]}
+        strange = ids_in(response.text) - known
+        assert not strange, f"ids that nobody knows, {strange}: {what}"

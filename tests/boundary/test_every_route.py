@@ -1,0 +1,338 @@
+"""Every endpoint with every wrong kind of key: refused in the documented way, nothing changed, nothing told.
+
+The endpoints come from the application, what to expect from where their OpenAPI puts the household; a right request
+for each stands in `cases.py`, and is sent in the end, so that no refusal was for another reason.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final
+from urllib.parse import quote
+from uuid import UUID, uuid4
+
+import httpx
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.accounts import service as accounts
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.http.auth import SCOPES
+from hearthpay.http.routing import Endpoint
+from hearthpay.security import api_keys
+from tests.boundary.cases import CASES, Names, Operation, operations
+from tests.boundary.worlds import (
+    Fingerprint,
+    World,
+    fingerprint,
+    ids_in,
+    learn_ids,
+    refuse_changes,
+    refuse_leaks,
+)
+from tests.http.api import Caller, NewKey, data, fields, refusal
+
+UNCHANGED: Final[Mapping[str, str]] = MappingProxyType({})
+LEFT_OUT: Final[Mapping[str, str]] = MappingProxyType({"employer_id": ""})
+MALFORMED: Final = ("1", "null", "'; --", "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b1", "%00", "\u202e")
+
+_HOUSEHOLD_IN_REQUEST: Final = (Names.HOUSEHOLD_IN_BODY, Names.HOUSEHOLD_IN_QUERY)
+_NEEDS_A_TEST_KEY: Final = "hp_test_"
+_NEEDS_A_LIVE_KEY: Final = "hp_live_"
+
+
+@dataclass
+class Neighbours:
+    """Four worlds, two odd keys, and every endpoint to try them on."""
+
+    worlds: list[World]
+    owner: psycopg.Connection
+    client: httpx.AsyncClient
+    #: A live key of the first world, made while its organization's sandbox household was selected.
+    under_sandbox: Caller
+    #: A test key of the last world, made while its organization's real household was selected.
+    test_under_real: Caller
+    operations: dict[str, Operation]
+    before: Fingerprint
+
+    async def ask(
+        self,
+        operation: Operation,
+        caller: Caller | str | None,
+        about: World,
+        replaced: Mapping[str, str] = UNCHANGED,
+    ) -> httpx.Response:
+        """Send the right request of the world `about`, some of its ids replaced; `employer_id` by "": left out."""
+        asked = CASES[operation.id].ask(about)
+        ids = {**about.objects, **replaced}
+        path = operation.path
+        for name, identity in ids.items():
+            path = path.replace(f"{{{name}}}", quote(identity, safe=""))
+        assert "{" not in path, f"World.objects has nothing for {path}"
+        body, query = asked.body, dict(asked.query)
+        if ids["employer_id"] and operation.names is Names.HOUSEHOLD_IN_BODY:
+            body = {**(body or {}), "employer_id": ids["employer_id"]}
+        if ids["employer_id"] and operation.names is Names.HOUSEHOLD_IN_QUERY:
+            query["employer_id"] = ids["employer_id"]
+        key = caller.key if isinstance(caller, Caller) else caller
+        headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+        return await self.client.request(operation.method, path, json=body, params=query, headers=headers)
+
+    async def refused(
+        self,
+        operation: Operation,
+        caller: Caller | str | None,
+        about: World,
+        status: int,
+        code: str,
+        *,
+        own: World | None,
+        mentions: str = "",
+        known: str = "",
+        replaced: Mapping[str, str] = UNCHANGED,
+    ) -> dict[str, Any]:
+        """Hold the refusal of one request against what must be; returns its `error`.
+
+        `own` is the world the caller belongs to; `known` an id of another's that it may be told even so.
+        """
+        try:
+            response = await self.ask(operation, caller, about, replaced)
+            error = refusal(response, status, code)
+            assert mentions in error["message"], error
+            refuse_changes(self.before, fingerprint(self.owner), except_of=None)
+            refuse_leaks(response, own, self.worlds, known=[known])
+        except AssertionError as failure:
+            whose = "no world" if own is None else own.word
+            failure.add_note(f"{operation.id} about {about.word}, {dict(replaced)}, with a key of {whose}")
+            raise
+        return error
+
+    def remember(self) -> None:
+        """Take the database as it is now for what refusals must leave."""
+        learn_ids(self.worlds, self.owner)
+        self.before = fingerprint(self.owner)
+
+    @property
+    def keys(self) -> Iterator[tuple[Caller, World]]:
+        """Every key that is in force and carries all scopes, with the world it belongs to."""
+        yield from ((world.caller, world) for world in self.worlds)
+        yield self.under_sandbox, self.worlds[0]
+        yield self.test_under_real, self.worlds[3]
+
+
+@pytest.fixture
+async def neighbours(
+    app: FastAPI,
+    client: httpx.AsyncClient,
+    worlds: list[World],
+    new_key: NewKey,
+    owner_connection: psycopg.Connection,
+) -> Neighbours:
+    found = operations(app)
+    made = Neighbours(
+        worlds,
+        owner_connection,
+        client,
+        under_sandbox=await new_key("Quillmoor", employer_id=UUID(worlds[1].employer_id)),
+        test_under_real=await new_key("Harrowgate", mode="test", employer_id=UUID(worlds[2].employer_id)),
+        operations={name: operation for name, operation in found.items() if name in CASES},
+        before={},
+    )
+    made.remember()
+    return made
+
+
+def test_every_endpoint_has_a_case(app: FastAPI) -> None:
+    known = operations(app).keys()
+    missing, idle = sorted(known - CASES.keys()), sorted(CASES.keys() - known)
+    assert not missing, (
+        f"no boundary case for {', '.join(missing)}: add to tests/boundary/cases.py one function each, "
+        '@_case("<operation id>"), that returns the request which succeeds in the world it is given'
+    )
+    assert not idle, f"tests/boundary/cases.py has cases for no endpoint: {', '.join(idle)}"
+
+
+def test_every_address_of_the_api_is_an_endpoint(app: FastAPI) -> None:
+    """What is no `Endpoint` would be in no table, and behind no key."""
+    others = [
+        route.path
+        for route in app.routes
+        if getattr(route, "path", "").startswith("/api") and not isinstance(route, Endpoint)
+    ]
+    assert others == []
+
+
+async def test_without_a_key_in_force_nobody_is_told_anything(
+    neighbours: Neighbours,
+    owner_database: Database,
+    clock: FixedClock,
+    new_key: NewKey,
+    subtests: pytest.Subtests,
+) -> None:
+    revoked = await new_key("Quillmoor")
+    async with owner_database.transaction(None) as session:
+        await accounts.revoke_key(session, clock, revoked.key_id)
+    neighbours.remember()
+    malformed = dict.fromkeys(neighbours.worlds[0].objects, "1")
+    for operation in neighbours.operations.values():
+        with subtests.test(operation.id):
+            for key in (None, revoked, api_keys.generate("live").text, "hp_live_", "x"):
+                errors = [
+                    await neighbours.refused(
+                        operation, key, about, 401, "authentication_required", own=None, replaced=replaced
+                    )
+                    for about in neighbours.worlds
+                    for replaced in (UNCHANGED, malformed)
+                ]
+                assert all(error == errors[0] for error in errors)
+
+
+async def test_without_the_scope_a_key_reaches_nothing(
+    neighbours: Neighbours,
+    new_key: NewKey,
+    owner_database: Database,
+    clock: FixedClock,
+    subtests: pytest.Subtests,
+) -> None:
+    scopes = {operation.scope for operation in neighbours.operations.values()} - {None}
+    assert scopes >= {"calculator", "payroll", "employees", "multi_employer"}
+    for scope in sorted(scopes & set(SCOPES)):
+        for world in neighbours.worlds[:2]:
+            others = tuple(each for each in SCOPES if each != scope)
+            mode = "test" if world.sandbox else "live"
+            narrow = await new_key("Quillmoor", mode=mode, scopes=others)
+            neighbours.remember()
+            for operation in neighbours.operations.values():
+                if operation.scope != scope:
+                    continue
+                with subtests.test(operation.id, mode=mode):
+                    for about in neighbours.worlds:
+                        error = await neighbours.refused(
+                            operation, narrow, about, 403, "scope_required", own=world, mentions=f"'{scope}'"
+                        )
+                        assert error["details"] == {"required_scope": scope, "scopes": sorted(others)}
+            async with owner_database.transaction(None) as session:  # an account has five keys at most
+                await accounts.revoke_key(session, clock, narrow.key_id)
+
+
+async def test_a_key_reaches_no_world_but_its_own(neighbours: Neighbours, subtests: pytest.Subtests) -> None:
+    for operation in neighbours.operations.values():
+        if operation.names is Names.NOTHING:
+            continue
+        with subtests.test(operation.id):
+            for caller, own in neighbours.keys:
+                for about in neighbours.worlds:
+                    if about is not own:
+                        await _out_of_reach(neighbours, operation, caller, own, about)
+
+
+async def _out_of_reach(
+    neighbours: Neighbours, operation: Operation, caller: Caller, own: World, about: World
+) -> None:
+    """A right request, but of another world's key, is refused; another organization's as if nothing were there."""
+    test_keys_only = CASES[operation.id].test_keys_only
+    foreign = own.organization_id != about.organization_id
+    needed = _NEEDS_A_TEST_KEY if about.sandbox or test_keys_only else _NEEDS_A_LIVE_KEY
+    if test_keys_only and not own.sandbox:
+        expected: tuple[int, str, str] = 403, "key_mode_mismatch", needed
+    elif operation.names is Names.OBJECT_IN_PATH:
+        expected = 404, "not_found", ""
+    elif not foreign:
+        expected = 403, "key_mode_mismatch", needed
+    elif operation.names is Names.HOUSEHOLD_IN_PATH:
+        expected = 404, "not_found", ""
+    else:
+        expected = 403, "household_forbidden", ""
+    status, code, mentions = expected
+    error = await neighbours.refused(operation, caller, about, status, code, own=own, mentions=mentions)
+    if foreign or operation.names is Names.OBJECT_IN_PATH:
+        nobody = str(uuid4())
+        unknown = await neighbours.refused(
+            operation, caller, about, status, code, own=own, replaced=dict.fromkeys(about.objects, nobody)
+        )
+        told = str(error)
+        for identity in about.objects.values():
+            told = told.replace(identity, nobody)
+        assert told == str(unknown), "an id of another's can be told from one of nobody's"
+
+
+async def test_a_key_under_a_household_of_the_other_mode_must_name_one(
+    neighbours: Neighbours, subtests: pytest.Subtests
+) -> None:
+    for operation in neighbours.operations.values():
+        if operation.names not in _HOUSEHOLD_IN_REQUEST:
+            continue
+        for caller, own, mentions, remembered in (
+            (neighbours.under_sandbox, neighbours.worlds[0], _NEEDS_A_TEST_KEY, neighbours.worlds[1]),
+            (neighbours.test_under_real, neighbours.worlds[3], _NEEDS_A_LIVE_KEY, neighbours.worlds[2]),
+        ):
+            with subtests.test(operation.id, key=mentions):
+                if operation.household_required:
+                    error = await neighbours.refused(
+                        operation, caller, own, 400, "validation_error", own=own, replaced=LEFT_OUT
+                    )
+                    assert fields(error) == ["employer_id"]
+                    continue
+                await neighbours.refused(
+                    operation,
+                    caller,
+                    own,
+                    403,
+                    "key_mode_mismatch",
+                    own=own,
+                    mentions=mentions,
+                    known=remembered.employer_id,  # the account's own household, and in the key's memory
+                    replaced=LEFT_OUT,
+                )
+
+
+async def test_a_malformed_id_is_refused_by_its_name(
+    neighbours: Neighbours, subtests: pytest.Subtests
+) -> None:
+    for operation in neighbours.operations.values():
+        if operation.names is Names.NOTHING:
+            continue
+        in_request = operation.names in _HOUSEHOLD_IN_REQUEST
+        with subtests.test(operation.id):
+            for own in neighbours.worlds:
+                for wrong in MALFORMED:
+                    error = await neighbours.refused(
+                        operation,
+                        own.caller,
+                        own,
+                        400 if in_request else 404,
+                        "validation_error" if in_request else "not_found",
+                        own=own,
+                        replaced=dict.fromkeys(own.objects, wrong),
+                    )
+                    assert not in_request or fields(error) == ["employer_id"]
+
+
+@pytest.mark.parametrize("operation_id", sorted(CASES))
+async def test_the_right_key_gets_its_own_world_and_no_other(
+    neighbours: Neighbours, operation_id: str
+) -> None:
+    """Also the odd key, once it names a household; and a key of one household that names none."""
+    operation = neighbours.operations[operation_id]
+    test_keys_only = CASES[operation_id].test_keys_only
+    first, second, third, fourth = neighbours.worlds
+    may_leave_out = operation.names in _HOUSEHOLD_IN_REQUEST and not operation.household_required
+    for caller, own, replaced in (
+        (neighbours.under_sandbox, first, UNCHANGED),
+        (second.caller, second, UNCHANGED),
+        (third.caller, third, LEFT_OUT if may_leave_out else UNCHANGED),
+        (fourth.caller, fourth, LEFT_OUT if may_leave_out else UNCHANGED),
+    ):
+        if test_keys_only and not own.sandbox:
+            continue
+        response = await neighbours.ask(operation, caller, own, replaced)
+        data(response, 201 if response.status_code == 201 else 200)
+        before, after = neighbours.before, fingerprint(neighbours.owner)
+        refuse_changes(before, after, except_of=None if operation.changes_nothing else own)
+        neighbours.remember()
+        refuse_leaks(response, own, neighbours.worlds)
+        if operation.names is not Names.NOTHING:
+            done = before[own.bucket] != after[own.bucket]
+            assert done or ids_in(response.text) & own.every_id, "it neither shows nor changes its own world"

@@ -1,0 +1,311 @@
+"""Whatever is sent to PostgreSQL in the service's name, table by table as the catalogue has them: no foreign row.
+
+`tests/database` tries chosen statements; here every table, column and function is tried, new ones included.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from psycopg import errors, sql
+from psycopg.rows import scalar_row
+
+from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.session import SERVICE_ROLE
+from tests.boundary.worlds import fingerprint
+from tests.conftest import TABLES, plain_url
+from tests.database.household import Household, add_household, add_organization
+
+#: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
+_SEE_MORE: Final = {"authenticate_api_key", "clear_sandbox_household", "find_invitation"}
+
+_ENTER: Final = (
+    "SELECT set_config('hearthpay.organization_id', %s, false), set_config('hearthpay.sandbox', %s, false), "
+    "set_config('hearthpay.employer_id', %s, false)"
+)
+
+
+@pytest.fixture
+def service(server: EmbeddedServer, empty_tables: None) -> Iterator[psycopg.Connection]:
+    """A plain connection of the service's role, as an attacker inside the service would have it."""
+    with psycopg.connect(plain_url(server.service_url()), autocommit=True) as connection:
+        yield connection
+
+
+@pytest.fixture
+def households(owner_connection: psycopg.Connection, empty_tables: None) -> list[Household]:
+    """Two organizations, real and sandbox each, with a row in every table."""
+    return [
+        add_household(owner_connection, organization_id, sandbox=sandbox)
+        for organization_id in [add_organization(owner_connection, name) for name in ("Smith", "Jones")]
+        for sandbox in (False, True)
+    ]
+
+
+def _enter(service: psycopg.Connection, household: Household, *, narrowed: bool = False) -> None:
+    chosen = str(household.employer_id) if narrowed else ""
+    service.execute(_ENTER, (str(household.organization_id), str(household.sandbox).lower(), chosen))
+
+
+def _columns(owner: psycopg.Connection, table: str, privilege: str) -> list[str]:
+    """The columns that the service may write to."""
+    return [
+        name
+        for (name,) in owner.execute(
+            "SELECT p.column_name FROM information_schema.column_privileges p "
+            "JOIN information_schema.columns c USING (table_schema, table_name, column_name) "
+            "WHERE p.grantee = %s AND p.privilege_type = %s AND p.table_name = %s AND c.is_generated = 'NEVER' "
+            "ORDER BY c.ordinal_position",
+            (SERVICE_ROLE, privilege, table),
+        )
+    ]
+
+
+def _is_own(row: dict[str, Any], own: Household) -> bool:
+    """Whether a row, as JSON, belongs to the household's organization and mode, or to the organization as such."""
+    organization = row["organization_id"] if "organization_id" in row else row["id"]
+    return organization == str(own.organization_id) and row.get("sandbox") in (None, own.sandbox)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_statement_reads_or_changes_anothers_row(
+    table: str,
+    owner_connection: psycopg.Connection,
+    service: psycopg.Connection,
+    households: list[Household],
+) -> None:
+    before = fingerprint(owner_connection)
+    updatable = _columns(owner_connection, table, "UPDATE")
+    for own in households:
+        for narrowed in (False, True):
+            _enter(service, own, narrowed=narrowed)
+            rows = service.execute(f"SELECT to_jsonb(t) FROM {table} t").fetchall()
+            assert rows, "the tenant's own row is out of sight too"
+            assert all(_is_own(row, own) for (row,) in rows)
+            for column in updatable:
+                changed = service.execute(
+                    f"UPDATE {table} AS t SET {column} = {column} RETURNING to_jsonb(t)"
+                ).fetchall()
+                assert len(changed) == len(rows)
+                assert all(_is_own(row, own) for (row,) in changed)
+    assert fingerprint(owner_connection) == before
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_no_row_can_be_written_into_anothers_world(
+    table: str,
+    owner_connection: psycopg.Connection,
+    service: psycopg.Connection,
+    households: list[Household],
+) -> None:
+    """Their own row, word for word under a new id: the policies refuse it before anything else looks at it."""
+    columns = _columns(owner_connection, table, "INSERT")
+    if not columns:
+        _enter(service, households[0])
+        with pytest.raises(errors.InsufficientPrivilege, match="permission denied"):
+            service.execute(f"INSERT INTO {table} DEFAULT VALUES")
+        return
+    listed = ", ".join(columns)
+    before = fingerprint(owner_connection)
+    for row in owner_connection.execute(f"SELECT to_jsonb(t) FROM {table} t").fetchall():
+        content = row[0] | ({"id": str(uuid4())} if "id" in row[0] else {})
+        for own in households:
+            if _is_own(content, own):
+                continue
+            _enter(service, own)
+            with pytest.raises(errors.InsufficientPrivilege, match="row-level security"):
+                service.execute(
+                    f"INSERT INTO {table} ({listed}) SELECT {listed} FROM jsonb_populate_record(NULL::{table}, %s)",
+                    (json.dumps(content),),
+                )
+    assert fingerprint(owner_connection) == before
+
+
+def test_the_service_may_delete_nothing_and_owns_nothing(owner_connection: psycopg.Connection) -> None:
+    granted = owner_connection.execute(
+        "SELECT table_name, privilege_type FROM information_schema.table_privileges "
+        "WHERE grantee IN (%s, 'PUBLIC') AND table_schema = 'public' "
+        "AND privilege_type NOT IN ('SELECT', 'INSERT', 'UPDATE')",
+        (SERVICE_ROLE,),
+    ).fetchall()
+    assert granted == []
+    owned = owner_connection.execute(
+        "SELECT oid::regclass FROM pg_class WHERE pg_get_userbyid(relowner) = %s "
+        "UNION ALL SELECT oid::regclass FROM pg_class c "
+        "WHERE relnamespace = 'public'::regnamespace AND relkind IN ('v', 'm', 'f', 'p')",
+        (SERVICE_ROLE,),
+    ).fetchall()
+    assert owned == [], "a view reads with its owner's eyes, a partition may lack its parent's policies"
+    blind = owner_connection.execute(
+        "SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication, "
+        "(SELECT count(*) FROM pg_auth_members WHERE member = r.oid) FROM pg_roles r WHERE rolname = %s",
+        (SERVICE_ROLE,),
+    ).fetchone()
+    assert blind == (False, False, False, False, False, 0)
+
+
+def test_functions_that_see_more_are_known_and_closed(owner_connection: psycopg.Connection) -> None:
+    rows = owner_connection.execute(
+        "SELECT proname, proconfig, has_function_privilege('pg_monitor', oid, 'EXECUTE') FROM pg_proc "
+        "WHERE prosecdef AND pronamespace = 'public'::regnamespace"
+    ).fetchall()
+    assert {name for name, _, _ in rows} == _SEE_MORE, (
+        "add the new one here, and try it on foreign rows below"
+    )
+    for name, settings, for_everybody in rows:
+        (path,) = settings
+        assert path.startswith("search_path=pg_catalog"), name
+        assert path.endswith("pg_temp"), name
+        assert not for_everybody, name
+
+
+def test_functions_that_see_more_tell_nothing_without_the_secret(
+    owner_connection: psycopg.Connection, service: psycopg.Connection, households: list[Household]
+) -> None:
+    before = fingerprint(owner_connection)
+    for own in (None, *households):
+        if own is not None:
+            _enter(service, own)
+        for guess in (b"", b"\x00" * 32, None):
+            assert service.execute("SELECT * FROM authenticate_api_key(%s)", (guess,)).rowcount == 0
+            assert service.execute("SELECT * FROM find_invitation(%s)", (guess,)).rowcount == 0
+        for other in households:
+            if other is not own:
+                for keep in (True, False):
+                    cleared = service.execute(
+                        "SELECT * FROM clear_sandbox_household(%s, %s)", (other.employer_id, keep)
+                    )
+                    assert cleared.rowcount == 0
+        if own is not None and not own.sandbox:
+            cleared = service.execute("SELECT * FROM clear_sandbox_household(%s, true)", (own.employer_id,))
+            assert cleared.rowcount == 0
+    assert fingerprint(owner_connection) == before
+
+
+def test_shadows_of_tables_deceive_no_function(
+    owner_connection: psycopg.Connection, service: psycopg.Connection, households: list[Household]
+) -> None:
+    """Temporary tables come first in the caller's search path; in these functions they do not."""
+    real, sandbox, other, _ = households
+    before = fingerprint(owner_connection)
+    _enter(service, sandbox)
+    service.execute("CREATE TEMP TABLE api_keys (LIKE public.api_keys)")
+    service.execute("CREATE TEMP TABLE employers (LIKE public.employers)")
+    service.execute(
+        "INSERT INTO pg_temp.employers (id, organization_id, sandbox, first_name, last_name, email, state, "
+        "is_primary, ein_status, created_at) VALUES (%s, %s, true, 'x', 'x', 'x', 'CA', false, 'none', now())",
+        (other.employer_id, sandbox.organization_id),
+    )
+    found = service.execute("SELECT organization_id FROM authenticate_api_key(%s)", (other.key_hash,))
+    assert found.fetchall() == [(other.organization_id,)]
+    for household in (real, other):
+        cleared = service.execute(
+            "SELECT * FROM clear_sandbox_household(%s, false)", (household.employer_id,)
+        )
+        assert cleared.rowcount == 0
+    assert fingerprint(owner_connection) == before
+
+
+def test_a_condition_that_talks_is_asked_about_own_rows_only(
+    service: psycopg.Connection, households: list[Household]
+) -> None:
+    """A condition may report, or fail on, every row it is shown: the policies come before it."""
+    own = households[0]
+    _enter(service, own)
+    service.execute(
+        "CREATE FUNCTION pg_temp.tell(what text) RETURNS boolean LANGUAGE plpgsql COST 0.0000001 "
+        "AS $$ BEGIN RAISE NOTICE '%', what; RETURN true; END $$"
+    )
+    told: list[str] = []
+    service.add_notice_handler(lambda notice: told.append(notice.message_primary or ""))
+    for table in TABLES:
+        column = "organization_id" if table != "organizations" else "id"
+        assert service.execute(f"SELECT FROM {table} WHERE pg_temp.tell({column}::text)").rowcount > 0
+    assert set(told) == {str(own.organization_id)}
+    foreign = [str(each.employer_id) for each in households[1:]]
+    service.execute(
+        "SELECT 1 / (CASE WHEN id::text = ANY(%s) THEN 0 ELSE 1 END) FROM public.employers", (foreign,)
+    )
+    with pytest.raises(errors.DivisionByZero):
+        service.execute(
+            "SELECT 1 / (CASE WHEN id = %s THEN 0 ELSE 1 END) FROM public.employers", (own.employer_id,)
+        )
+
+
+def test_the_planners_statistics_tell_nothing(
+    owner_connection: psycopg.Connection, service: psycopg.Connection, households: list[Household]
+) -> None:
+    owner_connection.execute("ANALYZE")
+    seen = "SELECT count(*) FROM pg_stats WHERE schemaname = 'public' AND tablename = ANY(%s)"
+    for connection, expected in ((owner_connection, True), (service, False)):
+        if connection is service:
+            _enter(service, households[0])
+        with connection.cursor(row_factory=scalar_row) as cursor:
+            assert (cursor.execute(seen, (list(TABLES),)).fetchone() > 0) is expected
+    with pytest.raises(errors.InsufficientPrivilege):
+        service.execute("SELECT * FROM pg_statistic")
+
+
+@pytest.mark.parametrize(
+    "change", ["UPDATE {} SET at = now()", "DELETE FROM {}", "TRUNCATE {}", "DROP TABLE {}"]
+)
+def test_no_audit_row_can_be_touched_again(
+    change: str,
+    owner_connection: psycopg.Connection,
+    service: psycopg.Connection,
+    households: list[Household],
+) -> None:
+    before = fingerprint(owner_connection)
+    for own in households:
+        _enter(service, own)
+        with pytest.raises(errors.InsufficientPrivilege):
+            service.execute(sql.SQL(change).format(sql.Identifier("audit_log")))  # type: ignore[arg-type]
+    with pytest.raises(errors.InsufficientPrivilege):
+        service.execute(
+            "INSERT INTO audit_log (id, organization_id, actor_kind, action) SELECT id, organization_id, 'key', 'x' "
+            "FROM audit_log ON CONFLICT (id) DO UPDATE SET action = 'x'"
+        )
+    assert fingerprint(owner_connection) == before
+
+
+def test_an_own_row_cannot_hang_on_anothers(service: psycopg.Connection, households: list[Household]) -> None:
+    """And what refuses it does not tell a household of another's from one of nobody's."""
+    own, *others = households
+    _enter(service, own)
+    told = set()
+    for employer_id in (*(other.employer_id for other in others), uuid4()):
+        with pytest.raises(errors.ForeignKeyViolation) as refused:
+            service.execute(
+                "INSERT INTO employees (organization_id, employer_id, sandbox, first_name, last_name, work_state, "
+                "residence_state, pay_rate_cents, overtime_rate_cents, pay_frequency, start_date) "
+                "VALUES (%s, %s, false, 'A', 'B', 'CA', 'CA', 1, 1, 'weekly', '2026-01-01')",
+                (own.organization_id, employer_id),
+            )
+        told.add(str(refused.value).replace(str(employer_id), "…"))
+    assert len(told) == 1
+
+
+def test_the_tenant_is_the_transactions_own_word(
+    server: EmbeddedServer, service: psycopg.Connection, households: list[Household]
+) -> None:
+    """What the policies do not guard against: whoever can send any statement can also name another tenant.
+
+    They guard a service that names the tenant of its key and then forgets a condition. So the name is set in one
+    place, before anything of the request is looked at, from the key alone; and it ends with the transaction.
+    """
+    mine, _, theirs, _ = households
+    seen = sql.SQL("SELECT organization_id FROM employers")
+
+    def visible() -> list[UUID]:
+        return [row[0] for row in service.execute(seen).fetchall()]
+
+    with service.transaction():
+        for household in (mine, theirs, mine):
+            service.execute(_ENTER.replace("false)", "true)"), (str(household.organization_id), "false", ""))
+            assert visible() == [household.organization_id]
+    assert visible() == []
+    with psycopg.connect(plain_url(server.service_url()), autocommit=True) as another:
+        assert another.execute(seen).fetchall() == []

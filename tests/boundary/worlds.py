@@ -1,0 +1,254 @@
+"""Four worlds that must know nothing of each other, and the means to tell whether one shows in another's answer.
+
+A world is one organization in one mode: two organizations, each with real and with sandbox households. Each has names,
+addresses, wages and rates that occur nowhere else, so that one look at an answer tells whose rows it came from.
+"""
+
+import base64
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+import httpx
+import psycopg
+
+from tests.http.api import Account, Caller, data
+
+#: Amounts below this are shared by chance: hours, limits of the law, small taxes.
+_TELLING_AMOUNT: Final = Decimal(1_000)
+_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+_TABLES: Final = (
+    "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' "
+    "ORDER BY relname"
+)
+#: A row's world: an organization and a mode; rows of the organization itself have no mode.
+_ORGANIZATION: Final = "coalesce(r->>'organization_id', r->>'id', '')"
+_MODE: Final = (
+    "coalesce(r->>'sandbox', CASE r->>'mode' WHEN 'test' THEN 'true' WHEN 'live' THEN 'false' END, '')"
+)
+
+Bucket = tuple[str, str]
+Fingerprint = Mapping[Bucket, tuple[tuple[str, int, str], ...]]
+
+
+class Leak(AssertionError):  # noqa: N818 - the name says what was found
+    """Something of one world was seen, or changed, by another."""
+
+
+@dataclass
+class World:
+    """One organization in one mode, with a household, an employee and a payroll to begin with."""
+
+    word: str
+    caller: Caller
+    organization_id: UUID
+    sandbox: bool
+    pay_rate: Decimal
+    sui_rate: Decimal
+    employer_id: str = ""
+    employee_id: str = ""
+    payroll_id: str = ""
+    amounts: frozenset[Decimal] = frozenset()
+    #: Every id the world ever had, by its table; in the order in which they appeared.
+    ids: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def bucket(self) -> Bucket:
+        """Where the world's rows are in a fingerprint."""
+        return str(self.organization_id), str(self.sandbox).lower()
+
+    @property
+    def objects(self) -> dict[str, str]:
+        """What a path may name, by the name of its parameter."""
+        return {
+            "employer_id": self.employer_id,
+            "employee_id": self.employee_id,
+            "payroll_id": self.payroll_id,
+        }
+
+    @property
+    def every_id(self) -> set[str]:
+        """All ids that only this world's answers may show."""
+        return {identity for ids in self.ids.values() for identity in ids}
+
+    def household(self) -> dict[str, Any]:
+        """A household to create."""
+        return {
+            "first_name": self.word,
+            "last_name": "Lopez",
+            "email": f"{self.word.lower()}@{self.word.lower()}.example",
+            "state": "CA",
+        }
+
+    def person(self, name: str) -> dict[str, Any]:
+        """An employee to create; the household is still to be named."""
+        return {
+            "first_name": name,
+            "last_name": self.word,
+            "email": f"{name.lower()}@{self.word.lower()}.example",
+            "pay_rate": float(self.pay_rate),
+            "start_date": "2026-01-05",
+        }
+
+    def payroll(self, *employee_ids: str, week: int = 0) -> dict[str, Any]:
+        """A payroll of a week to run; the household is still to be named. Week 0 is the one in the past."""
+        return {
+            "pay_period_start": f"2026-11-{2 + 7 * week:02}",
+            "pay_period_end": f"2026-11-{8 + 7 * week:02}",
+            "pay_date": "2026-11-30",
+            "pay_frequency": "weekly",
+            "notes": f"for {self.word}",
+            "employees": [
+                {"employee_id": employee_id, "regular_hours": 40, "payment_method": "check"}
+                for employee_id in employee_ids
+            ],
+        }
+
+
+NewAccount = Callable[[str], Awaitable[Account]]
+
+
+async def build_worlds(new_account: NewAccount, owner: psycopg.Connection) -> list[World]:
+    """Two organizations, real and sandbox, in the order: first real, first sandbox, second real, second sandbox."""
+    first, second = await new_account("Quillmoor"), await new_account("Harrowgate")
+    worlds = [
+        World("Zephandra", first.live, first.organization_id, False, Decimal("1117.31"), Decimal("0.01234561")),
+        World("Bramwick", first.test, first.organization_id, True, Decimal("1223.57"), Decimal("0.02345672")),
+        World("Oxtollen", second.live, second.organization_id, False, Decimal("1319.83"), Decimal("0.03456783")),
+        World("Yurivane", second.test, second.organization_id, True, Decimal("1427.09"), Decimal("0.04567894")),
+    ]  # fmt: skip
+    seen = [await _furnish(world, owner) for world in worlds]
+    for world, amounts in zip(worlds, seen, strict=True):
+        others = frozenset().union(*(theirs for theirs in seen if theirs is not amounts))
+        world.amounts = (amounts | {world.pay_rate, world.sui_rate}) - others
+    learn_ids(worlds, owner)
+    return worlds
+
+
+async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal]:
+    """Give a world its first household, employee and payroll; returns the telling amounts of its answers."""
+    caller = world.caller
+    household = await caller.post("/employers", world.household())
+    world.employer_id = data(household, 201)["id"]
+    owner.execute(
+        "INSERT INTO assigned_rates SELECT organization_id, id, sandbox, 2026, 'CA', %s FROM employers WHERE id = %s",
+        (world.sui_rate, world.employer_id),
+    )
+    person = await caller.post("/employees", {**world.person("Ana"), "employer_id": world.employer_id})
+    world.employee_id = data(person, 201)["id"]
+    owner.execute(
+        "INSERT INTO vault (organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, "
+        "key_id, last_four) SELECT organization_id, employer_id, sandbox, 'employee', id, 'ssn', %s, %s, 'k', '0000' "
+        "FROM employees WHERE id = %s",
+        (world.word.encode() * 3, b"\x00" * 12, world.employee_id),
+    )
+    run = await caller.post(
+        "/payroll/run", {**world.payroll(world.employee_id), "employer_id": world.employer_id}
+    )
+    world.payroll_id = data(run)["payroll_id"]
+    return frozenset(number for number in numbers_in(run) if number >= _TELLING_AMOUNT)
+
+
+def numbers_in(response: httpx.Response) -> set[Decimal]:
+    """Every number of an answer's JSON."""
+    found: set[Decimal] = set()
+
+    def read(spelled: str) -> Decimal:
+        number = Decimal(spelled)
+        found.add(number)
+        return number
+
+    if response.headers.get("Content-Type", "").startswith("application/json"):
+        json.loads(response.content, parse_float=read, parse_int=read)
+    return found
+
+
+def ids_in(text: str) -> set[str]:
+    """Every id spelled in a text."""
+    return set(_UUID.findall(text.lower()))
+
+
+def refuse_leaks(
+    response: httpx.Response, own: World | None, worlds: Iterable[World], *, known: Iterable[str] = ()
+) -> None:
+    """Raise Leak where the answer holds anything of a world that is not `own`.
+
+    What the caller sent itself, and the ids in `known`, may come back to it.
+    """
+    sent = f"{response.request.url}\n{response.request.content.decode('utf-8', 'replace')}".casefold()
+    text = f"{response.text}\n{list(response.headers.items())}".casefold()
+    numbers = numbers_in(response)
+    what = f"{response.request.method} {response.request.url} {response.status_code} {response.text}"
+    for world in worlds:
+        if world is own:
+            continue
+        if world.word.casefold() in text and world.word.casefold() not in sent:
+            raise Leak(f"{world.word} is named: {what}")
+        for identity in world.every_id - set(known):
+            if identity in text and identity not in sent:
+                raise Leak(f"an id of {world.word}, {identity}: {what}")
+            cursor = _cursor_of(identity)
+            if cursor in response.text and cursor.casefold() not in sent:
+                raise Leak(f"a cursor at an id of {world.word}, {identity}: {what}")
+        amounts = {amount for amount in numbers & world.amounts if str(amount) not in sent}
+        if amounts:
+            raise Leak(f"amounts of {world.word}, {sorted(amounts)}: {what}")
+        same_organization = own is not None and own.organization_id == world.organization_id
+        if not same_organization and str(world.organization_id) in text:
+            raise Leak(f"the organization of {world.word}: {what}")
+
+
+def _cursor_of(identity: str) -> str:
+    return base64.urlsafe_b64encode(UUID(identity).bytes).decode().rstrip("=")
+
+
+def fingerprint(owner: psycopg.Connection) -> Fingerprint:
+    """For each world, every table with the number of its rows and a checksum over all that stands in them."""
+    parts = [
+        f"SELECT '{table}' AS name, {_ORGANIZATION} AS organization, {_MODE} AS mode, r::text AS content "
+        f"FROM (SELECT to_jsonb(t) AS r FROM {table} t) AS rows"
+        for (table,) in owner.execute(_TABLES).fetchall()
+    ]
+    rows = owner.execute(
+        "SELECT organization, mode, name, count(*), md5(string_agg(content, '\n' ORDER BY content)) "
+        f"FROM ({' UNION ALL '.join(parts)}) AS everything GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+    ).fetchall()
+    found: dict[Bucket, list[tuple[str, int, str]]] = {}
+    for organization, mode, table, count, checksum in rows:
+        found.setdefault((organization, mode), []).append((table, count, checksum))
+    return {bucket: tuple(tables) for bucket, tables in found.items()}
+
+
+def refuse_changes(before: Fingerprint, after: Fingerprint, *, except_of: World | None) -> None:
+    """Raise Leak where anything but `except_of`, and its organization's own rows, is not what it was."""
+    may_change = set()
+    if except_of is not None:
+        organization, mode = except_of.bucket
+        may_change = {(organization, mode), (organization, "")}
+    for bucket in (before.keys() | after.keys()) - may_change:
+        if before.get(bucket) != after.get(bucket):
+            changed = set(before.get(bucket, ())) ^ set(after.get(bucket, ()))
+            raise Leak(f"rows of {bucket} changed: {sorted({table for table, _, _ in changed})}")
+
+
+def learn_ids(worlds: Iterable[World], owner: psycopg.Connection) -> None:
+    """Let each world know the ids of its rows; those of rows that are gone stay known."""
+    tables = owner.execute(
+        "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'id' "
+        "AND data_type = 'uuid' AND table_name <> 'organizations' ORDER BY table_name"
+    ).fetchall()
+    parts = [
+        f"SELECT '{table}' AS name, {_ORGANIZATION} AS organization, {_MODE} AS mode, r->>'id' AS id "
+        f"FROM (SELECT to_jsonb(t) AS r FROM {table} t) AS rows"
+        for (table,) in tables
+    ]
+    by_bucket = {world.bucket: world for world in worlds}
+    for name, organization, mode, identity in owner.execute(f"{' UNION ALL '.join(parts)} ORDER BY 1, 4"):
+        world = by_bucket.get((organization, mode))
+        if world is not None and identity not in world.ids.setdefault(name, []):
+            world.ids[name].append(identity)

@@ -1,0 +1,143 @@
+"""The pages as HTML: well formed, readable by a screen reader, without scripts, and safe to have a secret address."""
+
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+import html5lib
+import httpx
+import pytest
+
+from tests.employees.inviting import invite
+from tests.http.api import MARIA, Account, data
+
+EVIL = "<script>alert('x')</script>\"&"
+
+
+@pytest.fixture
+async def pages(
+    account: Account, rosa: dict[str, Any], banked: dict[str, Any], client: httpx.AsyncClient
+) -> dict[str, httpx.Response]:
+    """Every page of the portal, by name."""
+
+    async def link(kind: str) -> str:
+        url: str = data(await invite(account.live, rosa, type=kind, send_email=False))["portal_url"]
+        return url
+
+    tax, bank = await link("tax_info"), await link("bank_account")
+    return {
+        "tax form": await client.get(tax),
+        "tax problem": await client.post(tax, data={"tax_number": "1"}),
+        "foreign": await client.post(tax, headers={"Sec-Fetch-Site": "cross-site"}),
+        "bank form": await client.get(bank),
+        "bank problems": await client.post(bank, data={"account_type": ""}),
+        "thanks": await client.post(tax, data={"tax_number": "536-22-8145"}),
+        "used": await client.get(tax),
+        "unknown": await client.get(f"{tax}x"),
+    }
+
+
+def parsed(page: httpx.Response) -> ElementTree.Element:
+    """The page as a strict parser reads it: any mistake in the HTML raises."""
+    parser = html5lib.HTMLParser(strict=True, namespaceHTMLElements=False)
+    tree: ElementTree.Element = parser.parse(page.text)
+    return tree
+
+
+def inputs(tree: ElementTree.Element) -> Iterator[ElementTree.Element]:
+    return (entry for entry in tree.iter("input"))
+
+
+async def test_every_page_is_well_formed_and_accessible(pages: dict[str, httpx.Response]) -> None:
+    for name, page in pages.items():
+        tree = parsed(page)
+        assert tree.get("lang") == "en", name
+        assert len(list(tree.iter("h1"))) == 1, name
+        assert len(list(tree.iter("main"))) == 1, name
+        title = tree.find("head/title")
+        assert title is not None
+        assert title.text, name
+        ids = [entry.get("id") for entry in tree.iter() if entry.get("id")]
+        assert len(ids) == len(set(ids)), name
+        labels = {label.get("for") for label in tree.iter("label")}
+        for entry in inputs(tree):
+            assert entry.get("id") in labels, name
+        for entry in tree.iter():
+            for described in (entry.get("aria-describedby") or "").split():
+                assert described in ids, name
+
+
+async def test_a_problem_is_tied_to_its_field(pages: dict[str, httpx.Response]) -> None:
+    tree = parsed(pages["bank problems"])
+    wrong = [entry for entry in inputs(tree) if entry.get("type") == "text"]
+    assert len(wrong) == 3
+    for entry in wrong:
+        assert entry.get("aria-invalid") == "true"
+        assert f"{entry.get('id')}-problem" in (entry.get("aria-describedby") or "")
+    (choice,) = tree.iter("fieldset")
+    assert choice.get("aria-describedby") == "account_type-problem"
+    assert any(entry.get("role") == "alert" for entry in tree.iter())
+    good = parsed(pages["bank form"])
+    assert not any(entry.get("aria-invalid") or entry.get("role") == "alert" for entry in good.iter())
+
+
+async def test_no_page_runs_or_loads_anything_foreign(pages: dict[str, httpx.Response]) -> None:
+    for name, page in pages.items():
+        tree = parsed(page)
+        for entry in tree.iter():
+            assert entry.tag not in ("script", "iframe", "img", "object", "embed", "style"), name
+            assert not [attribute for attribute in entry.attrib if attribute.startswith("on")], name
+            assert entry.get("style") is None, name
+            assert entry.get("action") is None, name  # a form goes to the address it came from
+            for attribute in ("src", "href"):
+                assert (entry.get(attribute) or "/").startswith("/"), name
+        headers = page.headers
+        assert headers["Content-Type"] == "text/html; charset=utf-8"
+        assert headers["Cache-Control"] == "no-store"
+        assert headers["Referrer-Policy"] == "no-referrer"
+        assert headers["X-Frame-Options"] == "DENY"
+        assert headers["Content-Security-Policy"] == (
+            "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        ), name
+
+
+async def test_the_statuses_say_what_happened(pages: dict[str, httpx.Response]) -> None:
+    assert {name: page.status_code for name, page in pages.items()} == {
+        "tax form": 200,
+        "tax problem": 400,
+        "foreign": 403,
+        "bank form": 200,
+        "bank problems": 400,
+        "thanks": 200,
+        "used": 410,
+        "unknown": 404,
+    }
+
+
+async def test_no_browser_keeps_the_fields(pages: dict[str, httpx.Response]) -> None:
+    for name in ("tax form", "tax problem", "bank form", "bank problems"):
+        for entry in inputs(parsed(pages[name])):
+            if entry.get("type") == "text":
+                assert entry.get("autocomplete") == "off"
+                assert entry.get("value") is None
+
+
+async def test_names_are_escaped(account: Account, client: httpx.AsyncClient) -> None:
+    data(await account.live.post("/employers", {**MARIA, "last_name": EVIL}), 201)
+    body = {"first_name": EVIL, "last_name": "Diaz", "pay_rate": 20, "start_date": "2026-01-05"}
+    employee = data(await account.live.post("/employees", body), 201)
+    url = data(await invite(account.live, employee))["portal_url"]
+    for page in (await client.get(url), await client.post(url, data={"tax_number": "536-22-8145"})):
+        tree = parsed(page)
+        assert "script" not in {entry.tag for entry in tree.iter()}
+        assert EVIL in "".join(tree.itertext())
+
+
+async def test_the_style_sheet_is_served(pages: dict[str, httpx.Response], client: httpx.AsyncClient) -> None:
+    (sheet,) = [entry for entry in parsed(pages["thanks"]).iter("link") if entry.get("rel") == "stylesheet"]
+    response = await client.get(sheet.get("href") or "")
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "text/css; charset=utf-8"
+    assert response.headers["Cache-Control"] == "public, max-age=3600"
+    assert "url(" not in response.text
+    assert "@import" not in response.text

@@ -1,0 +1,429 @@
+"""The portal from the link to the vault: what is taken, what is refused, and who may come a second time."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+import httpx
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database, Tenant
+from hearthpay.database.vault_store import read_secret
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_cipher import SecretOwner
+from hearthpay.security.vault_numbers import NumberKind
+from tests.employees.inviting import invite, statuses
+from tests.http.api import MARIA, ROSA, Account, data, refusal
+from tests.security.conftest import Clerk
+
+SSN = {"tax_number": "536-22-8145"}
+BANK = {
+    "routing_number": "121000358",
+    "account_number": "0012345678901",
+    "account_number_again": "0012345678901",
+    "account_type": "savings",
+}
+
+Read = Callable[[dict[str, Any], NumberKind], Any]
+
+
+@pytest.fixture
+def read(database: Database, ring: KeyRing, account: Account) -> Read:
+    """Reads an employee's number from the vault."""
+
+    async def number(employee: dict[str, Any], kind: NumberKind) -> str:
+        tenant = Tenant(account.organization_id, False)
+        owner = SecretOwner(
+            account.organization_id, UUID(employee["employer_id"]), False, "employee", UUID(employee["id"])
+        )
+        async with database.transaction(tenant) as session:
+            found = await read_secret(
+                session, ring, Clerk("operator", None, None), owner, kind, purpose="test"
+            )
+        return found.reveal()
+
+    return number
+
+
+async def link(account: Account, employee: dict[str, Any], **body: Any) -> str:
+    """A link to the portal."""
+    url: str = data(await invite(account.live, employee, send_email=False, **body))["portal_url"]
+    return url
+
+
+def kept(connection: psycopg.Connection, employee: dict[str, Any]) -> dict[str, str]:
+    """The last digits of the numbers that the vault holds of the employee, by kind."""
+    rows = connection.execute("SELECT kind, last_four FROM vault WHERE owner_id = %s", (employee["id"],))
+    return dict(rows.fetchall())
+
+
+def closed(response: httpx.Response, status: int) -> bool:
+    return response.status_code == status and "ask the household you work for" in response.text
+
+
+async def test_a_bank_account_reaches_the_vault(
+    account: Account,
+    rosa: dict[str, Any],
+    banked: dict[str, Any],
+    client: httpx.AsyncClient,
+    read: Read,
+    owner_connection: psycopg.Connection,
+) -> None:
+    url = await link(account, rosa, type="bank_account")
+    form = await client.get(url)
+    assert form.status_code == 200
+    assert "<strong>Rosa</strong>’s pay from the <strong>Lopez</strong> household" in form.text
+    thanks = await client.post(url, data=BANK)
+    assert thanks.status_code == 200
+    assert "Thank you, Rosa" in thanks.text
+    assert "savings account ending in 8901" in thanks.text
+    assert await read(rosa, "bank_routing") == "121000358"
+    assert await read(rosa, "bank_account") == "0012345678901"
+    assert statuses(owner_connection, "bank_account") == ["completed"]
+    (listed,) = data(await account.live.get("/employees", employer_id=banked["id"]))
+    assert listed["onboarding"] == {"bank_account": "complete", "tax_info": "missing"}
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind", "digits", "shown"),
+    [
+        ("536-22-8145", "ssn", "536228145", "Social Security number ending in 8145"),
+        (" 536 22 8145 ", "ssn", "536228145", "Social Security number ending in 8145"),
+        ("536\u201322\u20118145", "ssn", "536228145", "Social Security number ending in 8145"),
+        ("912734486", "itin", "912734486", "taxpayer number (ITIN) ending in 4486"),
+    ],
+)
+async def test_a_tax_number_reaches_the_vault(
+    account: Account,
+    rosa: dict[str, Any],
+    client: httpx.AsyncClient,
+    read: Read,
+    owner_connection: psycopg.Connection,
+    typed: str,
+    kind: NumberKind,
+    digits: str,
+    shown: str,
+) -> None:
+    thanks = await client.post(await link(account, rosa), data={"tax_number": typed})
+    assert thanks.status_code == 200
+    assert shown in thanks.text
+    assert await read(rosa, kind) == digits
+    assert kept(owner_connection, rosa) == {kind: digits[-4:]}
+    (listed,) = data(await account.live.get("/employees", employer_id=rosa["employer_id"]))
+    assert listed["onboarding"] == {"bank_account": "missing", "tax_info": "complete"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problems"),
+    [
+        ({"routing_number": "121000359"}, {"routing_number": "please check every digit"}),
+        ({"routing_number": ""}, {"routing_number": "Please fill in"}),
+        ({"routing_number": None}, {"routing_number": "Please fill in"}),
+        ({"account_number": "123", "account_number_again": "123"}, {"account_number": "4 to 17 digits"}),
+        ({"account_number_again": "0012345678902"}, {"account_number_again": "differ"}),
+        ({"account_number_again": ""}, {"account_number_again": "Please fill in"}),
+        ({"account_type": None}, {"account_type": "choose checking or savings"}),
+        ({"account_type": "offshore"}, {"account_type": "choose checking or savings"}),
+        (
+            {"routing_number": "1", "account_number": "x", "account_type": ""},
+            {
+                "routing_number": "nine digits",
+                "account_number": "4 to 17 digits",
+                "account_type": "choose checking or savings",
+            },
+        ),
+    ],
+)
+async def test_a_bank_account_with_a_mistake_is_asked_for_again(
+    account: Account,
+    rosa: dict[str, Any],
+    banked: dict[str, Any],
+    client: httpx.AsyncClient,
+    owner_connection: psycopg.Connection,
+    changes: dict[str, str | None],
+    problems: dict[str, str],
+) -> None:
+    url = await link(account, rosa, type="bank_account")
+    form = {name: value for name, value in (BANK | changes).items() if value is not None}
+    response = await client.post(url, data=form)
+    assert response.status_code == 400
+    for name in ("routing_number", "account_number", "account_number_again", "account_type"):
+        assert (f'id="{name}-problem"' in response.text) is (name in problems)
+    for message in problems.values():
+        assert message in response.text
+    for number in ("0012345678901", "0012345678902", "121000358", "121000359", 'value="1', 'value="x"'):
+        assert number not in response.text
+    assert kept(owner_connection, rosa) == {}
+    assert statuses(owner_connection, "bank_account") == ["pending"]
+    assert (await client.post(url, data=BANK)).status_code == 200  # the link is still good
+
+
+async def test_the_type_of_account_need_not_be_chosen_again(
+    account: Account, rosa: dict[str, Any], banked: dict[str, Any], client: httpx.AsyncClient
+) -> None:
+    url = await link(account, rosa, type="bank_account")
+    response = await client.post(url, data=BANK | {"routing_number": ""})
+    assert response.text.count(" checked") == 1
+    assert 'value="savings" required checked' in response.text
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "536-22-814", "000-22-8145", "078-05-1120", "900-10-1234", "rosa", "٥٣٦٢٢٨١٤٥"]
+)
+async def test_a_tax_number_with_a_mistake_is_asked_for_again(
+    account: Account,
+    rosa: dict[str, Any],
+    client: httpx.AsyncClient,
+    owner_connection: psycopg.Connection,
+    typed: str,
+) -> None:
+    url = await link(account, rosa)
+    response = await client.post(url, data={"tax_number": typed})
+    assert response.status_code == 400
+    assert 'id="tax_number-problem"' in response.text
+    if typed:
+        assert typed not in response.text
+    assert kept(owner_connection, rosa) == {}
+    assert statuses(owner_connection) == ["pending"]
+
+
+async def test_a_new_number_takes_the_place_of_the_old_one(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
+) -> None:
+    for typed, last in (("536-22-8145", "8145"), ("401-33-9876", "9876")):
+        assert (await client.post(await link(account, rosa), data={"tax_number": typed})).status_code == 200
+        assert kept(owner_connection, rosa) == {"ssn": last}
+    assert statuses(owner_connection) == ["completed", "completed"]
+
+
+async def test_a_link_works_once(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
+) -> None:
+    url = await link(account, rosa)
+    assert (await client.post(url, data=SSN)).status_code == 200
+    assert closed(await client.get(url), 410)
+    assert closed(await client.post(url, data={"tax_number": "401-33-9876"}), 410)
+    assert kept(owner_connection, rosa) == {"ssn": "8145"}
+
+
+async def test_of_two_forms_at_once_one_is_taken(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
+) -> None:
+    url = await link(account, rosa)
+    numbers = ("536-22-8145", "401-33-9876", "402-33-9876", "403-33-9876")
+    answers = await asyncio.gather(*(client.post(url, data={"tax_number": typed}) for typed in numbers))
+    assert sorted(answer.status_code for answer in answers) == [200, 410, 410, 410]
+    taken = next(typed for typed, answer in zip(numbers, answers, strict=True) if answer.is_success)
+    assert kept(owner_connection, rosa) == {"ssn": taken[-4:]}
+    row = owner_connection.execute("SELECT count(*) FROM audit_log WHERE action = 'vault.store'").fetchone()
+    assert row == (1,)
+
+
+async def test_a_link_opens_for_seven_days(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, clock: FixedClock
+) -> None:
+    url = await link(account, rosa)
+    clock.advance(timedelta(days=7, seconds=-1))
+    assert (await client.get(url)).status_code == 200
+    clock.advance(timedelta(seconds=1))
+    assert closed(await client.get(url), 410)
+    assert closed(await client.post(url, data=SSN), 410)
+
+
+async def test_a_newer_link_closes_the_older_one(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient
+) -> None:
+    older, newer = await link(account, rosa), await link(account, rosa)
+    assert closed(await client.get(older), 410)
+    assert closed(await client.post(older, data=SSN), 410)
+    assert (await client.post(newer, data=SSN)).status_code == 200
+
+
+async def test_a_guess_learns_nothing(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient
+) -> None:
+    url = await link(account, rosa)
+    base, token = url.rsplit("/", 1)
+    other = "0" if token[-1] != "0" else "1"
+    guesses = [
+        "x",
+        token[:-1],
+        f"{token}0",
+        f"{token[:-1]}{other}",
+        token.swapcase(),
+        "%00",
+        "é" * 43,
+        f"{token}%0A",
+        "٣" * 43,
+    ]
+    pages = {(await client.get(f"{base}/{guess}")).content for guess in guesses}
+    pages |= {(await client.post(f"{base}/{guess}", data=SSN)).content for guess in guesses}
+    assert len(pages) == 1
+    response = await client.get(f"{base}/{guesses[0]}")
+    assert closed(response, 404)
+    for address in (f"{base}/", base, f"{base}/{token}/x"):
+        refusal(await client.get(address), 404, "not_found")
+
+
+async def test_the_link_of_a_household_that_was_deleted_opens_nothing(
+    account: Account, client: httpx.AsyncClient
+) -> None:
+    sandbox = data(await account.test.post("/employers", MARIA), 201)
+    employee = data(await account.test.post("/employees", ROSA), 201)
+    url = data(await invite(account.test, employee))["portal_url"]
+    page = await client.get(url)
+    assert "test household" in page.text
+    data(await client.delete(f"/api/v1/employers/{sandbox['id']}", headers=account.test.headers()))
+    assert closed(await client.get(url), 404)
+    assert closed(await client.post(url, data=SSN), 404)
+
+
+async def test_the_sandbox_has_a_vault_too(
+    account: Account, client: httpx.AsyncClient, owner_connection: psycopg.Connection
+) -> None:
+    data(await account.test.post("/employers", MARIA), 201)
+    employee = data(await account.test.post("/employees", ROSA), 201)
+    url = data(await invite(account.test, employee))["portal_url"]
+    assert (await client.post(url, data=SSN)).status_code == 200
+    assert kept(owner_connection, employee) == {"ssn": "8145"}
+
+
+async def test_whoever_has_left_meanwhile_can_still_enter_a_number(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
+) -> None:
+    url = await link(account, rosa)
+    data(await account.live.post(f"/employees/{rosa['id']}/terminate", {}))
+    assert (await client.post(url, data=SSN)).status_code == 200  # a W-2 is still to come
+    assert kept(owner_connection, rosa) == {"ssn": "8145"}
+
+
+async def test_it_is_on_record_who_entered_what(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient, owner_connection: psycopg.Connection
+) -> None:
+    response = await client.post(await link(account, rosa), data=SSN)
+    row = owner_connection.execute("SELECT id FROM invitations").fetchone()
+    assert row is not None
+    rows = owner_connection.execute(
+        "SELECT action, actor_kind, actor_id, employer_id, sandbox, subject_id, request_id, details FROM audit_log "
+        "WHERE actor_kind = 'employee' ORDER BY id"
+    ).fetchall()
+    employee, household = UUID(rosa["id"]), UUID(rosa["employer_id"])
+    request_id = response.headers["X-Request-Id"]
+    who = ("employee", employee, household, False)
+    assert rows == [
+        ("vault.store", *who, employee, request_id, {"kind": "ssn", "owner_kind": "employee"}),
+        ("invitation.complete", *who, row[0], request_id, {"type": "tax_info", "employee_id": rosa["id"]}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 200),
+        ({"Origin": "http://hearthpay.example"}, 200),
+        ({"Origin": "null"}, 200),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "http://hearthpay.example.evil.example"}, 403),
+        ({"Origin": "https://hearthpay.example"}, 403),
+        ({"Sec-Fetch-Site": "same-origin", "Origin": "null"}, 200),
+        ({"Sec-Fetch-Site": "none"}, 200),
+        ({"Sec-Fetch-Site": "same-site"}, 403),
+        ({"Sec-Fetch-Site": "cross-site", "Origin": "http://hearthpay.example"}, 403),
+    ],
+)
+async def test_a_form_of_another_site_is_refused(
+    account: Account,
+    rosa: dict[str, Any],
+    client: httpx.AsyncClient,
+    owner_connection: psycopg.Connection,
+    headers: dict[str, str],
+    status: int,
+) -> None:
+    response = await client.post(await link(account, rosa), data=SSN, headers=headers)
+    assert response.status_code == status
+    assert kept(owner_connection, rosa) == ({"ssn": "8145"} if status == 200 else {})
+    assert statuses(owner_connection) == ["completed" if status == 200 else "pending"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b'{"tax_number": "536-22-8145"}', "application/json"),
+        (b"tax_number=536-22-8145", "text/plain"),
+        (b"tax_number=536-22-8145", "multipart/form-data; boundary=x"),
+        (b"tax_number=%ff", "application/x-www-form-urlencoded"),
+        (b"tax_number=\xff", "application/x-www-form-urlencoded"),
+        (urlencode({"tax_number": "5" * 10_001}).encode(), "application/x-www-form-urlencoded"),
+        (b"&".join(b"a%d=1" % number for number in range(30)), "application/x-www-form-urlencoded"),
+    ],
+)
+async def test_what_is_no_form_of_ours_is_refused(
+    account: Account,
+    rosa: dict[str, Any],
+    client: httpx.AsyncClient,
+    owner_connection: psycopg.Connection,
+    body: bytes,
+    kind: str,
+) -> None:
+    url = await link(account, rosa)
+    response = await client.post(url, content=body, headers={"Content-Type": kind})
+    assert response.status_code == 400
+    assert "This form could not be read." in response.text
+    assert statuses(owner_connection) == ["pending"]
+
+
+async def test_other_methods_are_not_answered(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient
+) -> None:
+    url = await link(account, rosa)
+    for method in ("PUT", "DELETE", "PATCH"):
+        response = await client.request(method, url)
+        refusal(response, 405, "method_not_allowed")
+        assert set(response.headers["Allow"].split(", ")) == {"GET", "POST"}
+
+
+async def test_without_keys_no_number_is_taken(
+    app: FastAPI,
+    account: Account,
+    rosa: dict[str, Any],
+    client: httpx.AsyncClient,
+    owner_connection: psycopg.Connection,
+) -> None:
+    url = await link(account, rosa)
+    app.state.runtime = replace(app.state.runtime, ring=None)
+    response = await client.post(url, data=SSN)
+    assert response.status_code == 503
+    assert "Nothing was saved" in response.text
+    assert statuses(owner_connection) == ["pending"]
+
+
+async def test_the_portal_needs_no_key_and_answers_no_other_question(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient
+) -> None:
+    url = await link(account, rosa)
+    assert data(
+        await account.live.client.patch(
+            f"/api/v1/employees/{rosa['id']}", json={"birth_year": 1987}, headers=account.live.headers()
+        )
+    )
+    page = (await client.get(url)).text
+    for private in (
+        "Diaz",
+        "Maria",
+        "maria@example.com",
+        "rosa.diaz@example.com",
+        "28.5",
+        "1987",
+        rosa["id"],
+    ):
+        assert private not in page
+    token = url.rsplit("/", 1)[1]
+    response = await client.get("/api/v1/employees", headers={"Authorization": f"Bearer {token}"})
+    refusal(response, 401, "authentication_required")
