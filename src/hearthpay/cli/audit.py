@@ -1,6 +1,7 @@
 """`hearthpay audit`: who did what, newest first, for the operator."""
 
 import json
+import os
 import sys
 from datetime import UTC, date, datetime, time
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,9 @@ from hearthpay.clock import BUSINESS_TIME
 
 if TYPE_CHECKING:
     from hearthpay.database.audit import Entry
+
+#: Columns of a table that goes into a file or another program, which has no width of its own.
+_PIPED_WIDTH = 200
 
 
 def audit(
@@ -101,7 +105,8 @@ def _show(found: "list[Entry]") -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console()
+    known = sys.stdout.isatty() or "COLUMNS" in os.environ
+    console = Console() if known else Console(width=_PIPED_WIDTH)
     if not found:
         console.print("No row of the audit log matches.")
         return
