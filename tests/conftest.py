@@ -15,7 +15,7 @@ import pytest_asyncio
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.database.migrations import migrate
-from hearthpay.database.session import Database
+from hearthpay.database.session import WORKER_ROLE, Database
 
 # Children before their parents.
 TABLES = (
@@ -23,6 +23,15 @@ TABLES = (
     "idempotency_keys",
     "vault",
     "invitations",
+    "bank_entries",
+    "ach_authorizations",
+    "bank_accounts",
+    "escrow_movements",
+    "escrow_accounts",
+    "payroll_transitions",
+    "payroll_estimates",
+    "payroll_entries",
+    "year_balances",
     "paycheck_lines",
     "paychecks",
     "payrolls",
@@ -32,6 +41,9 @@ TABLES = (
     "employers",
     "organizations",
 )
+
+# What belongs to the installation and to no tenant: the service's role has no right to any of it.
+INSTALLATION_TABLES = ("bank_files", "bank_trace_numbers", "bank_intake")
 
 
 @pytest.fixture
@@ -64,7 +76,7 @@ def owner_connection(server: EmbeddedServer) -> Iterator[psycopg.Connection]:
 @pytest.fixture
 def empty_tables(owner_connection: psycopg.Connection) -> None:
     """Leave no row of an earlier test."""
-    owner_connection.execute("; ".join(f"DELETE FROM {table}" for table in TABLES))
+    owner_connection.execute("; ".join(f"DELETE FROM {table}" for table in TABLES + INSTALLATION_TABLES))
 
 
 @pytest_asyncio.fixture(scope="session")
@@ -83,6 +95,14 @@ async def owner_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
     await pool.dispose()
 
 
+@pytest_asyncio.fixture(scope="session")
+async def worker_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
+    """The clockwork's connections, kept open through the run; tests ask for `worker_database`."""
+    pool = Database(server.owner_url(), role=WORKER_ROLE)
+    yield pool
+    await pool.dispose()
+
+
 @pytest.fixture
 def database(service_pool: Database, empty_tables: None) -> Database:
     """The empty database as the service uses it: bound by row-level security."""
@@ -93,6 +113,12 @@ def database(service_pool: Database, empty_tables: None) -> Database:
 def owner_database(owner_pool: Database, empty_tables: None) -> Database:
     """The same empty database as the operator uses it: every row is visible."""
     return owner_pool
+
+
+@pytest.fixture
+def worker_database(worker_pool: Database, empty_tables: None) -> Database:
+    """The same empty database as the clockwork uses it: every tenant's rows, but few rights."""
+    return worker_pool
 
 
 def plain_url(url: str) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 import psycopg
+from uuid_utils.compat import uuid7
 
 from hearthpay.database.session import Tenant
+
+NOW = datetime(2026, 11, 20, 15, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +33,22 @@ class Household:
         return Tenant(self.organization_id, self.sandbox)
 
 
+_WITHOUT_ID = (
+    "assigned_rates",
+    "paycheck_lines",
+    "idempotency_keys",
+    "payroll_entries",
+    "payroll_estimates",
+    "year_balances",
+    "escrow_accounts",
+)
+
+
 def insert(connection: psycopg.Connection, table: str, **values: Any) -> UUID:
     """Insert one row and return its id, or the organization's for a table without one."""
     columns = ", ".join(values)
     places = ", ".join(f"%({name})s" for name in values)
-    result = (
-        "id" if table not in ("assigned_rates", "paycheck_lines", "idempotency_keys") else "organization_id"
-    )
+    result = "organization_id" if table in _WITHOUT_ID else "id"
     row = connection.execute(
         f"INSERT INTO {table} ({columns}) VALUES ({places}) RETURNING {result}", values
     ).fetchone()
@@ -98,6 +110,84 @@ def add_household(
         key_id="k",
         last_four="0000",
     )
+    add_entry(connection, household, payroll_id, employee_id)
+    insert(connection, "payroll_estimates", **household, payroll_id=payroll_id, estimate="{}")
+    insert(
+        connection,
+        "payroll_transitions",
+        **household,
+        id=uuid7(),
+        payroll_id=payroll_id,
+        to_status="completed",
+        actor_kind="key",
+        at=NOW,
+    )
+    insert(
+        connection,
+        "year_balances",
+        **household,
+        employee_id=employee_id,
+        tax_year=2026,
+        codes=["US-SS-EE"],
+        taxable_wages=[100_000],
+        amounts=[6_200],
+        gross_pay=100_000,
+        net_pay=93_800,
+        employee_taxes=6_200,
+        employer_taxes=6_200,
+    )
+    insert(connection, "escrow_accounts", **household, employee_id=employee_id, balance=500)
+    insert(
+        connection,
+        "escrow_movements",
+        **household,
+        id=uuid7(),
+        employee_id=employee_id,
+        paycheck_id=paycheck_id,
+        kind="deposit",
+        payment_method="check",
+        amount=500,
+        balance=500,
+        created_at=NOW,
+    )
+    bank_account_id = insert(
+        connection,
+        "bank_accounts",
+        **household,
+        id=uuid7(),
+        account_type="checking",
+        last_four="6789",
+        status="active",
+        verification="prenote",
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    insert(
+        connection,
+        "ach_authorizations",
+        **household,
+        id=uuid7(),
+        bank_account_id=bank_account_id,
+        authorized_by_kind="key",
+        text_version="2026-01",
+        authorized_at=NOW,
+        expires_at=NOW + timedelta(days=30),
+    )
+    insert(
+        connection,
+        "bank_entries",
+        **household,
+        id=uuid7(),
+        kind="debit",
+        bank_account_id=bank_account_id,
+        payroll_id=payroll_id,
+        amount=93_800,
+        status="pending",
+        send_on=date(2026, 11, 20),
+        settle_on=date(2026, 11, 23),
+        created_at=NOW,
+        updated_at=NOW,
+    )
     insert(
         connection,
         "invitations",
@@ -106,8 +196,8 @@ def add_household(
         type="tax_info",
         token_hash=employee_id.bytes * 2,
         email_sent=False,
-        created_at=datetime(2026, 11, 20, 15, tzinfo=UTC),
-        expires_at=datetime(2026, 11, 27, 15, tzinfo=UTC),
+        created_at=NOW,
+        expires_at=NOW + timedelta(days=7),
     )
     insert(connection, "idempotency_keys", **tenant, key=f"key of {employer_id}", request_hash=b"\x00" * 32)
     insert(connection, "audit_log", **household, actor_kind="operator", action="household.create")
@@ -163,7 +253,7 @@ def add_payroll(connection: psycopg.Connection, household: dict[str, Any]) -> UU
     )
 
 
-def add_paycheck(
+def add_entry(
     connection: psycopg.Connection,
     household: dict[str, Any],
     payroll_id: UUID,
@@ -175,12 +265,37 @@ def add_paycheck(
 ) -> UUID:
     return insert(
         connection,
+        "payroll_entries",
+        **household,
+        payroll_id=payroll_id,
+        position=position,
+        employee_id=employee_id,
+        period=period,
+        live=live,
+        payment_method="check",
+        regular_hours="33.33",
+        overtime_hours=0,
+        bonus=0,
+        other_earnings=0,
+    )
+
+
+def add_paycheck(
+    connection: psycopg.Connection,
+    household: dict[str, Any],
+    payroll_id: UUID,
+    employee_id: UUID,
+    *,
+    period: str = "[2026-11-09,2026-11-15]",
+    position: int = 0,
+) -> UUID:
+    return insert(
+        connection,
         "paychecks",
         **household,
         payroll_id=payroll_id,
         employee_id=employee_id,
         position=position,
-        live=live,
         tax_year=2026,
         period=period,
         payment_method="check",

@@ -13,7 +13,7 @@ from sqlalchemy.engine import make_url
 
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.database.migrations import MigrationError, migrate
-from tests.conftest import TABLES, plain_url
+from tests.conftest import INSTALLATION_TABLES, TABLES, plain_url
 
 NewDatabase = Callable[[], str]
 
@@ -43,7 +43,7 @@ def tables(url: str) -> set[str]:
 def test_migrating_again_changes_nothing(new_database: NewDatabase) -> None:
     url = new_database()
     migrate(url)
-    assert tables(url) == {*TABLES, "alembic_version"}
+    assert tables(url) == {*TABLES, *INSTALLATION_TABLES, "alembic_version"}
     with psycopg.connect(plain_url(url)) as connection:
         connection.execute("INSERT INTO organizations (name) VALUES ('Smith')")
     migrate(url)
@@ -56,14 +56,14 @@ def test_servers_that_start_together_migrate_once(new_database: NewDatabase) -> 
     url = new_database()
     with ProcessPoolExecutor(4, mp_context=get_context("spawn")) as processes:
         list(processes.map(migrate, [url] * 4))
-    assert tables(url) == {*TABLES, "alembic_version"}
+    assert tables(url) == {*TABLES, *INSTALLATION_TABLES, "alembic_version"}
 
 
 def test_threads_of_one_process_take_turns(new_database: NewDatabase) -> None:
     url = new_database()
     with ThreadPoolExecutor(4) as threads:
         list(threads.map(migrate, [url] * 4))
-    assert tables(url) == {*TABLES, "alembic_version"}
+    assert tables(url) == {*TABLES, *INSTALLATION_TABLES, "alembic_version"}
 
 
 def test_databases_of_one_cluster_share_the_role(new_database: NewDatabase) -> None:

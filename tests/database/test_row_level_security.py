@@ -11,10 +11,14 @@ from sqlalchemy import text
 
 from hearthpay.database.embedded import OWNER_ROLE
 from hearthpay.database.session import Database, Tenant
-from tests.conftest import TABLES
+from tests.conftest import INSTALLATION_TABLES, TABLES
 from tests.database.household import Household, add_household, insert
 
-HOUSEHOLD_TABLES = ("employees", "payrolls", "paychecks", "paycheck_lines", "vault", "audit_log", "api_keys")
+HOUSEHOLD_TABLES = tuple(
+    table
+    for table in TABLES
+    if table not in ("organizations", "employers", "idempotency_keys", "assigned_rates")
+)
 
 
 def enter(
@@ -127,7 +131,7 @@ def test_a_row_cannot_belong_to_one_tenant_and_hang_on_another(
         )
     with pytest.raises(errors.ForeignKeyViolation):
         owner.execute(
-            "UPDATE paychecks SET employee_id = %s, live = false WHERE id = %s",
+            "UPDATE paychecks SET employee_id = %s WHERE id = %s",
             (joneses.employee_id, smiths.paycheck_id),
         )
 
@@ -178,6 +182,21 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "DELETE FROM paycheck_lines",
         "DELETE FROM paychecks",
         "UPDATE paychecks SET net_pay = 0",
+        "UPDATE paychecks SET reverses = id",
+        "UPDATE payroll_entries SET regular_hours = 0",
+        "DELETE FROM payroll_entries",
+        "UPDATE payroll_estimates SET estimate = '{}'",
+        "DELETE FROM payroll_transitions",
+        "UPDATE payroll_transitions SET to_status = 'voided'",
+        "DELETE FROM year_balances",
+        "DELETE FROM escrow_movements",
+        "UPDATE escrow_movements SET amount = 1",
+        "UPDATE bank_entries SET amount = 1",
+        "DELETE FROM bank_entries",
+        "UPDATE ach_authorizations SET expires_at = now()",
+        "SELECT * FROM bank_files",
+        "SELECT * FROM bank_intake",
+        "SELECT * FROM bank_trace_numbers",
         "DELETE FROM payrolls",
         "UPDATE payrolls SET net_pay = 0",
         "DELETE FROM employees",
@@ -207,7 +226,7 @@ def test_the_service_may_do_its_work(service: psycopg.Connection, smiths: Househ
     assert service.execute("SELECT FROM employees FOR UPDATE").rowcount == 1
     assert service.execute("SELECT FROM payrolls FOR UPDATE").rowcount == 1
     assert service.execute("UPDATE payrolls SET status = 'voided'").rowcount == 1
-    assert service.execute("UPDATE paychecks SET live = false").rowcount == 1
+    assert service.execute("UPDATE payroll_entries SET live = false").rowcount == 1
     assert service.execute("UPDATE employees SET status = 'terminated'").rowcount == 1
     # A deed that concerns the whole organization can be noted from within a household's transaction.
     service.execute(
@@ -221,7 +240,7 @@ def test_every_table_is_guarded(owner: psycopg.Connection) -> None:
         "SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class "
         "WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'alembic_version'"
     ).fetchall()
-    assert dict(rows) == dict.fromkeys(TABLES, True)
+    assert dict(rows) == dict.fromkeys(TABLES + INSTALLATION_TABLES, True)
 
 
 def test_a_key_is_found_before_its_tenant_is_known(

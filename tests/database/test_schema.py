@@ -12,7 +12,7 @@ from psycopg import errors
 
 from hearthpay.database.embedded import EmbeddedServer
 from tests.conftest import plain_url
-from tests.database.household import Household, add_employee, add_paycheck, add_payroll, insert
+from tests.database.household import Household, add_employee, add_entry, add_paycheck, add_payroll, insert
 
 
 def columns(household: Household) -> dict[str, object]:
@@ -33,41 +33,40 @@ def columns(household: Household) -> dict[str, object]:
         "[2026-01-01,2026-12-31]",
     ],
 )
-def test_two_live_paychecks_of_an_employee_never_overlap(
+def test_two_live_entries_of_an_employee_never_overlap(
     period: str, owner: psycopg.Connection, smiths: Household
 ) -> None:
     payroll_id = add_payroll(owner, columns(smiths))
-    with pytest.raises(errors.ExclusionViolation, match="paychecks_no_overlap"):
-        add_paycheck(owner, columns(smiths), payroll_id, smiths.employee_id, period=period)
+    with pytest.raises(errors.ExclusionViolation, match="payroll_entries_no_overlap"):
+        add_entry(owner, columns(smiths), payroll_id, smiths.employee_id, period=period)
 
 
-def test_neighbouring_periods_voided_paychecks_and_other_employees_do_not_collide(
+def test_neighbouring_periods_voided_entries_and_other_employees_do_not_collide(
     owner: psycopg.Connection, smiths: Household
 ) -> None:
     household = columns(smiths)
-    payroll_id = add_payroll(owner, household)
-    add_paycheck(owner, household, payroll_id, smiths.employee_id, period="[2026-11-16,2026-11-22]")
-    add_paycheck(owner, household, payroll_id, smiths.employee_id, position=1, live=False)
-    add_paycheck(owner, household, payroll_id, add_employee(owner, household), position=2)
-    owner.execute("UPDATE paychecks SET live = false WHERE id = %s", (smiths.paycheck_id,))
-    add_paycheck(owner, household, payroll_id, smiths.employee_id, position=3)
+    payroll_id, voided, again = (add_payroll(owner, household) for _ in range(3))
+    add_entry(owner, household, payroll_id, smiths.employee_id, period="[2026-11-16,2026-11-22]")
+    add_entry(owner, household, voided, smiths.employee_id, live=False)
+    add_entry(owner, household, payroll_id, add_employee(owner, household), position=2)
+    owner.execute("UPDATE payroll_entries SET live = false WHERE payroll_id = %s", (smiths.payroll_id,))
+    add_entry(owner, household, again, smiths.employee_id)
 
 
-def test_of_overlapping_paychecks_written_at_once_one_wins(
+def test_of_overlapping_entries_written_at_once_one_wins(
     server: EmbeddedServer, owner: psycopg.Connection, smiths: Household
 ) -> None:
-    payroll_id = add_payroll(owner, columns(smiths))
+    payrolls = [add_payroll(owner, columns(smiths)) for _ in range(8)]
 
-    def pay(position: int) -> bool:
+    def pay(payroll_id: UUID) -> bool:
         with psycopg.connect(plain_url(server.owner_url())) as connection:
             try:
-                add_paycheck(
+                add_entry(
                     connection,
                     columns(smiths),
                     payroll_id,
                     smiths.employee_id,
                     period="[2026-12-01,2026-12-07]",
-                    position=position,
                 )
             except (errors.ExclusionViolation, errors.DeadlockDetected):
                 connection.rollback()
@@ -75,7 +74,7 @@ def test_of_overlapping_paychecks_written_at_once_one_wins(
         return True
 
     with ThreadPoolExecutor(8) as threads:
-        assert sum(threads.map(pay, range(8))) == 1
+        assert sum(threads.map(pay, payrolls)) == 1
 
 
 @pytest.mark.parametrize(
@@ -101,9 +100,23 @@ def test_a_uuid_and_its_address_are_the_same_bits(
         "UPDATE payrolls SET net_pay = -1",
         "UPDATE payrolls SET status = 'paid'",
         "UPDATE payrolls SET pay_frequency = 'daily'",
+        "UPDATE payroll_entries SET period = 'empty'",
+        "UPDATE payroll_entries SET period = '[2026-01-01,)'",
+        "UPDATE payroll_entries SET bonus = -1",
         "UPDATE paychecks SET period = 'empty'",
         "UPDATE paychecks SET period = '[2026-01-01,)'",
         "UPDATE paychecks SET net_pay = -1",
+        "UPDATE paychecks SET net_pay = net_pay - 1",
+        "UPDATE paychecks SET position = -1",
+        "UPDATE payrolls SET status = 'scheduled'",
+        "UPDATE payrolls SET status = 'failed'",
+        "UPDATE bank_entries SET amount = 0",
+        "UPDATE bank_entries SET kind = 'prenote', payroll_id = NULL",
+        "UPDATE bank_entries SET status = 'sent'",
+        "UPDATE bank_entries SET return_code = 'R01'",
+        "UPDATE bank_entries SET settle_on = send_on",
+        "UPDATE escrow_movements SET amount = -500",
+        "UPDATE year_balances SET codes = '{}'",
         "UPDATE paychecks SET payment_method = 'gold'",
         "UPDATE employees SET end_date = start_date - 1",
         "UPDATE employees SET pay_rate_cents = -1",

@@ -59,7 +59,9 @@ def managed_url(server: EmbeddedServer, owner_connection: psycopg.Connection) ->
     owner_connection.execute("CREATE ROLE landlord LOGIN CREATEROLE")
     owner_connection.execute("CREATE DATABASE managed OWNER landlord")
     # On a fresh server the landlord would have made this role and so be its administrator.
-    owner_connection.execute("GRANT hearthpay_service TO landlord WITH ADMIN TRUE, SET FALSE, INHERIT FALSE")
+    owner_connection.execute(
+        "GRANT hearthpay_service, hearthpay_worker TO landlord WITH ADMIN TRUE, SET FALSE, INHERIT FALSE"
+    )
     url = make_url(plain_url(server.owner_url())).set(username="landlord", database="managed")
     yield url.render_as_string(hide_password=False)
     owner_connection.execute("DROP DATABASE managed WITH (FORCE)")

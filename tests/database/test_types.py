@@ -86,8 +86,9 @@ async def test_a_column_keeps_money_and_its_sums_exact(owner_database: Database)
 
 def test_the_schema_keeps_money_as_whole_cents(owner: psycopg.Connection) -> None:
     rows = owner.execute(
-        "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'public' "
+        "SELECT table_name, column_name, ltrim(udt_name, '_') FROM information_schema.columns "
+        "WHERE table_schema = 'public' "
         "AND (column_name ~ '(pay|taxes|cost|wages|amount|bonus|earnings|deductions|aside|balance|cents)$')"
     ).fetchall()
     assert len(rows) >= 25
-    assert {data_type for *_, data_type in rows} == {"bigint"}
+    assert {data_type for *_, data_type in rows} == {"int8"}

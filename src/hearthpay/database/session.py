@@ -20,6 +20,9 @@ from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_asyn
 SERVICE_ROLE = "hearthpay_service"
 """The role as which the service runs: it owns nothing and cannot bypass row-level security."""
 
+WORKER_ROLE = "hearthpay_worker"
+"""The role of the clockwork: it acts for every tenant, owns nothing and has no right that its work does not need."""
+
 RECONNECT_SECONDS = 10.0
 """How long a transaction waits for a server which is being restarted before it gives up."""
 

@@ -1,4 +1,4 @@
-"""Rotation: re-encrypts the vault under the current key, while the service goes on reading and writing.
+"""Rotation: re-encrypts the vault and the bank files under the current key, while the service goes on with both.
 
 Every batch is one transaction. Killed at any moment, it is simply run again: rows that carry the current key's id
 are done. The older keys stay in the ring until `remaining` no longer names them.
@@ -12,11 +12,12 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import Row, bindparam, func, select, update
+from sqlalchemy import Row, bindparam, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database import audit
 from hearthpay.database.vault_store import vault
+from hearthpay.security.file_seal import SealedFile, open_file, seal_file
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, UnreadableSecretError, seal, unseal
 from hearthpay.security.vault_numbers import SecretNumber
@@ -40,13 +41,23 @@ _REPLACE = (
     )
 )
 
+_KEYS_OF_FILES = text("SELECT key_id, count(*) FROM bank_files GROUP BY key_id ORDER BY key_id")
+_CLAIM_FILE = text(
+    "SELECT id, name, sealed_content, nonce, key_id FROM bank_files "
+    "WHERE key_id <> :current AND id > :after ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+)
+_REPLACE_FILE = text(
+    "UPDATE bank_files SET sealed_content = :content, nonce = :nonce, key_id = :key_id WHERE id = :id"
+)
+_FIRST = UUID(int=0)
+
 
 @dataclass(frozen=True, slots=True)
 class RotationResult:
     """What a rotation has done."""
 
     rotated: int
-    """Rows now encrypted under the current key that were not before."""
+    """Rows now encrypted under the current key that were not before: numbers of the vault, and bank files."""
     unreadable: tuple[UUID, ...]
     """Rows left as they were: their key is missing from the ring, or they were tampered with."""
     remaining: dict[str, int]
@@ -56,7 +67,7 @@ class RotationResult:
 async def rotate(
     session_factory: SessionFactory, ring: KeyRing, progress: Progress, *, batch: int = _BATCH
 ) -> RotationResult:
-    """Re-encrypt every row under the ring's current key, `batch` rows in a transaction.
+    """Re-encrypt every row under the ring's current key, `batch` rows in a transaction, and a bank file in each.
 
     Rows that others hold locked are passed over and tried again at the end, so several rotations may share the
     work. One bad row does not hold back the others. Leaves an audit row per organization and batch.
@@ -81,17 +92,33 @@ async def rotate(
                 rotated += len(rows) - len(bad)
                 rotated_in_pass = True
                 progress(rotated, total)
+        after = _FIRST
+        while True:
+            async with session_factory() as session:
+                file = (
+                    await session.execute(_CLAIM_FILE, {"current": ring.current.id, "after": after})
+                ).one_or_none()
+                if file is None:
+                    break
+                readable = await _rotate_file(session, ring, file)
+            after = file.id
+            if readable:
+                rotated += 1
+                rotated_in_pass = True
+                progress(rotated, total)
+            else:
+                unreadable.add(file.id)
     async with session_factory() as session:
         remaining = await keys_in_use(session, except_for=ring.current.id)
     return RotationResult(rotated, tuple(sorted(unreadable)), remaining)
 
 
 async def keys_in_use(session: AsyncSession, *, except_for: str | None = None) -> dict[str, int]:
-    """How many of the rows that the session sees each key has encrypted, by the key's id."""
+    """How many numbers and bank files that the session sees each key has encrypted, by the key's id."""
     counted = select(vault.c.key_id, func.count()).group_by(vault.c.key_id).order_by(vault.c.key_id)
-    if except_for is not None:
-        counted = counted.where(vault.c.key_id != except_for)
-    return dict((await session.execute(counted)).all())
+    counts: Counter[str] = Counter(dict((await session.execute(counted)).all()))
+    counts.update(dict((await session.execute(_KEYS_OF_FILES)).all()))
+    return {key_id: counts[key_id] for key_id in sorted(counts) if key_id != except_for}
 
 
 async def _claim(
@@ -102,6 +129,21 @@ async def _claim(
     if after is not None:
         query = query.where(vault.c.id > after)
     return list(await session.execute(query.with_for_update(skip_locked=True)))
+
+
+async def _rotate_file(session: AsyncSession, ring: KeyRing, file: Row[tuple[object, ...]]) -> bool:
+    """Re-encrypt the locked bank file; tells whether it could be read."""
+    sealed = SealedFile(file.sealed_content, file.nonce, file.key_id)
+    try:
+        content = open_file(ring, file.id, file.name, sealed)
+    except (KeyRingError, UnreadableSecretError):
+        return False
+    again = seal_file(ring, file.id, file.name, content)
+    await session.execute(
+        _REPLACE_FILE,
+        {"id": file.id, "content": again.ciphertext, "nonce": again.nonce, "key_id": again.key_id},
+    )
+    return True
 
 
 async def _rotate_batch(

@@ -1,0 +1,279 @@
+"""Connecting bank accounts: the numbers go into the vault, the account waits until the bank knows it.
+
+A real account is tried with a prenote, an entry of no amount; it is active when the bank has not sent that back within
+three banking days (Nacha Operating Rules, 2.6), or at once where an instant verification vouches for it.
+"""
+
+import datetime
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+from uuid import UUID
+
+from sqlalchemy import select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.banking import authorizations
+from hearthpay.banking.entries import dates_from, effective_by
+from hearthpay.banking.evidence import Deed, record_deeds
+from hearthpay.banking.models import BankAccount, BankEntry
+from hearthpay.database.vault_store import store_secret
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.http.actor import Actor
+from hearthpay.http.errors import ApiError
+from hearthpay.http.trail import leave_trace
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_cipher import SecretOwner
+from hearthpay.security.vault_numbers import SecretNumber
+
+AccountType = Literal["checking", "savings"]
+
+PRENOTE_DAYS: Final = 3
+"""Banking days from a prenote's settlement until the account counts as verified."""
+
+_FAIL: Final = text(
+    "UPDATE bank_accounts a SET status = 'failed', reason = r.reason, updated_at = :now "
+    "FROM unnest(CAST(:ids AS uuid[]), CAST(:reasons AS text[])) AS r(id, reason) "
+    "WHERE a.id = r.id AND a.status IN ('verifying', 'active') "
+    "RETURNING a.id, a.organization_id, a.employer_id, a.sandbox, a.reason"
+)
+_ACTIVATE: Final = text(
+    "UPDATE bank_accounts a SET status = 'active', updated_at = :now WHERE a.status = 'verifying' AND EXISTS "
+    "(SELECT FROM bank_entries e WHERE e.bank_account_id = a.id AND e.kind = 'prenote' "
+    "AND e.status IN ('sent', 'settled') AND e.effective_date <= :by) "
+    "RETURNING a.id, a.organization_id, a.employer_id, a.sandbox"
+)
+_CANCEL_PRENOTES: Final = text(
+    "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
+    "WHERE bank_account_id = :account AND kind = 'prenote' AND status = 'pending'"
+)
+_WAITING: Final = text(
+    "SELECT count(*) FROM bank_entries WHERE bank_account_id = :account AND kind <> 'prenote' AND status = 'pending'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountDetails:
+    """An account as its owner entered it."""
+
+    routing: SecretNumber
+    account: SecretNumber
+    account_type: AccountType
+    bank_name: str | None = None
+
+
+class InstantVerification(Protocol):
+    """A service that can tell at once whether an account exists and is its owner's."""
+
+    async def verify(self, details: AccountDetails) -> bool:
+        """Whether the account may be used without a prenote."""
+        ...
+
+
+async def connect_household_account(
+    session: AsyncSession,
+    ring: KeyRing,
+    actor: Actor,
+    employer: Employer,
+    details: AccountDetails,
+    now: datetime.datetime,
+    *,
+    verification: InstantVerification | None = None,
+) -> BankAccount:
+    """Connect the account that the household's payrolls are debited from, in the place of an earlier one.
+
+    Authorizations to debit the earlier account end.
+    """
+    owner = SecretOwner(employer.organization_id, employer.id, employer.sandbox, "employer", employer.id)
+    return await _connect(session, ring, actor, owner, details, now, verification)
+
+
+async def connect_employee_account(
+    session: AsyncSession,
+    ring: KeyRing,
+    actor: Actor,
+    employee: Employee,
+    details: AccountDetails,
+    now: datetime.datetime,
+    *,
+    verification: InstantVerification | None = None,
+) -> BankAccount:
+    """Connect the account that the employee is paid to, in the place of an earlier one.
+
+    Money that waits for the earlier one goes to this one.
+    """
+    owner = SecretOwner(
+        employee.organization_id, employee.employer_id, employee.sandbox, "employee", employee.id
+    )
+    return await _connect(session, ring, actor, owner, details, now, verification)
+
+
+async def disconnect(
+    session: AsyncSession, actor: Actor, account: BankAccount, now: datetime.datetime
+) -> None:
+    """Use the account no more; authorizations to debit it end.
+
+    Raises `invalid_state` while money waits for it.
+    """
+    if await session.scalar(_WAITING, {"account": account.id}):
+        raise ApiError("invalid_state", "Money is on its way over this account. Connect another one instead.")
+    await _retire(session, account, now, "disconnected")
+    await leave_trace(
+        session,
+        actor,
+        "bank_account.disconnect",
+        employer_id=account.employer_id,
+        subject_id=account.id,
+        details={"employee_id": account.employee_id},
+    )
+
+
+async def current_household_account(session: AsyncSession, employer_id: UUID) -> BankAccount | None:
+    """The household's account, in whatever status; None where it has connected none."""
+    return await session.scalar(
+        select(BankAccount)
+        .where(
+            BankAccount.employer_id == employer_id,
+            BankAccount.employee_id.is_(None),
+            BankAccount.status != "replaced",
+        )
+        .execution_options(populate_existing=True)
+    )
+
+
+async def current_employee_accounts(
+    session: AsyncSession, employee_ids: Collection[UUID]
+) -> dict[UUID, BankAccount]:
+    """The account of each of the employees who has connected one, in whatever status."""
+    accounts = await session.scalars(
+        select(BankAccount)
+        .where(BankAccount.employee_id.in_(employee_ids), BankAccount.status != "replaced")
+        .execution_options(populate_existing=True)
+    )
+    return {account.employee_id: account for account in accounts if account.employee_id is not None}
+
+
+async def fail_accounts(session: AsyncSession, now: datetime.datetime, reasons: Mapping[UUID, str]) -> None:
+    """Use these accounts no more, each for the bank's reason; those that were replaced meanwhile stay as they are."""
+    if not reasons:
+        return
+    failed = await session.execute(
+        _FAIL, {"now": now, "ids": list(reasons), "reasons": list(reasons.values())}
+    )
+    deeds = [
+        Deed(row.organization_id, row.employer_id, row.sandbox, row.id, {"reason": row.reason})
+        for row in failed
+    ]
+    await record_deeds(session, "bank_account.fail", deeds)
+
+
+async def activate_verified(session: AsyncSession, now: datetime.datetime) -> int:
+    """Activate the accounts whose prenote no bank has returned in time; returns how many."""
+    rows = await session.execute(_ACTIVATE, {"now": now, "by": effective_by(now, PRENOTE_DAYS)})
+    deeds = [
+        Deed(row.organization_id, row.employer_id, row.sandbox, row.id, {"verification": "prenote"})
+        for row in rows
+    ]
+    await record_deeds(session, "bank_account.activate", deeds)
+    return len(deeds)
+
+
+async def _connect(
+    session: AsyncSession,
+    ring: KeyRing,
+    actor: Actor,
+    owner: SecretOwner,
+    details: AccountDetails,
+    now: datetime.datetime,
+    verification: InstantVerification | None,
+) -> BankAccount:
+    instant = owner.sandbox or (verification is not None and await verification.verify(details))
+    employee_id = owner.id if owner.kind == "employee" else None
+    await _lock_owner(session, owner)
+    earlier = await _current(session, owner)
+    if earlier is not None:
+        await _retire(session, earlier, now, None)
+    account = BankAccount(
+        id=uuid7(),
+        organization_id=owner.organization_id,
+        employer_id=owner.employer_id,
+        sandbox=owner.sandbox,
+        employee_id=employee_id,
+        account_type=details.account_type,
+        bank_name=details.bank_name,
+        last_four=details.account.last_four,
+        status="active" if instant else "verifying",
+        verification="instant" if instant else "prenote",
+        reason=None,
+        created_at=now,
+        updated_at=now,
+    )
+    session.add(account)
+    await session.flush()
+    for number in (details.routing, details.account):
+        await store_secret(session, ring, actor, owner, number)
+    if not instant:
+        session.add(_prenote(account, now))
+        await session.flush()
+    await leave_trace(
+        session,
+        actor,
+        "bank_account.connect",
+        employer_id=owner.employer_id,
+        subject_id=account.id,
+        details={
+            "employee_id": employee_id,
+            "account_type": account.account_type,
+            "verification": account.verification,
+            "replaces": earlier.id if earlier is not None else None,
+        },
+    )
+    return account
+
+
+async def _lock_owner(session: AsyncSession, owner: SecretOwner) -> None:
+    """Let two accounts entered at once follow each other. Raises `not_found` where the owner is gone."""
+    table = Employee if owner.kind == "employee" else Employer
+    statement = select(table.id).where(table.id == owner.id).with_for_update(key_share=True)
+    if await session.scalar(statement) is None:
+        raise ApiError("not_found", f"There is no such {owner.kind}.")
+
+
+async def _current(session: AsyncSession, owner: SecretOwner) -> BankAccount | None:
+    if owner.kind == "employer":
+        return await current_household_account(session, owner.id)
+    return (await current_employee_accounts(session, [owner.id])).get(owner.id)
+
+
+async def _retire(
+    session: AsyncSession, account: BankAccount, now: datetime.datetime, reason: str | None
+) -> None:
+    await session.execute(
+        update(BankAccount)
+        .where(BankAccount.id == account.id)
+        .values(status="replaced", reason=reason, updated_at=now)
+    )
+    await session.execute(_CANCEL_PRENOTES, {"account": account.id, "now": now})
+    await authorizations.revoke(session, now, [account.id])
+
+
+def _prenote(account: BankAccount, now: datetime.datetime) -> BankEntry:
+    send_on, settle_on = dates_from(now)
+    return BankEntry(
+        id=uuid7(),
+        organization_id=account.organization_id,
+        employer_id=account.employer_id,
+        sandbox=account.sandbox,
+        kind="prenote",
+        bank_account_id=account.id,
+        employee_id=account.employee_id,
+        amount=0,
+        attempt=1,
+        status="pending",
+        send_on=send_on,
+        settle_on=settle_on,
+        created_at=now,
+        updated_at=now,
+    )

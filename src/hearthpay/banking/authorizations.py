@@ -1,0 +1,125 @@
+"""The household's authorization to debit its account: what it agreed to, when, and how long that holds.
+
+A debit of a person's account needs one, and the record of it is kept (Nacha Operating Rules, 2.3.2).
+"""
+
+import datetime
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Final, Literal
+from uuid import UUID
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.banking.models import Authorization, BankAccount
+from hearthpay.employers.models import Employer
+from hearthpay.http.actor import Actor
+from hearthpay.http.errors import ApiError
+from hearthpay.http.trail import leave_trace
+
+AUTHORIZATION_DAYS: Final = 30
+"""How long an authorization covers the payrolls approved under it."""
+
+AUTHORIZATION_TEXT_VERSION: Final = "2026-11-20"
+"""The version of `authorization.md`: a changed text is a new version."""
+
+AuthorizationStatus = Literal["none", "active", "expired", "revoked"]
+
+# Of the account in use now; one for an earlier account says nothing about this one.
+_LATEST: Final = (
+    select(Authorization)
+    .join(BankAccount, BankAccount.id == Authorization.bank_account_id)
+    .where(BankAccount.employee_id.is_(None), BankAccount.status != "replaced")
+    .order_by(Authorization.authorized_at.desc(), Authorization.id.desc())
+    .limit(1)
+    .execution_options(populate_existing=True)
+)
+_REVOKE: Final = text(
+    "UPDATE ach_authorizations SET revoked_at = :now WHERE bank_account_id = ANY(:accounts) AND revoked_at IS NULL"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationState:
+    """Whether the household's account may be debited for payrolls approved now, and until when."""
+
+    status: AuthorizationStatus
+    expires_at: datetime.datetime | None
+
+
+@cache
+def authorization_text() -> str:
+    """The text that a household agrees to, in Markdown."""
+    return files("hearthpay.banking").joinpath("authorization.md").read_text(encoding="utf-8")
+
+
+async def needs_authorization(session: AsyncSession, employer_id: UUID, now: datetime.datetime) -> bool:
+    """Whether the household must agree before its account is debited: it never did, revoked it, or long ago."""
+    return (await authorization_of(session, employer_id, now)).status != "active"
+
+
+async def authorization_of(
+    session: AsyncSession, employer_id: UUID, now: datetime.datetime
+) -> AuthorizationState:
+    """How the authorization of the household's present account stands."""
+    latest = await session.scalar(_LATEST.where(Authorization.employer_id == employer_id))
+    if latest is None:
+        return AuthorizationState("none", None)
+    if latest.revoked_at is not None:
+        return AuthorizationState("revoked", latest.expires_at)
+    return AuthorizationState("active" if now <= latest.expires_at else "expired", latest.expires_at)
+
+
+async def authorize(
+    session: AsyncSession, actor: Actor, employer: Employer, now: datetime.datetime
+) -> Authorization:
+    """Record that the household agreed to the present text, for its present account, from now on.
+
+    Raises `direct_deposit_unavailable` where it has connected none.
+    """
+    account_id = await session.scalar(
+        select(BankAccount.id).where(
+            BankAccount.employer_id == employer.id,
+            BankAccount.employee_id.is_(None),
+            BankAccount.status != "replaced",
+        )
+    )
+    if account_id is None:
+        raise ApiError(
+            "direct_deposit_unavailable",
+            "The household has not connected a bank account that could be debited.",
+            details={"employer_id": employer.id},
+        )
+    authorization = Authorization(
+        id=uuid7(),
+        organization_id=employer.organization_id,
+        employer_id=employer.id,
+        sandbox=employer.sandbox,
+        bank_account_id=account_id,
+        authorized_by_kind=actor.kind,
+        authorized_by=actor.id,
+        request_id=actor.request_id,
+        text_version=AUTHORIZATION_TEXT_VERSION,
+        authorized_at=now,
+        expires_at=now + datetime.timedelta(days=AUTHORIZATION_DAYS),
+    )
+    session.add(authorization)
+    await session.flush()
+    await leave_trace(
+        session,
+        actor,
+        "ach.authorize",
+        employer_id=employer.id,
+        subject_id=authorization.id,
+        details={"bank_account_id": account_id, "text_version": AUTHORIZATION_TEXT_VERSION},
+    )
+    return authorization
+
+
+async def revoke(session: AsyncSession, now: datetime.datetime, account_ids: Collection[UUID]) -> None:
+    """End the authorizations to debit these accounts."""
+    await session.execute(_REVOKE, {"now": now, "accounts": list(account_ids)})

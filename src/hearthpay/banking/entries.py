@@ -1,0 +1,238 @@
+"""The money on its way: what shall be collected from households and paid out, one row for each movement.
+
+Amounts are whole cents. A movement knows its household and account by its payroll, paycheck or set-aside; it waits
+as `pending` for the bank file of its day.
+"""
+
+import datetime
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import TextClause, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.banking.calendar import (
+    add_banking_days,
+    banking_day_on_or_before,
+    next_banking_day,
+    submission_day,
+)
+from hearthpay.clock import BUSINESS_TIME
+
+
+@dataclass(frozen=True, slots=True)
+class Debit:
+    """Collect `amount` from the household of a payroll; `attempt` counts from 1 to 3."""
+
+    payroll_id: UUID
+    amount: int
+    send_on: datetime.date
+    settle_on: datetime.date
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """Pay `amount` to the employee of a paycheck."""
+
+    paycheck_id: UUID
+    amount: int
+    send_on: datetime.date
+    settle_on: datetime.date
+
+
+@dataclass(frozen=True, slots=True)
+class Refund:
+    """Give `amount`, collected for a paycheck that did not reach its employee, back to the household."""
+
+    paycheck_id: UUID
+    amount: int
+    send_on: datetime.date
+    settle_on: datetime.date
+
+
+@dataclass(frozen=True, slots=True)
+class Payout:
+    """Pay `amount` of what was set aside to the employee, by the movement that took it from the balance."""
+
+    escrow_movement_id: UUID
+    amount: int
+    send_on: datetime.date
+    settle_on: datetime.date
+
+
+Movement = Debit | Credit | Refund | Payout
+
+_ROWS: Final = (
+    "unnest(CAST(:ids AS uuid[]), CAST(:causes AS uuid[]), CAST(:amounts AS bigint[]), CAST(:attempts AS smallint[]), "
+    "CAST(:send_on AS date[]), CAST(:settle_on AS date[])) AS r(id, cause, amount, attempt, send_on, settle_on)"
+)
+
+
+def _insert(kind: str, columns: str, values: str, tables: str) -> TextClause:
+    """One statement for many movements, which answers with the cause and the id of each that it wrote."""
+    insert = (
+        "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, amount, attempt, "
+        f"status, send_on, settle_on, created_at, updated_at, {columns})"
+    )
+    select = (
+        f"SELECT r.id, a.organization_id, a.employer_id, a.sandbox, '{kind}', a.id, r.amount, r.attempt, 'pending', "
+        f"r.send_on, r.settle_on, :now, :now, {values}"
+    )
+    return text(f"{insert} {select} FROM {_ROWS} {tables} RETURNING {columns.split(',', maxsplit=1)[0]}, id")
+
+
+_COLLECT: Final = _insert(
+    "debit",
+    "payroll_id",
+    "p.id",
+    "JOIN payrolls p ON p.id = r.cause "
+    "JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL AND a.status = 'active'",
+)
+# Of the person's accounts the one in use, in whatever status; else the last one: the money waits there for the next.
+_PAY_OUT: Final = _insert(
+    "credit",
+    "paycheck_id, payroll_id, employee_id",
+    "c.id, c.payroll_id, c.employee_id",
+    "JOIN paychecks c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
+    "WHERE employer_id = c.employer_id AND employee_id = c.employee_id "
+    "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
+)
+_REFUND: Final = _insert(
+    "refund",
+    "paycheck_id, payroll_id, employee_id",
+    "c.id, c.payroll_id, c.employee_id",
+    "JOIN paychecks c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
+    "WHERE employer_id = c.employer_id AND employee_id IS NULL "
+    "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
+)
+_PAY_ESCROW: Final = _insert(
+    "payout",
+    "escrow_movement_id, employee_id",
+    "m.id, m.employee_id",
+    "JOIN escrow_movements m ON m.id = r.cause "
+    "JOIN bank_accounts a ON a.employee_id = m.employee_id AND a.status = 'active'",
+)
+
+_CREDITS_OF: Final = text(
+    "SELECT payroll_id, status FROM bank_entries WHERE payroll_id = ANY(:payrolls) AND kind = 'credit' "
+    "ORDER BY id FOR UPDATE"
+)
+_CANCEL: Final = text(
+    "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
+    "WHERE payroll_id = ANY(:payrolls) AND kind = 'credit' AND status = 'pending'"
+)
+_FOLLOW: Final = text(
+    "UPDATE bank_entries e SET bank_account_id = n.id, updated_at = :now FROM bank_accounts o, bank_accounts n "
+    "WHERE e.status = 'pending' AND e.send_on <= :day AND e.sandbox = :sandbox AND e.kind <> 'prenote' "
+    "AND o.id = e.bank_account_id AND o.status = 'replaced' AND n.employer_id = o.employer_id "
+    "AND n.employee_id IS NOT DISTINCT FROM o.employee_id AND n.status <> 'replaced'"
+)
+
+
+def dates_from(now: datetime.datetime) -> tuple[datetime.date, datetime.date]:
+    """The day of the next cut-off, and the banking day after it, when the money then moves."""
+    day = submission_day(now)
+    return day, next_banking_day(day)
+
+
+def business_date(now: datetime.datetime) -> datetime.date:
+    """The calendar day in US Eastern time."""
+    return now.astimezone(BUSINESS_TIME).date()
+
+
+def effective_by(now: datetime.datetime, banking_days: int) -> datetime.date:
+    """The latest effective date from which at least so many banking days have passed until today."""
+    return add_banking_days(banking_day_on_or_before(business_date(now)), -banking_days)
+
+
+async def collect(session: AsyncSession, now: datetime.datetime, debits: Sequence[Debit]) -> dict[UUID, UUID]:
+    """Debit the households' accounts; returns the entry of each payroll.
+
+    A payroll whose household has no active account is not among them, and the caller decides. Raises SQLAlchemy's
+    IntegrityError for a second debit of one attempt.
+    """
+    return await _write(session, now, _COLLECT, [(debit.payroll_id, debit) for debit in debits])
+
+
+async def pay_out(
+    session: AsyncSession, now: datetime.datetime, credits_: Sequence[Credit]
+) -> dict[UUID, UUID]:
+    """Credit the employees' accounts; returns the entry of each paycheck.
+
+    Where the account is still being verified, has failed or was disconnected, the money waits, and every file reports
+    it, until there is one that can be paid to. Only a paycheck whose employee never had an account is not among them.
+    Raises IntegrityError for a second credit of one paycheck.
+    """
+    return await _write(session, now, _PAY_OUT, [(credit.paycheck_id, credit) for credit in credits_])
+
+
+async def refund(
+    session: AsyncSession, now: datetime.datetime, refunds: Sequence[Refund]
+) -> dict[UUID, UUID]:
+    """Credit the households' accounts; returns the entry of each paycheck.
+
+    Where the account has failed or was disconnected, the refund waits for the household's next one. Raises
+    IntegrityError for a second refund of one paycheck.
+    """
+    return await _write(session, now, _REFUND, [(each.paycheck_id, each) for each in refunds])
+
+
+async def pay_escrow(
+    session: AsyncSession, now: datetime.datetime, payouts: Sequence[Payout]
+) -> dict[UUID, UUID]:
+    """Credit what was set aside to the employees' accounts; returns the entry of each escrow movement.
+
+    A movement whose employee has no active account is not among them.
+    """
+    return await _write(
+        session, now, _PAY_ESCROW, [(payout.escrow_movement_id, payout) for payout in payouts]
+    )
+
+
+async def cancel_unsent(
+    session: AsyncSession, now: datetime.datetime, payroll_ids: Collection[UUID]
+) -> set[UUID]:
+    """Cancel the credits of those payrolls of which none has left for the bank; returns these payrolls.
+
+    A payroll without credits is among them. One with a single credit sent keeps all of its credits.
+    """
+    rows = await session.execute(_CREDITS_OF, {"payrolls": list(payroll_ids)})
+    sent = {payroll_id for payroll_id, status in rows if status not in ("pending", "cancelled")}
+    unsent = set(payroll_ids) - sent
+    await session.execute(_CANCEL, {"payrolls": list(unsent), "now": now})
+    return unsent
+
+
+async def follow_accounts(
+    session: AsyncSession, now: datetime.datetime, day: datetime.date, *, sandbox: bool
+) -> None:
+    """Move what is due by the day from accounts that were replaced to those that took their places."""
+    await session.execute(_FOLLOW, {"now": now, "day": day, "sandbox": sandbox})
+
+
+async def _write(
+    session: AsyncSession,
+    now: datetime.datetime,
+    statement: TextClause,
+    movements: Iterable[tuple[UUID, Movement]],
+) -> dict[UUID, UUID]:
+    rows = list(movements)
+    if not rows:
+        return {}
+    written = await session.execute(
+        statement,
+        {
+            "now": now,
+            "ids": [uuid7() for _ in rows],
+            "causes": [cause for cause, _ in rows],
+            "amounts": [movement.amount for _, movement in rows],
+            "attempts": [movement.attempt if isinstance(movement, Debit) else 1 for _, movement in rows],
+            "send_on": [movement.send_on for _, movement in rows],
+            "settle_on": [movement.settle_on for _, movement in rows],
+        },
+    )
+    return {row[0]: row[1] for row in written}

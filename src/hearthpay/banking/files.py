@@ -1,0 +1,388 @@
+"""The bank files: one for each banking day's cut-off, with everything that is due, delivered as often as it takes.
+
+A file is built in one transaction and kept, encrypted, before anything leaves the house. Whatever dies in between,
+the same bytes go out under the same name. An entry that cannot go waits, is named, and holds nothing else back.
+"""
+
+import asyncio
+import datetime
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+from typing import Any, Final, Protocol
+from uuid import UUID
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.banking.calendar import (
+    CUT_OFF,
+    banking_day_on_or_after,
+    is_banking_day,
+    next_banking_day,
+    previous_banking_day,
+)
+from hearthpay.banking.entries import business_date, follow_accounts
+from hearthpay.banking.nacha.errors import NachaError
+from hearthpay.banking.nacha.records import (
+    PAYROLL,
+    RETRY,
+    AccountType,
+    Batch,
+    Entry,
+    TransactionCode,
+)
+from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
+from hearthpay.banking.nacha.writer import write_nacha
+from hearthpay.banking.originator import Originator
+from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.session import Database
+from hearthpay.security.file_seal import SealedFile, open_file, seal_file
+from hearthpay.security.key_ring import KeyRing, KeyRingError
+from hearthpay.security.vault_cipher import (
+    OwnerKind,
+    SealedNumber,
+    SecretOwner,
+    UnreadableSecretError,
+    unseal,
+)
+
+PURPOSE: Final = "banking.nacha_file"
+"""Why the audit log says that the numbers were read."""
+
+_FUNDING: Final = "FUNDING"
+_REFUND: Final = "REFUND"
+_SET_ASIDE: Final = "SET ASIDE"
+_DESCRIPTIONS: Final = {"credit": PAYROLL, "refund": _REFUND, "payout": _SET_ASIDE}
+_LAST_SEQUENCE: Final = 9_999_999
+_IDENTIFICATION_LENGTH: Final = 15
+_log = structlog.get_logger("hearthpay.banking")
+
+_TURN: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay bank file', 0))")
+# The clerk's work on a hundred thousand entries takes longer than the usual transaction may.
+_PATIENCE: Final = (
+    text("SET LOCAL statement_timeout = '5min'"),
+    text("SET LOCAL idle_in_transaction_session_timeout = '5min'"),
+)
+_BUILT: Final = text("SELECT EXISTS (SELECT FROM bank_files WHERE cut_off = :cut_off)")
+_LOCK: Final = text(
+    "SELECT id FROM bank_entries WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off "
+    "ORDER BY id FOR UPDATE"
+)
+# One statement, so that an account's status and numbers are those of one moment.
+_READ: Final = text(
+    "SELECT e.id, e.kind, e.amount, e.attempt, e.settle_on, e.organization_id, e.employer_id, "
+    "b.employee_id AS holder, b.status, b.account_type, "
+    "coalesce(p.first_name, h.first_name) AS first_name, coalesce(p.last_name, h.last_name) AS last_name, "
+    "r.id AS routing_id, r.ciphertext AS routing, r.nonce AS routing_nonce, r.key_id AS routing_key, "
+    "a.id AS account_id, a.ciphertext AS account, a.nonce AS account_nonce, a.key_id AS account_key "
+    "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id JOIN employers h ON h.id = e.employer_id "
+    "LEFT JOIN employees p ON p.id = b.employee_id "
+    "LEFT JOIN vault r ON r.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
+    "AND r.owner_id = coalesce(b.employee_id, b.employer_id) AND r.kind = 'bank_routing' "
+    "LEFT JOIN vault a ON a.owner_kind = r.owner_kind AND a.owner_id = r.owner_id AND a.kind = 'bank_account' "
+    "WHERE e.id = ANY(:ids) ORDER BY e.id"
+)
+_LOG_READING: Final = text(
+    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action, subject_id, details) "
+    "SELECT uuidv7(), organization_id, employer_id, sandbox, 'system', 'vault.read', owner_id, "
+    "jsonb_build_object('owner_kind', owner_kind, 'kind', kind, 'purpose', CAST(:purpose AS text)) "
+    "FROM vault WHERE id = ANY(:ids)"
+)
+_SEQUENCE: Final = text(
+    "INSERT INTO bank_trace_numbers (originating_bank, last_used) VALUES (:odfi, 0) "
+    "ON CONFLICT (originating_bank) DO UPDATE SET last_used = bank_trace_numbers.last_used RETURNING last_used"
+)
+_USE_SEQUENCE: Final = text("UPDATE bank_trace_numbers SET last_used = :last WHERE originating_bank = :odfi")
+_INSERT: Final = text(
+    "INSERT INTO bank_files (id, name, cut_off, status, entries, debit_total, credit_total, sha256, sealed_content, "
+    "nonce, key_id, created_at) VALUES (:id, :name, :cut_off, 'built', :entries, :debit_total, :credit_total, "
+    ":sha256, :sealed_content, :nonce, :key_id, :now)"
+)
+_SEND: Final = text(
+    "UPDATE bank_entries e SET status = 'sent', file_id = :file, trace_number = r.trace, "
+    "effective_date = r.effective_date, updated_at = :now "
+    "FROM unnest(CAST(:ids AS uuid[]), CAST(:traces AS text[]), CAST(:dates AS date[])) "
+    "AS r(id, trace, effective_date) WHERE e.id = r.id"
+)
+_UNDELIVERED: Final = text(
+    "SELECT id, name, sealed_content, nonce, key_id FROM bank_files WHERE status = 'built' ORDER BY cut_off"
+)
+_DELIVERED: Final = text(
+    "UPDATE bank_files SET status = 'delivered', delivered_at = :now WHERE id = :id AND status = 'built'"
+)
+
+
+class Outbox(Protocol):
+    """Where files for the bank go; a bank gateway is one."""
+
+    async def deliver(self, name: str, content: bytes) -> None:
+        """Put the file there as a whole; again with the same content does no harm."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HeldEntry:
+    """An entry that was due but could not go; it waits for the next cut-off."""
+
+    entry_id: UUID
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltFile:
+    """A bank file, totals in cents; `id` is None where everything that was due had to wait."""
+
+    id: UUID | None
+    name: str
+    cut_off: datetime.date
+    entries: int
+    debit_total: int
+    credit_total: int
+    held: tuple[HeldEntry, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Payment:
+    """An entry as the file shall say it."""
+
+    id: UUID
+    entry: Entry
+    description: str
+    effective_date: datetime.date
+
+
+def current_cut_off(now: datetime.datetime) -> datetime.date:
+    """The banking day whose cut-off, 15:00 Eastern, has passed last."""
+    eastern = now.astimezone(BUSINESS_TIME)
+    if eastern.time() >= CUT_OFF and is_banking_day(eastern.date()):
+        return eastern.date()
+    return previous_banking_day(eastern.date())
+
+
+def earliest_settlement(now: datetime.datetime) -> datetime.date:
+    """The first day on which a file built now can move money: after the day on which the bank works on it.
+
+    That is the day of the cut-off itself, or, where the file comes late, the first banking day from today on.
+    """
+    today = business_date(now)
+    if current_cut_off(now) == today:
+        return next_banking_day(today)
+    return next_banking_day(banking_day_on_or_after(today))
+
+
+async def build_file(
+    database: Database,
+    ring: KeyRing,
+    originator: Originator,
+    clock: Clock,
+    *,
+    cut_off: datetime.date | None = None,
+) -> BuiltFile | None:
+    """Build the file of the cut-off that has passed last, from every real entry that is due, and mark these as sent.
+
+    `cut_off` is the one that its caller has prepared, should another have passed meanwhile. None where there is nothing
+    to send, the file exists, or another worker is building it.
+    """
+    now = clock.now()
+    cut_off = cut_off or current_cut_off(now)
+    async with database.transaction(None) as session:
+        if not await session.scalar(_TURN) or await session.scalar(_BUILT, {"cut_off": cut_off}):
+            return None
+        for setting in _PATIENCE:
+            await session.execute(setting)
+        await follow_accounts(session, now, cut_off, sandbox=False)
+        due = list(await session.scalars(_LOCK, {"cut_off": cut_off}))
+        if not due:
+            return None
+        payments, held = await _read_payments(session, ring, due, earliest_settlement(now))
+        built = await _write_file(session, ring, originator, now, cut_off, payments, held)
+    for each in built.held:
+        _log.warning("bank_entry.held", entry_id=str(each.entry_id), reason=each.reason, cut_off=str(cut_off))
+    return built
+
+
+async def deliver_files(database: Database, ring: KeyRing, gateway: Outbox, clock: Clock) -> tuple[str, ...]:
+    """Hand every file that the bank does not have yet to the gateway, the oldest first; returns their names.
+
+    A crash between the delivery and its note makes the same file go again, which the gateway recognises. Raises what
+    the gateway raises, UnknownKeyError and UnreadableSecretError; the files before are then delivered.
+    """
+    async with database.transaction(None) as session:
+        rows = (await session.execute(_UNDELIVERED)).all()
+    for row in rows:
+        content = open_file(ring, row.id, row.name, SealedFile(row.sealed_content, row.nonce, row.key_id))
+        await gateway.deliver(row.name, content)
+        async with database.transaction(None) as session:
+            await session.execute(_DELIVERED, {"id": row.id, "now": clock.now()})
+    return tuple(row.name for row in rows)
+
+
+async def _read_payments(
+    session: AsyncSession, ring: KeyRing, due: Sequence[UUID], earliest: datetime.date
+) -> tuple[list[_Payment], list[HeldEntry]]:
+    """Decrypt what the entries need, noting in the audit log which numbers were read."""
+    rows = (await session.execute(_READ, {"ids": list(due)})).all()
+    # In a thread, so that this process goes on answering and beating its heart.
+    payments, held, read = await asyncio.to_thread(_decrypt, ring, rows, earliest)
+    await session.execute(_LOG_READING, {"ids": read, "purpose": PURPOSE})
+    return payments, held
+
+
+def _decrypt(
+    ring: KeyRing, rows: Sequence[Any], earliest: datetime.date
+) -> tuple[list[_Payment], list[HeldEntry], list[UUID]]:
+    """The payments, the entries that cannot become one, and the vault's rows that were read."""
+    payments: list[_Payment] = []
+    held: list[HeldEntry] = []
+    numbers: dict[UUID, str] = {}
+    for row in rows:
+        obstacle = _obstacle(row)
+        if obstacle is None:
+            try:
+                _read_numbers(ring, row, numbers)
+            except (KeyRingError, UnreadableSecretError) as error:
+                obstacle = str(error)
+        if obstacle is None:
+            payments.append(_payment(row, numbers, earliest))
+        else:
+            held.append(HeldEntry(row.id, obstacle))
+    return payments, held, list(numbers)
+
+
+def _obstacle(row: Any) -> str | None:
+    wanted = "verifying" if row.kind == "prenote" else "active"
+    if row.status != wanted:
+        return f"the bank account is {row.status}"
+    if row.routing is None or row.account is None:
+        return "the vault holds no number of the bank account"
+    if not ach_text(f"{row.first_name} {row.last_name}", NAME_LENGTH):
+        return "the name has no letter that banks can read"
+    return None
+
+
+def _read_numbers(ring: KeyRing, row: Any, numbers: dict[UUID, str]) -> None:
+    """Decrypt the numbers of the entry's account into `numbers`, by the vault's rows, each once."""
+    kind: OwnerKind = "employer" if row.holder is None else "employee"
+    owner = SecretOwner(row.organization_id, row.employer_id, False, kind, row.holder or row.employer_id)
+    if row.routing_id not in numbers:
+        sealed = SealedNumber(row.routing, row.routing_nonce, row.routing_key)
+        numbers[row.routing_id] = unseal(ring, owner, "bank_routing", sealed).reveal()
+    if row.account_id not in numbers:
+        sealed = SealedNumber(row.account, row.account_nonce, row.account_key)
+        numbers[row.account_id] = unseal(ring, owner, "bank_account", sealed).reveal()
+
+
+def _payment(row: Any, numbers: Mapping[UUID, str], earliest: datetime.date) -> _Payment:
+    prenote = row.kind == "prenote"
+    debit = row.kind == "debit" or (prenote and row.holder is None)
+    account_type: AccountType = row.account_type
+    return _Payment(
+        id=row.id,
+        entry=Entry(
+            code=TransactionCode.of(account_type, debit=debit, prenote=prenote),
+            routing=numbers[row.routing_id],
+            account=numbers[row.account_id],
+            amount_cents=row.amount,
+            name=f"{row.first_name} {row.last_name}",
+            trace="",
+            identification=row.id.hex[-_IDENTIFICATION_LENGTH:].upper(),
+        ),
+        description=_description(row.kind, row.attempt, debit=debit),
+        effective_date=max(row.settle_on, earliest),
+    )
+
+
+def _description(kind: str, attempt: int, *, debit: bool) -> str:
+    """What the batch is called. A prenote goes by the name of the payments that shall follow it."""
+    if debit:
+        return RETRY if attempt > 1 else _FUNDING
+    return _DESCRIPTIONS.get(kind, PAYROLL)
+
+
+async def _write_file(
+    session: AsyncSession,
+    ring: KeyRing,
+    originator: Originator,
+    now: datetime.datetime,
+    cut_off: datetime.date,
+    payments: list[_Payment],
+    held: list[HeldEntry],
+) -> BuiltFile:
+    file_id, name = uuid7(), f"hearthpay-{cut_off:%Y%m%d}.ach"
+    last_used = await session.scalar(_SEQUENCE, {"odfi": originator.odfi}) or 0
+    sent, batches, content, refused = await asyncio.to_thread(_assemble, originator, now, payments, last_used)
+    held += refused
+    if not sent:
+        return BuiltFile(None, name, cut_off, 0, 0, 0, tuple(held))
+    sealed = seal_file(ring, file_id, name, content)
+    debits = sum(batch.total_debit_cents for batch in batches)
+    credits_ = sum(batch.total_credit_cents for batch in batches)
+    last = int(sent[-1].entry.trace[len(originator.odfi) :])
+    await session.execute(_USE_SEQUENCE, {"odfi": originator.odfi, "last": last})
+    await session.execute(
+        _INSERT,
+        {
+            "id": file_id,
+            "name": name,
+            "cut_off": cut_off,
+            "entries": len(sent),
+            "debit_total": debits,
+            "credit_total": credits_,
+            "sha256": hashlib.sha256(content).digest(),
+            "sealed_content": sealed.ciphertext,
+            "nonce": sealed.nonce,
+            "key_id": sealed.key_id,
+            "now": now,
+        },
+    )
+    await session.execute(
+        _SEND,
+        {
+            "file": file_id,
+            "now": now,
+            "ids": [payment.id for payment in sent],
+            "traces": [payment.entry.trace for payment in sent],
+            "dates": [payment.effective_date for payment in sent],
+        },
+    )
+    return BuiltFile(file_id, name, cut_off, len(sent), debits, credits_, tuple(held))
+
+
+def _assemble(
+    originator: Originator, now: datetime.datetime, payments: Sequence[_Payment], last_used: int
+) -> tuple[list[_Payment], list[Batch], bytes, list[HeldEntry]]:
+    """The payments with their trace numbers, their batches and the file's bytes; and what the format cannot carry.
+
+    Trace numbers go on from the last one used, and from the beginning again before they would run out in the file.
+    """
+    waiting = sorted(payments, key=lambda each: (each.effective_date, each.description, each.id))
+    refused: list[HeldEntry] = []
+    while waiting:
+        first = last_used + 1 if last_used + len(waiting) <= _LAST_SEQUENCE else 1
+        numbered = [
+            replace(each, entry=replace(each.entry, trace=f"{originator.odfi}{sequence:07}"))
+            for sequence, each in enumerate(waiting, start=first)
+        ]
+        batches = _batches(originator, numbered)
+        try:
+            content = write_nacha(originator.file(now, tuple(batches)))
+        except NachaError as error:
+            if error.batch is None or error.entry is None:
+                raise
+            position = sum(len(batch.entries) for batch in batches[: error.batch]) + error.entry
+            refused.append(HeldEntry(waiting.pop(position).id, f"{error.field}: {error.reason}"))
+        else:
+            return numbered, batches, content, refused
+    return [], [], b"", refused
+
+
+def _batches(originator: Originator, payments: Sequence[_Payment]) -> list[Batch]:
+    groups = groupby(payments, key=lambda each: (each.effective_date, each.description))
+    return [
+        originator.batch(number, description, effective_date, tuple(each.entry for each in group))
+        for number, ((effective_date, description), group) in enumerate(groups, start=1)
+    ]

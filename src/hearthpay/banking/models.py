@@ -1,0 +1,76 @@
+"""The tables of bank accounts, authorizations to debit, and the money on its way."""
+
+from datetime import date, datetime
+from uuid import UUID
+
+from sqlalchemy import CHAR, BigInteger, SmallInteger
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hearthpay.database.base import Base
+
+
+class BankAccount(Base):
+    """What is known of an account besides its numbers, which the vault keeps."""
+
+    __tablename__ = "bank_accounts"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    employee_id: Mapped[UUID | None]
+    account_type: Mapped[str]
+    bank_name: Mapped[str | None]
+    last_four: Mapped[str]
+    status: Mapped[str]
+    verification: Mapped[str]
+    reason: Mapped[str | None]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+class Authorization(Base):
+    """A household's authorization to debit its account, with the version of the text it agreed to."""
+
+    __tablename__ = "ach_authorizations"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    bank_account_id: Mapped[UUID]
+    authorized_by_kind: Mapped[str]
+    authorized_by: Mapped[UUID | None]
+    request_id: Mapped[str | None]
+    text_version: Mapped[str]
+    authorized_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    revoked_at: Mapped[datetime | None]
+
+
+class BankEntry(Base):
+    """One movement of money, or a prenote; `amount` is cents."""
+
+    __tablename__ = "bank_entries"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    kind: Mapped[str]
+    bank_account_id: Mapped[UUID]
+    employee_id: Mapped[UUID | None]
+    payroll_id: Mapped[UUID | None]
+    paycheck_id: Mapped[UUID | None]
+    escrow_movement_id: Mapped[UUID | None]
+    amount: Mapped[int] = mapped_column(BigInteger)
+    attempt: Mapped[int] = mapped_column(SmallInteger)
+    status: Mapped[str]
+    send_on: Mapped[date]
+    settle_on: Mapped[date]
+    effective_date: Mapped[date | None]
+    file_id: Mapped[UUID | None]
+    trace_number: Mapped[str | None] = mapped_column(CHAR(15))
+    return_code: Mapped[str | None]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]

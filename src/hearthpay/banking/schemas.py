@@ -1,0 +1,49 @@
+"""What goes over the wire about direct deposit."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from hearthpay.banking.authorizations import AuthorizationStatus
+from hearthpay.banking.readiness import Blocker
+
+AccountStatus = Literal["verifying", "active", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class AccountView:
+    """A household's bank account, as far as it is shown."""
+
+    status: AccountStatus
+    last_four: str
+    bank_name: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationView:
+    """Whether debits are authorized; without it, running a payroll asks for `confirm_ach_debit`."""
+
+    status: AuthorizationStatus
+    expires_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class EmployeeReadiness:
+    """Whether one employee can be paid by direct deposit, once the household can pay so."""
+
+    employee_id: UUID
+    ready: bool
+    blockers: tuple[Blocker, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DirectDepositStatus:
+    """Whether a household can pay by direct deposit, and what is missing."""
+
+    employer_id: UUID
+    ready: bool
+    bank_account: AccountView | None
+    authorization: AuthorizationView
+    blockers: tuple[Blocker, ...]
+    employees: tuple[EmployeeReadiness, ...]

@@ -1,0 +1,83 @@
+"""Settlement: what has been sent counts as done when its day has come and no bank has sent it back.
+
+Each function may run in several workers at once: a row that another one holds is passed over.
+"""
+
+import datetime
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.entries import effective_by
+
+RETURN_DAYS: Final = 2
+"""Banking days after settlement within which a bank returns a debit for want of money or of an account (Nacha
+Operating Rules, 3.8.1): until then a debit does not count as collected."""
+
+_LIMIT: Final = 5_000
+
+_DEBITS_DUE: Final = text(
+    "SELECT e.id, p.id AS payroll_id, p.status FROM bank_entries e JOIN payrolls p ON p.id = e.payroll_id "
+    "WHERE e.kind = 'debit' AND e.status = 'sent' AND e.effective_date <= :by "
+    "ORDER BY e.effective_date, e.id LIMIT :limit FOR UPDATE SKIP LOCKED"
+)
+_SETTLE: Final = text(
+    "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE id = ANY(:ids) AND status = 'sent'"
+)
+_PAYROLLS_DUE: Final = text(
+    "SELECT p.id, p.status FROM payrolls p WHERE p.id IN "
+    "(SELECT payroll_id FROM bank_entries WHERE kind = 'credit' AND status = 'sent' AND effective_date <= :by) "
+    "ORDER BY p.id LIMIT :limit FOR UPDATE SKIP LOCKED"
+)
+_SETTLE_CREDITS: Final = text(
+    "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE payroll_id = ANY(:payrolls) "
+    "AND kind = 'credit' AND status = 'sent' AND effective_date <= :by RETURNING id"
+)
+_ALL_SETTLED: Final = text(
+    "SELECT payroll_id FROM bank_entries WHERE payroll_id = ANY(:payrolls) AND kind = 'credit' "
+    "GROUP BY payroll_id HAVING bool_and(status = 'settled') ORDER BY payroll_id"
+)
+_SETTLE_OTHERS: Final = text(
+    "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE id IN "
+    "(SELECT id FROM bank_entries WHERE kind IN ('refund', 'payout', 'prenote') AND status = 'sent' "
+    "AND effective_date <= :by ORDER BY id FOR UPDATE SKIP LOCKED) RETURNING id"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """What one call has settled. The payrolls' rows are locked until the commit."""
+
+    payroll_ids: list[UUID]
+    entries: int
+    """How many entries have settled; with none, nothing is left to do."""
+
+
+async def settle_debits(session: AsyncSession, now: datetime.datetime, *, limit: int = _LIMIT) -> Settled:
+    """Settle the debits that can no longer come back for want of money; the payrolls are those now funded."""
+    due = (await session.execute(_DEBITS_DUE, {"by": effective_by(now, RETURN_DAYS), "limit": limit})).all()
+    if due:
+        await session.execute(_SETTLE, {"now": now, "ids": [row.id for row in due]})
+    return Settled([row.payroll_id for row in due if row.status == "pending_funding"], len(due))
+
+
+async def settle_credits(session: AsyncSession, now: datetime.datetime, *, limit: int = _LIMIT) -> Settled:
+    """Settle the credits whose day has come, of `limit` payrolls; the payrolls are those now paid in full."""
+    by = effective_by(now, 0)
+    due = (await session.execute(_PAYROLLS_DUE, {"by": by, "limit": limit})).all()
+    if not due:
+        return Settled([], 0)
+    payrolls = [row.id for row in due]
+    settled = (await session.execute(_SETTLE_CREDITS, {"now": now, "by": by, "payrolls": payrolls})).all()
+    processing = [row.id for row in due if row.status == "processing"]
+    done = await session.scalars(_ALL_SETTLED, {"payrolls": processing})
+    return Settled(list(done), len(settled))
+
+
+async def settle_others(session: AsyncSession, now: datetime.datetime) -> int:
+    """Settle the prenotes, refunds and payouts of set-asides whose day has come; returns how many."""
+    rows = await session.execute(_SETTLE_OTHERS, {"now": now, "by": effective_by(now, 0)})
+    return len(rows.all())

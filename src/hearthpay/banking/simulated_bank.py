@@ -1,0 +1,112 @@
+"""The sandbox's bank: takes every entry at the cut-off, moves no money, and answers by the account's last digits.
+
+`90NN` sends an entry back with the reason RNN, `80NN` sends a notification of change CNN; both two banking days
+after the entry's effective date, as a real bank's answer would come. Whatever else an account ends with, and whatever
+code does not exist, goes through.
+"""
+
+import datetime
+from dataclasses import dataclass
+from typing import Any, Final
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.calendar import add_banking_days
+from hearthpay.banking.corrections import SERVICE, correct_account
+from hearthpay.banking.entries import effective_by, follow_accounts
+from hearthpay.banking.files import current_cut_off, earliest_settlement
+from hearthpay.banking.nacha.records import AccountType
+from hearthpay.banking.return_codes import return_codes
+from hearthpay.banking.returned import ReturnedEntry, mark_returned
+from hearthpay.banking.returns import Correction
+from hearthpay.database.vault_store import read_secret
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_cipher import OwnerKind, SecretOwner
+
+ANSWER_DAYS: Final = 2
+"""Banking days from an entry's effective date until the simulated bank answers to it."""
+
+_PURPOSE: Final = "banking.simulated_bank"
+# A worker that was away for two weeks still brings every answer.
+_WINDOW: Final = 10
+_SEND: Final = text(
+    "UPDATE bank_entries e SET status = 'sent', effective_date = greatest(e.settle_on, :earliest), updated_at = :now "
+    "FROM bank_accounts b WHERE b.id = e.bank_account_id AND b.status = 'active' AND e.sandbox "
+    "AND e.status = 'pending' AND e.send_on <= :cut_off RETURNING e.id"
+)
+_RETURNS: Final = text(
+    "SELECT e.id, 'R' || right(b.last_four, 2) AS code "
+    "FROM bank_accounts b JOIN bank_entries e ON e.bank_account_id = b.id "
+    "WHERE b.sandbox AND b.last_four ~ '^[89]0' AND b.last_four ~ '^90[0-9]{2}$' AND e.sandbox "
+    "AND e.status IN ('sent', 'settled') AND e.effective_date BETWEEN :first AND :last "
+    "ORDER BY e.id FOR UPDATE OF e SKIP LOCKED"
+)
+# The reason tells that the account was corrected: a bank that has been listened to does not ask again.
+_CHANGES: Final = text(
+    "SELECT b.id, b.organization_id, b.employer_id, b.employee_id, b.account_type, "
+    "'C' || right(b.last_four, 2) AS code FROM bank_accounts b "
+    "WHERE b.sandbox AND b.last_four ~ '^[89]0' AND b.last_four ~ '^80[0-9]{2}$' "
+    "AND b.status <> 'replaced' AND b.reason IS NULL AND EXISTS (SELECT FROM bank_entries e "
+    "WHERE e.bank_account_id = b.id AND e.sandbox AND e.status IN ('sent', 'settled') "
+    "AND e.effective_date BETWEEN :first AND :last) ORDER BY b.id FOR UPDATE OF b SKIP LOCKED"
+)
+_OTHER_BANKS: Final = ("021000021", "011000015")
+_OTHER_ENDING: Final = "1000"
+_PARTS: Final = {
+    "C01": ("account",),
+    "C02": ("routing",),
+    "C03": ("routing", "account"),
+    "C05": ("account_type",),
+    "C06": ("account", "account_type"),
+    "C07": ("routing", "account", "account_type"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """What the simulated bank has taken, sent back and corrected."""
+
+    sent: int
+    returned: tuple[ReturnedEntry, ...]
+    changes: int
+
+
+async def simulate(session: AsyncSession, ring: KeyRing, now: datetime.datetime) -> Simulated:
+    """Take every sandbox entry that is due by the last cut-off, then answer to those that are old enough."""
+    cut_off = current_cut_off(now)
+    await follow_accounts(session, now, cut_off, sandbox=True)
+    taken = await session.execute(
+        _SEND, {"now": now, "cut_off": cut_off, "earliest": earliest_settlement(now)}
+    )
+    sent = len(taken.all())
+    last = effective_by(now, ANSWER_DAYS)
+    window = {"first": add_banking_days(last, -_WINDOW), "last": last}
+    table = return_codes()
+    back = await session.execute(_RETURNS, window)
+    codes = {row.id: row.code for row in back if row.code in table.reasons}
+    returned = await mark_returned(session, now, codes)
+    changes = 0
+    for row in (await session.execute(_CHANGES, window)).all():
+        if row.code in _PARTS:
+            correction = await _correction(session, ring, row)
+            changes += await correct_account(session, ring, row.id, row.code, correction, now) is None
+    return Simulated(sent, returned, changes)
+
+
+async def _correction(session: AsyncSession, ring: KeyRing, row: Any) -> Correction:
+    """What the bank finds right: another bank, another ending of the account, the other type of account."""
+    kind: OwnerKind = "employer" if row.employee_id is None else "employee"
+    owner = SecretOwner(row.organization_id, row.employer_id, True, kind, row.employee_id or row.employer_id)
+    parts = _PARTS[row.code]
+    routing = account = None
+    account_type: AccountType | None = None
+    if "routing" in parts:
+        present = await read_secret(session, ring, SERVICE, owner, "bank_routing", purpose=_PURPOSE)
+        routing = next(other for other in _OTHER_BANKS if other != present.reveal())
+    if "account" in parts:
+        number = await read_secret(session, ring, SERVICE, owner, "bank_account", purpose=_PURPOSE)
+        account = number.reveal()[: -len(_OTHER_ENDING)] + _OTHER_ENDING
+    if "account_type" in parts:
+        account_type = "savings" if row.account_type == "checking" else "checking"
+    return Correction(routing=routing, account=account, account_type=account_type)

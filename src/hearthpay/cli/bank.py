@@ -1,0 +1,212 @@
+"""`hearthpay bank`: connecting accounts, and the files that go to the bank."""
+
+import asyncio
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from hearthpay.cli.operator import DataDir, refuse
+from hearthpay.clock import SystemClock
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from hearthpay.banking.accounts import AccountDetails, AccountType
+    from hearthpay.banking.models import BankAccount
+    from hearthpay.banking.reconciliation import Reconciliation
+
+bank = typer.Typer(help="Bank accounts, and the files that go to the bank.", no_args_is_help=True)
+
+_FIELDS = ("routing", "account", "type", "bank_name")
+_LARGEST_INPUT = 10_000
+
+
+@bank.command("connect")
+def connect(
+    household: Annotated[str, typer.Argument(help="The household's id.")],
+    employee: Annotated[
+        str | None, typer.Option(help="The employee whose account it is; left out, the household's own.")
+    ] = None,
+    account_type: Annotated[str, typer.Option("--type", help="checking or savings.")] = "checking",
+    bank_name: Annotated[str | None, typer.Option(help="The bank's name, to show.")] = None,
+    stdin: Annotated[
+        bool,
+        typer.Option(
+            "--stdin", help='Read {"routing", "account", "type"?, "bank_name"?} as JSON from standard input.'
+        ),
+    ] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Connect a bank account in the place of an earlier one; the numbers are asked for, hidden and twice."""
+    household_id = _id(household, "a household")
+    employee_id = None if employee is None else _id(employee, "an employee")
+    if account_type not in ("checking", "savings"):
+        refuse("--type must be checking or savings")
+    entered = _from_stdin(account_type, bank_name) if stdin else _asked(account_type, bank_name)
+    account = _run(data_dir, lambda opened, ring: _connect(opened, ring, household_id, employee_id, entered))
+    typer.echo(f"Connected {account.id}: {account.account_type} …{account.last_four}, {account.status}.")
+
+
+@bank.command("files")
+def list_files(data_dir: DataDir = None) -> None:
+    """List the files, the newest first, with what each of them moves."""
+    from decimal import Decimal
+
+    for row in _run(data_dir, _read_files):
+        totals = (Decimal(row[name]).scaleb(-2) for name in ("debit_total", "credit_total"))
+        debits, credits_ = (f"{total:,.2f}" for total in totals)
+        typer.echo(
+            f"{row['name']}  {row['status']:<9}  {row['entries']:>7} entries  debits {debits}  credits {credits_}  "
+            f"returned {row['returned']}"
+        )
+
+
+@bank.command("reconcile")
+def reconcile(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Hold every file against the entries and these against the payrolls; leaves with 1 where something differs."""
+    from dataclasses import asdict
+
+    result: Reconciliation = _run(data_dir, _reconcile)
+    if as_json:
+        typer.echo(json.dumps(asdict(result), default=str, indent=2))
+    else:
+        for finding in result.findings:
+            typer.echo(
+                f"{finding.check}  {finding.subject_id}  expected {finding.expected}, found {finding.found}: "
+                f"{finding.message}"
+            )
+        typer.echo(f"{result.files} files, {result.entries} entries, {len(result.findings)} findings.")
+    if result.findings:
+        raise typer.Exit(1)
+
+
+def _asked(account_type: str, bank_name: str | None) -> "AccountDetails":
+    routing, account = (
+        typer.prompt(label, hide_input=True, confirmation_prompt=True, err=True)
+        for label in ("Routing number", "Account number")
+    )
+    return _details(routing, account, account_type, bank_name)
+
+
+def _from_stdin(account_type: str, bank_name: str | None) -> "AccountDetails":
+    try:
+        value = json.loads(sys.stdin.read(_LARGEST_INPUT))
+    except (ValueError, RecursionError):
+        refuse("standard input must be one JSON object")
+    if not isinstance(value, dict) or not {"routing", "account"} <= value.keys() <= set(_FIELDS):
+        refuse(f"standard input must be a JSON object of {', '.join(_FIELDS)}")
+    if not all(isinstance(each, str) for each in value.values()):
+        refuse("every value on standard input must be a string")
+    return _details(
+        value["routing"],
+        value["account"],
+        value.get("type", account_type),
+        value.get("bank_name", bank_name),
+    )
+
+
+def _details(routing: str, account: str, account_type: str, bank_name: str | None) -> "AccountDetails":
+    from hearthpay.banking.accounts import AccountDetails
+    from hearthpay.security.vault_numbers import InvalidNumberError, parse_number
+
+    if account_type not in ("checking", "savings"):
+        refuse("the type must be checking or savings")
+    try:
+        return AccountDetails(
+            parse_number("bank_routing", routing),
+            parse_number("bank_account", account),
+            cast("AccountType", account_type),
+            bank_name or None,
+        )
+    except InvalidNumberError as error:
+        refuse(str(error))
+
+
+async def _connect(
+    opened: Any, ring: Any, household: "UUID", employee: "UUID | None", entered: "AccountDetails"
+) -> "BankAccount":
+    from uuid_utils.compat import uuid7
+
+    from hearthpay.banking.accounts import connect_employee_account, connect_household_account
+    from hearthpay.employees.models import Employee
+    from hearthpay.employers.models import Employer
+    from hearthpay.http.actor import Actor
+
+    now = SystemClock().now()
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        employer = await session.get(Employer, household)
+        if employer is None:
+            refuse("there is no such household")
+        actor = Actor(
+            kind="operator",
+            id=None,
+            organization_id=employer.organization_id,
+            mode="test" if employer.sandbox else "live",
+            scopes=frozenset(),
+            request_id=f"cli-{uuid7()}",
+        )
+        if employee is None:
+            return await connect_household_account(session, ring, actor, employer, entered, now)
+        person = await session.get(Employee, employee)
+        if person is None or person.employer_id != employer.id:
+            refuse("the household has no such employee")
+        return await connect_employee_account(session, ring, actor, person, entered, now)
+
+
+async def _read_files(opened: Any, ring: Any) -> list[dict[str, Any]]:  # noqa: ARG001 - as `_run` calls it
+    from sqlalchemy import text
+
+    query = (
+        "SELECT f.name, f.status, f.entries, f.debit_total, f.credit_total, "
+        "(SELECT count(*) FROM bank_entries e WHERE e.file_id = f.id AND e.status = 'returned') AS returned "
+        "FROM bank_files f ORDER BY f.cut_off DESC"
+    )
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        return [dict(row) for row in (await session.execute(text(query))).mappings()]
+
+
+async def _reconcile(opened: Any, ring: Any) -> "Reconciliation":
+    from sqlalchemy import text
+
+    from hearthpay.banking.reconciliation import reconcile
+
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        await session.execute(text("SET LOCAL statement_timeout = '10min'"))
+        return await reconcile(session, ring, _show_progress)
+
+
+def _show_progress(done: int, total: int) -> None:
+    if done % 50 == 0:
+        typer.echo(f"{done} of {total} files …", err=True)
+
+
+def _id(text: str, what: str) -> "UUID":
+    from uuid import UUID
+
+    try:
+        return UUID(text)
+    except ValueError:
+        refuse(f"the id of {what} is needed")
+
+
+def _run(data_dir: Any, work: Any) -> Any:
+    """Run ``work(opened database, key ring)``."""
+    from hearthpay.database.startup import open_database
+    from hearthpay.http.errors import ApiError
+    from hearthpay.security.key_ring import KeyRingError, load_key_ring
+
+    async def run() -> Any:
+        async with open_database(data_dir, os.environ.get("DATABASE_URL")) as opened:
+            directory = opened.embedded.data_dir if opened.embedded is not None else None
+            return await work(opened, load_key_ring(directory, os.environ))
+
+    try:
+        return asyncio.run(run())
+    except (ApiError, KeyRingError) as error:
+        refuse(str(error))

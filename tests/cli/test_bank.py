@@ -1,0 +1,116 @@
+"""`hearthpay bank` as the operator types it, on an embedded database of its own."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+
+from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.migrations import migrate
+from tests.banking.families import Family, add_family
+from tests.cli.test_calculate import hearthpay
+from tests.conftest import plain_url
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[EmbeddedServer]:
+    server = EmbeddedServer(Path(tempfile.mkdtemp(prefix="hearthpay-bank-", dir="/tmp")))
+    server.start()
+    migrate(server.owner_url())
+    yield server
+    server.stop()
+    shutil.rmtree(server.data_dir, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def data_dir(running: EmbeddedServer) -> Path:
+    return running.data_dir
+
+
+@pytest.fixture(scope="module")
+def families(running: EmbeddedServer) -> list[Family]:
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        return [add_family(connection), add_family(connection, last_name="Chen", sandbox=True)]
+
+
+def connect(data_dir: Path, household: UUID, value: object, *more: str):
+    where = ("--stdin", "--data-dir", str(data_dir))
+    return hearthpay("bank", "connect", str(household), *more, *where, stdin=json.dumps(value).encode())
+
+
+NUMBERS = {"routing": "021000021", "account": "77712345678"}
+
+
+def test_an_account_is_connected(data_dir: Path, families: list[Family]):
+    real, sandbox = families
+    household = connect(data_dir, real.employer_id, NUMBERS | {"bank_name": "A Bank"})
+    assert household.returncode == 0, household.stderr
+    assert household.stdout.decode().strip().endswith("checking …5678, verifying.")
+    employee = connect(
+        data_dir, real.employer_id, NUMBERS, "--employee", str(real.employee_ids[0]), "--type", "savings"
+    )
+    assert "savings …5678, verifying." in employee.stdout.decode()
+    assert "active." in connect(data_dir, sandbox.employer_id, NUMBERS).stdout.decode()
+    assert b"77712345678" not in household.stdout + household.stderr + employee.stdout + employee.stderr
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ([], "must be a JSON object"),
+        ({"routing": "021000021"}, "must be a JSON object"),
+        (NUMBERS | {"pin": "1"}, "must be a JSON object"),
+        (NUMBERS | {"account": 77712345678}, "must be a string"),
+        (NUMBERS | {"routing": "021000022"}, "no bank's routing number"),
+        (NUMBERS | {"account": "12"}, "4 to 17 digits"),
+        (NUMBERS | {"type": "loan"}, "checking or savings"),
+    ],
+)
+def test_bad_numbers_are_refused_and_not_repeated(data_dir: Path, families, value, message):
+    result = connect(data_dir, families[0].employer_id, value)
+    assert result.returncode == 2
+    assert message in result.stderr.decode()
+    assert b"77712345678" not in result.stderr
+    assert b"Traceback" not in result.stderr
+
+
+def test_only_the_households_own_employee_is_connected(data_dir: Path, families: list[Family]):
+    real, sandbox = families
+    stranger = connect(data_dir, real.employer_id, NUMBERS, "--employee", str(sandbox.employee_ids[0]))
+    assert stranger.returncode == 2
+    assert b"no such employee" in stranger.stderr
+    assert b"no such household" in connect(data_dir, uuid4(), NUMBERS).stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("nobody",), (str(UUID(int=1)), "--employee", "nobody"), (str(UUID(int=1)), "--type", "loan")],
+)
+def test_bad_arguments_are_refused_before_anything_starts(arguments):
+    result = hearthpay("bank", "connect", *arguments, "--data-dir", "/nonexistent/hearthpay")
+    assert result.returncode == 2
+    assert b"Traceback" not in result.stderr
+
+
+def test_files_and_reconciliation(running: EmbeddedServer, families: list[Family]):
+    where = ("--data-dir", str(running.data_dir))
+    clean = hearthpay("bank", "reconcile", *where)
+    assert (clean.returncode, clean.stdout.decode().strip()[:7]) == (0, "0 files"), clean.stderr
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO bank_files VALUES (%s, 'hearthpay-20261120.ach', '2026-11-20', 'built', 3, 123456, 5, %s, "
+            "'', %s, 'lost', now())",
+            (families[0].payroll_id, b"\0" * 32, b"\0" * 12),
+        )
+    listed = hearthpay("bank", "files", *where).stdout.decode()
+    assert "hearthpay-20261120.ach  built" in listed
+    assert "debits 1,234.56  credits 0.05  returned 0" in listed
+    found = hearthpay("bank", "reconcile", "--json", *where)
+    assert found.returncode == 1
+    [finding] = json.loads(found.stdout)["findings"]
+    assert (finding["check"], finding["subject_id"]) == ("file_unreadable", str(families[0].payroll_id))
