@@ -15,7 +15,7 @@ from hearthpay.app import create_app
 from hearthpay.clock import SystemClock
 from hearthpay.database.session import Database
 from hearthpay.http.envelope import answer
-from hearthpay.server import configure_logging, running
+from hearthpay.process import configure_logging, running
 
 NO_OP_PATH = "/no-op"
 

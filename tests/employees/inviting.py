@@ -4,6 +4,7 @@ A test package takes these fixtures by importing them in its `conftest.py`.
 """
 
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,16 +14,17 @@ import pytest
 from fastapi import FastAPI
 
 from hearthpay.app import create_app
+from hearthpay.banking.accounts import AccountDetails, connect_household_account
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant
-from hearthpay.database.vault_store import store_secret
+from hearthpay.employers.models import Employer
+from hearthpay.http.actor import Actor
 from hearthpay.mail.mailer import Mailer
+from hearthpay.security.api_keys import Mode
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
-from hearthpay.security.vault_cipher import SecretOwner
-from hearthpay.security.vault_numbers import NumberKind, parse_number
+from hearthpay.security.vault_numbers import parse_number
 from tests.http.api import BASE_URL, ROSA, Account, Caller, data
 from tests.mail.servers import Postbox, mail_server
-from tests.security.conftest import Clerk
 
 ROSAS_EMAIL = "rosa.diaz@example.com"
 
@@ -44,7 +46,7 @@ async def app(
 ) -> AsyncIterator[FastAPI]:
     async with mail_server(postbox) as url:
         mailer = Mailer(url, "Hearthpay <payroll@example.com>", clock)
-        yield create_app(database, clock, public_url=BASE_URL, ring=ring, mailer=mailer)
+        yield create_app(database, clock, public_url=BASE_URL, ring=ring, mailer=mailer, direct_deposit=True)
 
 
 @pytest.fixture
@@ -65,18 +67,16 @@ async def banked(
 async def give_bank_account(
     database: Database, ring: KeyRing, organization_id: UUID, household: dict[str, Any]
 ) -> None:
-    """Put a bank account of the household itself into the vault."""
+    """Connect a bank account of the household itself."""
     employer_id, sandbox = UUID(household["id"]), household["sandbox"]
-    owner = SecretOwner(organization_id, employer_id, sandbox, "employer", employer_id)
-    numbers: tuple[tuple[NumberKind, str], ...] = (
-        ("bank_routing", "121000358"),
-        ("bank_account", "12345678"),
+    details = AccountDetails(
+        parse_number("bank_routing", "121000358"), parse_number("bank_account", "12345678"), "checking"
     )
+    mode: Mode = "test" if sandbox else "live"
+    operator = Actor("operator", uuid4(), organization_id, mode, frozenset(), str(uuid4()))
     async with database.transaction(Tenant(organization_id, sandbox)) as session:
-        for kind, text in numbers:
-            await store_secret(
-                session, ring, Clerk("operator", uuid4(), None), owner, parse_number(kind, text)
-            )
+        employer = await session.get_one(Employer, employer_id)
+        await connect_household_account(session, ring, operator, employer, details, datetime.now(UTC))
 
 
 async def invite(

@@ -147,7 +147,7 @@ def test_a_failure_is_told_with_all_that_led_to_it() -> None:
 PRINT_LINES = """
 import asyncio, logging, sys
 import structlog
-from hearthpay.server import configure_logging, log_settings
+from hearthpay.process import configure_logging, log_settings
 configure_logging(*log_settings({"HEARTHPAY_LOG_LEVEL": sys.argv[1], "HEARTHPAY_LOG": sys.argv[2]}))
 log = structlog.get_logger("ours")
 log.debug("ours at debug")

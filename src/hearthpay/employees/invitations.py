@@ -51,6 +51,8 @@ async def invite(
     portal: str,
     employee_id: UUID,
     new: NewInvitation,
+    *,
+    offered: bool,
 ) -> InvitationItem:
     """Open a link for the employee below the address `portal`, and send it where that is wanted and possible.
 
@@ -70,7 +72,7 @@ async def invite(
             details={"status": employee.status, "end_date": employee.end_date},
         )
     if new.type == "bank_account":
-        await _refuse_bank_account(session, clock, employer, employee, new)
+        await _refuse_bank_account(session, clock, employer, employee, new, offered=offered)
     cancelled = await session.scalar(
         update(Invitation)
         .where(
@@ -110,10 +112,16 @@ async def invite(
 
 
 async def _refuse_bank_account(
-    session: AsyncSession, clock: Clock, employer: Employer, employee: Employee, new: NewInvitation
+    session: AsyncSession,
+    clock: Clock,
+    employer: Employer,
+    employee: Employee,
+    new: NewInvitation,
+    *,
+    offered: bool,
 ) -> None:
     """Refuse what direct deposit does not allow yet, or not so soon again."""
-    if not await direct_deposit_available(session, employer):
+    if not await direct_deposit_available(session, employer, offered=offered):
         raise ApiError(
             "direct_deposit_unavailable",
             "This household cannot pay by direct deposit yet: it has no bank account of its own.",

@@ -1,22 +1,20 @@
 """What employees have entered in the portal, and how it gets into the vault."""
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import ARRAY, Uuid, bindparam, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import Clock
-from hearthpay.database.vault_store import Reader, last_four, store_secret
+from hearthpay.database.vault_store import Reader, store_secret
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.schemas import Onboarding, OnboardingStatus
 from hearthpay.employers.models import Employer
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
 from hearthpay.security.vault_numbers import SecretNumber
-
-AccountType = Literal["checking", "savings"]
 
 NOTHING_ENTERED: Final = Onboarding(bank_account="missing", tax_info="missing")
 """The onboarding of an employee who has just been added."""
@@ -29,6 +27,12 @@ _PROGRESS: Final = text(
     "SELECT employee_id, NULL, type FROM invitations "
     "WHERE employee_id = ANY (:employees) AND status = 'pending' AND expires_at > :now"
 ).bindparams(bindparam("employees", type_=ARRAY(Uuid)))
+
+
+_HOUSEHOLDS_ACCOUNT: Final = text(
+    "SELECT EXISTS (SELECT FROM bank_accounts WHERE employer_id = :employer_id AND employee_id IS NULL "
+    "AND status IN ('verifying', 'active'))"
+)
 
 
 async def onboarding_of(
@@ -65,31 +69,14 @@ def _status(complete: bool, invited: bool) -> OnboardingStatus:
     return "invited" if invited else "missing"
 
 
-async def direct_deposit_available(session: AsyncSession, employer: Employer) -> bool:
-    """Whether the household can pay by direct deposit: its own bank account lies in the vault."""
-    household = SecretOwner(
-        employer.organization_id, employer.id, employer.sandbox, kind="employer", id=employer.id
-    )
-    return await last_four(session, household, "bank_account") is not None
+async def direct_deposit_available(session: AsyncSession, employer: Employer, *, offered: bool) -> bool:
+    """Whether the household can pay by direct deposit, or will as soon as its bank account is verified.
 
-
-async def save_employee_bank_account(
-    session: AsyncSession,
-    ring: KeyRing,
-    actor: Reader,
-    invitation: Invitation,
-    routing: SecretNumber,
-    account: SecretNumber,
-    account_type: AccountType,
-) -> AccountType:
-    """Put the account that the employee entered into the vault, in the place of an earlier one.
-
-    Returns the type of account that was kept. Leaves an audit row for each number.
+    `offered` tells whether this installation has a bank; the sandbox has one of its own.
     """
-    owner = _owner(invitation)
-    await store_secret(session, ring, actor, owner, routing)
-    await store_secret(session, ring, actor, owner, account)
-    return account_type
+    if not offered and not employer.sandbox:
+        return False
+    return bool(await session.scalar(_HOUSEHOLDS_ACCOUNT, {"employer_id": employer.id}))
 
 
 async def save_employee_tax_number(

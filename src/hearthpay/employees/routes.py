@@ -193,7 +193,17 @@ async def invite_employee(
     portal = f"{address_of(request)}{PORTAL_PATH}"
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(await invite(session, actor, runtime.clock, runtime.mailer, portal, employee_id, body))
+        invitation = await invite(
+            session,
+            actor,
+            runtime.clock,
+            runtime.mailer,
+            portal,
+            employee_id,
+            body,
+            offered=runtime.direct_deposit,
+        )
+        return Answer(invitation)
 
     return await idempotent(request, actor, operation)
 

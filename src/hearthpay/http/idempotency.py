@@ -28,8 +28,8 @@ LONGEST_KEY: Final = 255
 _REPLAYED: Final = {"Idempotent-Replayed": "true"}
 
 _CLAIM: Final = text(
-    "INSERT INTO idempotency_keys (organization_id, sandbox, key, request_hash, created_at) "
-    "VALUES (:organization_id, :sandbox, :key, :request_hash, :now) ON CONFLICT DO NOTHING RETURNING true"
+    "INSERT INTO idempotency_keys (organization_id, sandbox, key, request_hash, path, created_at) "
+    "VALUES (:organization_id, :sandbox, :key, :request_hash, :path, :now) ON CONFLICT DO NOTHING RETURNING true"
 )
 _FIND: Final = text(
     "SELECT request_hash, status, body FROM idempotency_keys "
@@ -61,7 +61,7 @@ async def idempotent(request: Request, actor: Actor, operation: Operation) -> Re
     request_hash = await _request_hash(request, actor)
     claim = {"organization_id": actor.organization_id, "sandbox": actor.sandbox, "key": key}
     async with runtime.database.transaction(actor.tenant) as session:
-        new = {"request_hash": request_hash, "now": runtime.clock.now()}
+        new = {"request_hash": request_hash, "path": request.url.path, "now": runtime.clock.now()}
         if (await session.execute(_CLAIM, claim | new)).first() is None:
             stored = (await session.execute(_FIND, claim)).one()
             if bytes(stored.request_hash) != request_hash:

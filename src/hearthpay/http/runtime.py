@@ -18,6 +18,7 @@ class Runtime:
     """The service's parts; `public_url` is its address as clients see it (None: as they call it).
 
     Without a `ring` nothing can be put into the vault; without a `mailer` no email is sent.
+    `direct_deposit` tells whether this installation has a bank to send real households' payrolls to.
     """
 
     database: Database
@@ -27,6 +28,7 @@ class Runtime:
     public_url: str | None = None
     ring: KeyRing | None = None
     mailer: Mailer | None = None
+    direct_deposit: bool = False
 
 
 def install(app: FastAPI, runtime: Runtime) -> None:

@@ -3,39 +3,82 @@
 from decimal import Decimal
 from typing import Any
 
+from hearthpay.http.envelope import render
 from hearthpay.payroll.models import Payroll
-from hearthpay.payroll.records import PaycheckRecord, PayrollRecord, StoredPayroll
+from hearthpay.payroll.pay_dates import PayDates
+from hearthpay.payroll.records import PaycheckRecord, PayrollRecord, Preview, StoredPayroll, Totals
 from hearthpay.taxes.money import from_cents
 
 _EMPLOYEE_TOTALS = ("federal_income_tax", "social_security", "medicare", "state_income_tax")
 _EMPLOYER_TOTALS = ("social_security", "medicare", "futa", "state_unemployment")
 
 
-def preview_data(record: PayrollRecord) -> dict[str, Any]:
+def preview_data(preview: Preview) -> dict[str, Any]:
     """Return the ``data`` of a preview."""
-    return {
+    record = preview.record
+    flags = preview.confirmations
+    with_flags = f" together with {' and '.join(f'{flag}: true' for flag in flags)}" if flags else ""
+    data: dict[str, Any] = {
         "preview": True,
-        "next_step": "Nothing was created. To run this payroll, send the same body to POST /api/v1/payroll/run.",
-        **_payroll(record),
-        **({"is_estimated": True, "projected": list(record.projected)} if record.projected else {}),
+        "next_step": "Nothing was created. To run this payroll, send the same body to POST /api/v1/payroll/run"
+        f"{with_flags}.",
+        **_dates(record.dates, record.pay_frequency),
+        **_amounts(record),
     }
+    if flags:
+        data["confirmations_required"] = list(flags)
+    if record.dates.send_at is not None:
+        data["scheduled_send_at"] = record.dates.send_at
+    if record.dates.send_at is not None or record.projected:
+        data["is_estimated"] = True
+    if record.projected:
+        data["projected"] = list(record.projected)
+    return data
+
+
+def estimate_json(record: PayrollRecord) -> bytes:
+    """Return what a scheduled payroll is expected to be, as JSON to be kept."""
+    return render(_amounts(record))
 
 
 def run_data(payroll: StoredPayroll) -> dict[str, Any]:
     """Return the ``data`` of a run."""
-    return {"payroll_id": payroll.id, "status": payroll.status, **_payroll(payroll.record)}
+    data: dict[str, Any] = {
+        "payroll_id": payroll.id,
+        "status": payroll.status,
+        **_dates(payroll.dates, payroll.pay_frequency),
+    }
+    if payroll.paychecks or payroll.estimate is None:
+        data |= {
+            "employees": [_paycheck(paycheck) for paycheck in payroll.paychecks],
+            "totals": _totals(payroll.totals),
+            "rulebook": {"version": payroll.rulebook_version, "tax_year": payroll.tax_year},
+        }
+    else:
+        data |= payroll.estimate
+    if payroll.status == "scheduled":
+        data |= {"scheduled_send_at": payroll.dates.send_at, "is_estimated": True}
+    return data
 
 
 def detail_data(payroll: StoredPayroll) -> dict[str, Any]:
     """Return the ``data`` of one payroll: as run returned it, with its history."""
-    return {
+    data = {
         **run_data(payroll),
-        "employer_id": payroll.record.employer_id,
-        "notes": payroll.record.notes,
-        "status_history": [{"status": payroll.status, "at": payroll.created_at}],
+        "employer_id": payroll.employer_id,
+        "notes": payroll.notes,
+        "status_history": [
+            {"status": step.status, "at": step.at, "actor": step.actor, "reason": step.reason}
+            for step in payroll.history
+        ],
         "documents": [],
         "created_at": payroll.created_at,
     }
+    if payroll.paychecks and payroll.estimate is not None:
+        data["estimated_totals"] = payroll.estimate["totals"]
+    if payroll.failure is not None:
+        data["failure"] = payroll.failure
+    return data
 
 
 def summary_data(payroll: Payroll, employee_count: int) -> dict[str, Any]:
@@ -62,24 +105,33 @@ def summary_data(payroll: Payroll, employee_count: int) -> dict[str, Any]:
     }
 
 
-def _payroll(record: PayrollRecord) -> dict[str, Any]:
+def _dates(dates: PayDates, pay_frequency: str) -> dict[str, Any]:
     return {
-        "pay_date_defaulted": record.dates.defaulted,
+        "pay_date_defaulted": dates.defaulted,
         "pay_period": {
-            "start": record.dates.period_start,
-            "end": record.dates.period_end,
-            "pay_date": record.dates.pay_date,
-            "frequency": record.pay_frequency,
+            "start": dates.period_start,
+            "end": dates.period_end,
+            "pay_date": dates.pay_date,
+            "frequency": pay_frequency,
         },
+    }
+
+
+def _amounts(record: PayrollRecord) -> dict[str, Any]:
+    return {
         "employees": [_paycheck(paycheck) for paycheck in record.paychecks],
-        "totals": {
-            "gross_pay": from_cents(record.gross_pay),
-            "total_deductions": from_cents(record.total_deductions),
-            "total_net_pay": from_cents(record.net_pay),
-            "total_employer_taxes": from_cents(record.employer_taxes),
-            "total_cost": from_cents(record.total_cost),
-        },
+        "totals": _totals(record.totals),
         "rulebook": {"version": record.rulebook_version, "tax_year": record.tax_year},
+    }
+
+
+def _totals(totals: Totals) -> dict[str, Decimal]:
+    return {
+        "gross_pay": from_cents(totals.gross_pay),
+        "total_deductions": from_cents(totals.total_deductions),
+        "total_net_pay": from_cents(totals.net_pay),
+        "total_employer_taxes": from_cents(totals.employer_taxes),
+        "total_cost": from_cents(totals.total_cost),
     }
 
 

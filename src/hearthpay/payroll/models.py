@@ -35,6 +35,11 @@ class Payroll(Base):
     net_pay: Mapped[Decimal]
     employer_taxes: Mapped[Decimal]
     total_cost: Mapped[Decimal]
+    scheduled_send_at: Mapped[datetime | None]
+    direct_deposit: Mapped[bool]
+    failure: Mapped[dict[str, Any] | None] = mapped_column(JSONB)
+    attempts: Mapped[int] = mapped_column(SmallInteger)
+    next_attempt_at: Mapped[datetime | None]
     created_by_kind: Mapped[str]
     created_by: Mapped[UUID | None]
     created_at: Mapped[datetime]
@@ -46,11 +51,13 @@ class PaycheckRow(Base):
     __tablename__ = "paychecks"
 
     id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    sandbox: Mapped[bool]
     payroll_id: Mapped[UUID]
     employer_id: Mapped[UUID]
     employee_id: Mapped[UUID]
     position: Mapped[int] = mapped_column(SmallInteger)
-    live: Mapped[bool]
+    reverses: Mapped[UUID | None]
     tax_year: Mapped[int] = mapped_column(SmallInteger)
     period: Mapped[Any] = mapped_column(DATERANGE)
     payment_method: Mapped[str]
@@ -77,6 +84,34 @@ class PaycheckRow(Base):
     residence_state: Mapped[str]
     reciprocity_certificate: Mapped[str | None]
     warnings: Mapped[list[str]] = mapped_column(JSONB)
+
+
+class EntryRow(Base):
+    """What was asked for of one employee's pay in a payroll."""
+
+    __tablename__ = "payroll_entries"
+
+    payroll_id: Mapped[UUID] = mapped_column(primary_key=True)
+    position: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    employer_id: Mapped[UUID]
+    employee_id: Mapped[UUID]
+    live: Mapped[bool]
+    payment_method: Mapped[str]
+    regular_hours: Mapped[Decimal] = mapped_column(Numeric(7, 2))
+    overtime_hours: Mapped[Decimal] = mapped_column(Numeric(7, 2))
+    bonus: Mapped[Decimal]
+    other_earnings: Mapped[Decimal]
+    set_aside_skip: Mapped[bool]
+    set_aside_amount: Mapped[Decimal | None]
+
+
+class EstimateRow(Base):
+    """What a scheduled payroll was expected to be when it was approved."""
+
+    __tablename__ = "payroll_estimates"
+
+    payroll_id: Mapped[UUID] = mapped_column(primary_key=True)
+    estimate: Mapped[dict[str, Any]] = mapped_column(JSONB)
 
 
 class LineRow(Base):

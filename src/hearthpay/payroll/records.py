@@ -1,12 +1,15 @@
 """A payroll as the service calculates, stores and answers it: plain records, amounts in whole cents."""
 
 import datetime
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from hearthpay.payroll.earnings import Earnings
+from hearthpay.payroll.lifecycle import Transition
+from hearthpay.payroll.orders import is_catch_up
 from hearthpay.payroll.pay_dates import PayDates
 
 
@@ -73,6 +76,16 @@ class PaycheckRecord:
         return self.gross_pay + self.employer_taxes
 
 
+class Totals(NamedTuple):
+    """Sums of a payroll."""
+
+    gross_pay: int
+    total_deductions: int
+    net_pay: int
+    employer_taxes: int
+    total_cost: int
+
+
 @dataclass(frozen=True, slots=True)
 class PayrollRecord:
     """A payroll: its dates, its paychecks and the rulebook they were calculated under."""
@@ -86,6 +99,13 @@ class PayrollRecord:
     notes: str | None
     #: Codes of lines whose figures of the year are not published yet; such a payroll is an estimate.
     projected: tuple[str, ...] = ()
+
+    @property
+    def totals(self) -> Totals:
+        """All sums together."""
+        return Totals(
+            self.gross_pay, self.total_deductions, self.net_pay, self.employer_taxes, self.total_cost
+        )
 
     @property
     def gross_pay(self) -> int:
@@ -112,12 +132,39 @@ class PayrollRecord:
         """Sum of what the paychecks cost."""
         return self.gross_pay + self.employer_taxes
 
+    @property
+    def through_the_bank(self) -> tuple[PaycheckRecord, ...]:
+        """The paychecks whose money goes through the bank; none of a payroll recorded in retrospect."""
+        if is_catch_up(self.notes):
+            return ()
+        return tuple(paycheck for paycheck in self.paychecks if paycheck.payment_method == "direct_deposit")
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A payroll as a run would make it, and the flags that its approval needs."""
+
+    record: PayrollRecord
+    confirmations: tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
 class StoredPayroll:
-    """A payroll that was run."""
+    """A payroll in the database, as it is answered; amounts of ``totals`` in cents."""
 
     id: UUID
+    employer_id: UUID
     status: str
+    dates: PayDates
+    pay_frequency: str
+    notes: str | None
+    rulebook_version: str
+    tax_year: int
+    totals: Totals
     created_at: datetime.datetime
-    record: PayrollRecord
+    #: What was calculated for good; empty while a payroll waits.
+    paychecks: tuple[PaycheckRecord, ...] = ()
+    #: What a scheduled payroll was expected to be when it was approved, as it was answered.
+    estimate: Mapping[str, Any] | None = None
+    history: tuple[Transition, ...] = ()
+    failure: Mapping[str, Any] | None = None

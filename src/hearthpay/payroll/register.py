@@ -1,16 +1,16 @@
 """Calculates a payroll: each employee's earnings and year to date through the tax engine into a paycheck."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from uuid import UUID
 
 from hearthpay.employees.certificates import federal_certificate, state_entries
-from hearthpay.employees.models import Employee
 from hearthpay.payroll.earnings import Earnings, pay_for_hours
+from hearthpay.payroll.orders import Entry, Order, Payee
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
-from hearthpay.payroll.schemas import PayrollEmployee, PayrollRequest
+from hearthpay.payroll.set_asides import SetAsideRule, set_aside_of
 from hearthpay.taxes import (
     EmployerProfile,
     Paycheck,
@@ -27,65 +27,74 @@ NOTHING_YET = YearToDate()
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What an employee's earlier paychecks add up to: the year's sums by line, and the escrow balance (cents)."""
+    """What an employee's earlier paychecks add up to: the year's sums by line; and the escrow (cents)."""
 
     totals: YearToDate = NOTHING_YET
     taxable_wages: Mapping[str, int] = field(default_factory=dict)
     amounts: Mapping[str, int] = field(default_factory=dict)
     set_aside_balance: int = 0
+    set_aside_rule: SetAsideRule | None = None
+
+    def with_paycheck(self, paycheck: PaycheckRecord) -> "History":
+        """Return the history with one more paycheck, or with one undone by negative amounts."""
+        taxable, amounts = dict(self.taxable_wages), dict(self.amounts)
+        for line in paycheck.lines:
+            taxable[line.code] = taxable.get(line.code, 0) + line.taxable_wages
+            amounts[line.code] = amounts.get(line.code, 0) + line.amount
+        return History(
+            paycheck.ytd,
+            taxable,
+            amounts,
+            self.set_aside_balance + paycheck.set_aside.amount,
+            self.set_aside_rule,
+        )
 
 
 NO_HISTORY = History()
 
 
 def calculate_payroll(
-    request: PayrollRequest,
-    employer_id: UUID,
-    dates: PayDates,
-    employees: Sequence[Employee],
+    order: Order,
+    payees: Mapping[UUID, Payee],
     histories: Mapping[UUID, History],
     sui_rates: Mapping[str, Decimal],
 ) -> PayrollRecord:
-    """Calculate every paycheck of a payroll; ``employees`` in the order of ``request.employees``.
+    """Calculate every paycheck of a payroll.
 
     ``sui_rates`` are the household's assigned unemployment rates by state; elsewhere the new-employer rate applies.
 
-    Preview and run both come through here, so that a preview is what the run will be. Raises `TaxInputError`
-    with the field as the request spells it.
+    Preview, run and the firing of a scheduled payroll all come through here, so that a preview is what the run will
+    be. Raises `TaxInputError` with the field as the request spells it.
     """
+    dates = order.dates
     rulebook = rulebook_for(dates.pay_date)
     paychecks = []
     projected: dict[str, None] = {}
-    for position, (entry, employee) in enumerate(zip(request.employees, employees, strict=True)):
+    for position, entry in enumerate(order.entries):
+        payee = payees[entry.employee_id]
         try:
-            history = histories.get(employee.id, NO_HISTORY)
-            record, paycheck = _calculate(
-                request, dates, entry, employee, history, sui_rates.get(employee.work_state)
-            )
+            history = histories.get(payee.id, NO_HISTORY)
+            record, paycheck = _calculate(order, entry, payee, history, sui_rates.get(payee.work_state))
             paychecks.append(record)
             projected |= dict.fromkeys(paycheck.projected)
         except TaxInputError as error:
             raise TaxInputError(f"employees[{position}].{error.field}", error.message, error.code) from error
     return PayrollRecord(
-        employer_id=employer_id,
+        employer_id=order.employer_id,
         dates=dates,
-        pay_frequency=request.pay_frequency,
+        pay_frequency=order.pay_frequency,
         paychecks=tuple(paychecks),
         rulebook_version=rulebook.version,
         tax_year=rulebook.tax_year,
-        notes=request.notes,
+        notes=order.notes,
         projected=tuple(projected),
     )
 
 
 def _calculate(
-    request: PayrollRequest,
-    dates: PayDates,
-    entry: PayrollEmployee,
-    employee: Employee,
-    history: History,
-    sui_rate: Decimal | None,
+    order: Order, entry: Entry, employee: Payee, history: History, sui_rate: Decimal | None
 ) -> tuple[PaycheckRecord, Paycheck]:
+    dates = order.dates
     earnings = Earnings(
         regular_hours=entry.regular_hours,
         regular_pay=pay_for_hours(employee.pay_rate, entry.regular_hours),
@@ -103,7 +112,7 @@ def _calculate(
             pay_date=dates.pay_date,
             period_start=dates.period_start,
             period_end=dates.period_end,
-            pay_frequency=request.pay_frequency,
+            pay_frequency=order.pay_frequency,
             regular_wages=earnings.regular_wages,
             supplemental_wages=earnings.bonus,
             work_state=employee.work_state,
@@ -118,7 +127,14 @@ def _calculate(
         )
     )
     after_taxes = paycheck.net_pay_cents
-    set_aside = _set_aside(entry, after_taxes, history.set_aside_balance)
+    set_aside = set_aside_of(
+        history.set_aside_rule,
+        skip=entry.set_aside_skip,
+        wished_cents=entry.set_aside_wish,
+        gross_cents=paycheck.gross_pay_cents,
+        after_taxes_cents=after_taxes,
+        balance_cents=history.set_aside_balance,
+    )
     before = history.totals
     ytd = YearToDate(
         before.gross_pay + paycheck.gross_pay_cents,
@@ -163,23 +179,10 @@ def _dollars(cents: Mapping[str, int]) -> dict[str, Decimal]:
     return {code: from_cents(amount) for code, amount in cents.items()}
 
 
-def _set_aside(entry: PayrollEmployee, after_taxes: int, balance: int) -> SetAside:
-    """Return what this paycheck sets aside: never more than what taxes leave."""
-    wish = entry.voluntary_set_aside
-    if wish is None:
-        return SetAside(0, "none", balance)
-    if wish.skip:
-        return SetAside(0, "skipped", balance)
-    if wish.amount is None:
-        return SetAside(0, "none", balance)
-    amount = min(int(wish.amount.scaleb(2)), after_taxes)
-    return SetAside(amount, "override", balance + amount)
-
-
 def _warnings(
-    employee: Employee,
+    employee: Payee,
     dates: PayDates,
-    entry: PayrollEmployee,
+    entry: Entry,
     paycheck: Paycheck,
     ytd: YearToDate,
     set_aside: SetAside,
@@ -196,8 +199,7 @@ def _warnings(
         warnings.append(
             f"The employee is set up for direct deposit; this paycheck is paid by {entry.payment_method}."
         )
-    if entry.voluntary_set_aside is not None and entry.voluntary_set_aside.amount is not None:
-        wished = int(entry.voluntary_set_aside.amount.scaleb(2))
-        if not entry.voluntary_set_aside.skip and wished > set_aside.amount:
-            warnings.append("Less was set aside than asked for: net pay cannot be negative.")
+    wish = entry.set_aside_wish
+    if wish is not None and not entry.set_aside_skip and wish > set_aside.amount:
+        warnings.append("Less was set aside than asked for: net pay cannot be negative.")
     return warnings

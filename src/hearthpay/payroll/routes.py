@@ -19,7 +19,7 @@ from hearthpay.http.idempotency import idempotent, key_of
 from hearthpay.http.money import number_of
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
-from hearthpay.payroll import service
+from hearthpay.payroll import service, voiding
 from hearthpay.payroll.answers import detail_data, preview_data, run_data, summary_data
 from hearthpay.payroll.calculation import estimate_data, threshold_data
 from hearthpay.payroll.schemas import (
@@ -33,6 +33,7 @@ from hearthpay.payroll.schemas import (
     PayrollSummary,
     ThresholdQuery,
     ThresholdResult,
+    VoidRequest,
 )
 from hearthpay.taxes import check_thresholds, estimate_year
 
@@ -56,6 +57,7 @@ _PAYROLL: Final = {
         }
     ],
 }
+_NO_REASON: Final = VoidRequest()
 _RUN_ERRORS: Final = (
     "too_many_employees",
     "duplicate_employee",
@@ -68,6 +70,8 @@ _RUN_ERRORS: Final = (
     "household_forbidden",
     "key_mode_mismatch",
     "payroll_overlap",
+    "pay_date_past_deadline",
+    "confirmation_required",
     "idempotency_conflict",
     "direct_deposit_unavailable",
 )
@@ -160,10 +164,12 @@ async def preview_payroll(
     request: Request, body: PayrollRequest, actor: Annotated[Actor, Depends(require("payroll"))]
 ) -> Response:
     """Takes and checks what a run does and answers the same amounts; creates nothing."""
-    clock = runtime_of(request).clock
+    runtime = runtime_of(request)
+    clock = runtime.clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(preview_data(await service.preview_payroll(session, actor, clock, body)))
+        preview = await service.preview_payroll(session, actor, clock, body, offered=runtime.direct_deposit)
+        return Answer(preview_data(preview))
 
     return await idempotent(request, actor, operation)
 
@@ -182,11 +188,16 @@ async def preview_payroll(
 async def run_payroll(
     request: Request, body: PayrollRequest, actor: Annotated[Actor, Depends(require("payroll"))]
 ) -> Response:
-    """Check and cash payrolls are completed at once. Send an `Idempotency-Key`: a retry then pays nobody twice."""
-    clock = runtime_of(request).clock
+    """Check and cash payrolls are completed at once; direct deposit runs now or is scheduled by its pay date.
+
+    Send an `Idempotency-Key`: a retry then pays nobody twice.
+    """
+    runtime = runtime_of(request)
+    clock = runtime.clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(run_data(await service.run_payroll(session, actor, clock, body)))
+        payroll = await service.run_payroll(session, actor, clock, body, offered=runtime.direct_deposit)
+        return Answer(run_data(payroll))
 
     return await idempotent(request, actor, operation)
 
@@ -204,6 +215,34 @@ async def get_payroll(
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         payroll = await service.get_payroll(session, payroll_id)
     return answer(request, detail_data(payroll))
+
+
+@payroll_router.post(
+    "/payroll/{payroll_id}/void",
+    operation_id="voidPayroll",
+    summary="Void a payroll",
+    **describe(
+        answer=Envelope[PayrollDetail],
+        body={"reason": "The hours were wrong."},
+        errors=("not_found", "invalid_state", "idempotency_conflict"),
+    ),
+)
+async def void_payroll(
+    request: Request,
+    payroll_id: UUID,
+    actor: Annotated[Actor, Depends(require("payroll"))],
+    body: VoidRequest = _NO_REASON,
+) -> Response:
+    """A scheduled payroll that has not been sent, or a completed one paid by check or cash.
+
+    What was recorded is undone by entries of the opposite sign: the year to date is as if it had never been.
+    """
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        return Answer(detail_data(await voiding.void_payroll(session, actor, clock, payroll_id, body.reason)))
+
+    return await idempotent(request, actor, operation)
 
 
 @payroll_router.get(

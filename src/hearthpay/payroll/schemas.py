@@ -8,15 +8,16 @@ from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
 
+from hearthpay.database.audit import ActorKind
 from hearthpay.employees.schemas import PayFrequency, PaymentMethod
 from hearthpay.http.fields import Day, Identifier, RequestModel, StateCode, Text
 from hearthpay.http.money import Amount, Dollars, Money, Percent, Rate
 from hearthpay.http.paging import Page
+from hearthpay.payroll.lifecycle import Status
 
 FilingStatus = Literal["single", "married", "head_of_household"]
-PayrollStatus = Literal[
-    "draft", "scheduled", "firing", "pending_funding", "processing", "completed", "voided", "failed"
-]
+PayrollStatus = Status
+Confirmation = Literal["confirm_large_payroll", "confirm_ach_debit"]
 ThresholdStatus = Literal["below", "approaching", "above"]
 Hours = Annotated[Decimal, Amount(maximum=Decimal(744))]
 HoursPaid = Annotated[Decimal, WithJsonSchema({"type": "number", "description": "Hours, two decimals."})]
@@ -74,15 +75,34 @@ class PayrollRequest(RequestModel):
     pay_period_start: Day
     pay_period_end: Day
     pay_date: Day | None = Field(
-        default=None, description="Left out: today in Eastern time, or the period end if that is later."
+        default=None,
+        description="Left out: by direct deposit the earliest day the money can arrive; else today in Eastern time, "
+        "or the period end if that is later.",
     )
     pay_frequency: PayFrequency
     employees: list[PayrollEmployee] = Field(min_length=1, max_length=100)
-    notes: Annotated[str, Text(longest=500, lines=True)] | None = None
-    confirm_large_payroll: bool = False
-    confirm_ach_debit: bool = False
+    notes: Annotated[str, Text(longest=500, lines=True)] | None = Field(
+        default=None,
+        description="`catch-up` records in retrospect what was paid before: completed at once, no money moves.",
+    )
+    confirm_large_payroll: bool = Field(
+        default=False,
+        description="Needed when direct deposits come to more than 5,000, or one to more than 3,000.",
+    )
+    confirm_ach_debit: bool = Field(
+        default=False,
+        description="Authorizes the bank debit; needed the first time and when the last was over 30 days ago.",
+    )
     off_cycle: bool | None = Field(
         default=None, deprecated=True, description="Retired; accepted and ignored."
+    )
+
+
+class VoidRequest(RequestModel):
+    """Why a payroll is voided."""
+
+    reason: Annotated[str, Text(longest=200)] | None = Field(
+        default=None, description="Kept in the payroll's history."
     )
 
 
@@ -359,6 +379,10 @@ class PayrollPreview:
     employees: list[PaycheckItem]
     totals: Totals
     rulebook: RulebookName
+    #: The flags that a run of this payroll must carry; absent where it needs none.
+    confirmations_required: list[Confirmation] = field(default_factory=list)
+    #: When the money would be sent; only where the payroll would be scheduled.
+    scheduled_send_at: datetime | None = None
     is_estimated: bool = False
     #: Codes of lines whose figures of the year are not published yet.
     projected: list[str] = field(default_factory=list)
@@ -375,14 +399,29 @@ class PayrollResult:
     employees: list[PaycheckItem]
     totals: Totals
     rulebook: RulebookName
+    #: When the money will be sent and the amounts calculated anew; only while the payroll is scheduled.
+    scheduled_send_at: datetime | None = None
+    is_estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class StatusChange:
-    """A status and since when."""
+    """A status, since when, and who or what caused it."""
 
     status: PayrollStatus
     at: datetime
+    actor: ActorKind
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a payroll could not be sent or its money came back, and what the household should do."""
+
+    code: str
+    message: str
+    what_to_do: str
+    employees: list[UUID] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -401,6 +440,11 @@ class PayrollDetail:
     status_history: list[StatusChange]
     documents: list[str]
     created_at: datetime
+    scheduled_send_at: datetime | None = None
+    is_estimated: bool = False
+    #: What the payroll was expected to come to when it was scheduled; the amounts above are final.
+    estimated_totals: Totals | None = None
+    failure: Failure | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,16 @@
 """What may happen to payrolls: preview, run, read, list."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from uuid import UUID
 
 from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.banking import calendar
+from hearthpay.banking.authorizations import authorize, needs_authorization
+from hearthpay.banking.entries import Debit, collect
+from hearthpay.banking.readiness import Blocker, employee_blockers, household_blockers
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.employers.assigned_rates import assigned_sui_rates
@@ -16,75 +21,158 @@ from hearthpay.http.entitlements import refuse_long_payroll
 from hearthpay.http.errors import ApiError, Problem, invalid_fields
 from hearthpay.http.paging import page_of
 from hearthpay.http.trail import leave_trace
-from hearthpay.payroll.ledger import find_overlap, insert_payroll, read_histories, read_payroll
-from hearthpay.payroll.models import PaycheckRow, Payroll
-from hearthpay.payroll.pay_dates import PayDates, settle_pay_dates
-from hearthpay.payroll.records import PayrollRecord, StoredPayroll
-from hearthpay.payroll.register import calculate_payroll
+from hearthpay.payroll.answers import estimate_json
+from hearthpay.payroll.approval import confirmations_needed, debit_of, require_confirmations
+from hearthpay.payroll.ledger import (
+    Owner,
+    find_overlap,
+    insert_payroll,
+    post_paychecks,
+    postings_of,
+    read_histories,
+    read_payroll,
+    save_estimate,
+)
+from hearthpay.payroll.lifecycle import Cause, Status, begin
+from hearthpay.payroll.models import EntryRow, Payroll
+from hearthpay.payroll.orders import Entry, Order, is_catch_up, payee_of
+from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
+from hearthpay.payroll.records import PayrollRecord, Preview, StoredPayroll
+from hearthpay.payroll.register import History, calculate_payroll
 from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
 
 
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A payroll checked and calculated; ``histories`` are the employees' years before it."""
+
+    order: Order
+    record: PayrollRecord
+    histories: Mapping[UUID, History]
+    confirmations: tuple[str, ...]
+
+
 async def preview_payroll(
-    session: AsyncSession, actor: Actor, clock: Clock, request: PayrollRequest
-) -> PayrollRecord:
+    session: AsyncSession, actor: Actor, clock: Clock, request: PayrollRequest, *, offered: bool
+) -> Preview:
     """Calculate a payroll as a run would, and check all that a run checks; nothing is created.
 
-    Raises what `run_payroll` raises.
+    Only the confirmations are not asked for yet: the preview tells which the run needs. Raises what `run_payroll`
+    raises.
     """
     refuse_long_payroll(actor.terms, len(request.employees))
     employer = await resolve_employer(session, actor, request.employer_id)
-    return await _prepare(session, clock, request, employer, lock=False)
+    prepared = await _prepare(session, clock, request, employer, offered=offered, lock=False)
+    return Preview(prepared.record, prepared.confirmations)
 
 
 async def run_payroll(
-    session: AsyncSession, actor: Actor, clock: Clock, request: PayrollRequest
+    session: AsyncSession, actor: Actor, clock: Clock, request: PayrollRequest, *, offered: bool
 ) -> StoredPayroll:
-    """Calculate and record a payroll paid by check or cash: it is completed at once.
+    """Calculate and record a payroll.
+
+    By check or cash, and in retrospect, it is completed at once. By direct deposit the household's money is collected
+    now, or the payroll is scheduled where the pay date is later than the bank needs. ``offered`` tells whether this
+    installation sends real direct deposits.
 
     Its employees are locked while it is calculated, so two runs for one employee follow each other and the
     second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
     `employee_not_in_household`, `employee_not_started`, `invalid_state` (employment ended before the period),
-    `payroll_overlap`, `direct_deposit_unavailable`, `unsupported_tax_year`, `tax_year_not_final`,
-    `unsupported_jurisdiction`, `too_many_employees` for a list longer than the plan allows, and what
-    `resolve_employer` raises.
+    `payroll_overlap`, `pay_date_past_deadline`, `confirmation_required`, `direct_deposit_unavailable`,
+    `unsupported_tax_year`, `tax_year_not_final`, `unsupported_jurisdiction`, `too_many_employees` for a list longer
+    than the plan allows, and what `resolve_employer` raises.
     """
     refuse_long_payroll(actor.terms, len(request.employees))
     employer = await resolve_employer(session, actor, request.employer_id)
-    record = await _prepare(session, clock, request, employer, lock=True)
+    prepared = await _prepare(session, clock, request, employer, offered=offered, lock=True)
+    order, record = prepared.order, prepared.record
     if record.projected:
         raise ApiError(
             "tax_year_not_final",
             f"The law of {record.tax_year} is not complete yet: a payroll paid in it can be previewed, not completed.",
             details={"tax_year": record.tax_year, "missing": list(record.projected)},
         )
+    given = {
+        "confirm_large_payroll": request.confirm_large_payroll,
+        "confirm_ach_debit": request.confirm_ach_debit,
+    }
+    require_confirmations(record, prepared.confirmations, given, request)
+
     now = clock.now()
-    status = "completed"
-    payroll_id = await insert_payroll(session, actor, record, status, now)
+    status = _status_of(order, record)
+    owner = Owner(actor.organization_id, employer.id, actor.sandbox)
+    payroll_id = await insert_payroll(session, owner, order, record, status, (actor.kind, actor.id), now)
+    await begin(session, payroll_id, status, Cause(actor.kind, now, actor.id))
+    if order.direct_deposit and request.confirm_ach_debit:
+        await authorize(session, actor, employer, now)
+    if status == "scheduled":
+        await save_estimate(session, payroll_id, estimate_json(record))
+    else:
+        await post_paychecks(session, postings_of(owner, payroll_id, record, prepared.histories), now)
+    if status == "pending_funding":
+        send_on = calendar.submission_day(now)
+        debit = Debit(payroll_id, debit_of(record), send_on, calendar.next_banking_day(send_on))
+        if payroll_id not in await collect(session, now, [debit]):
+            raise _unavailable(
+                (Blocker("bank_account_missing", "The household's bank account is not connected."),)
+            )
     await leave_trace(
         session,
         actor,
         "payroll.run",
         employer_id=employer.id,
         subject_id=payroll_id,
-        details={"status": status, "pay_date": record.dates.pay_date, "employees": len(record.paychecks)},
+        details={
+            "status": status,
+            "pay_date": order.dates.pay_date,
+            "employees": len(record.paychecks),
+            "confirmed": [flag for flag, sent in given.items() if sent],
+        },
     )
-    return StoredPayroll(payroll_id, status, now, record)
+    stored = await read_payroll(session, payroll_id)
+    assert stored is not None
+    return stored
+
+
+def _status_of(order: Order, record: PayrollRecord) -> Status:
+    if order.dates.send_at is not None:
+        return "scheduled"
+    return "pending_funding" if order.direct_deposit and debit_of(record) else "completed"
 
 
 async def _prepare(
-    session: AsyncSession, clock: Clock, request: PayrollRequest, employer: Employer, *, lock: bool
-) -> PayrollRecord:
+    session: AsyncSession,
+    clock: Clock,
+    request: PayrollRequest,
+    employer: Employer,
+    *,
+    offered: bool,
+    lock: bool,
+) -> _Prepared:
+    now = clock.now()
+    way = _way_of(request)
+    if way == "direct_deposit":
+        blockers = await household_blockers(session, employer, offered=offered)
+        if blockers:
+            raise _unavailable(blockers)
     dates = settle_pay_dates(
-        request.pay_period_start, request.pay_period_end, request.pay_date, clock.today()
+        request.pay_period_start,
+        request.pay_period_end,
+        request.pay_date,
+        way,
+        today=clock.today(),
+        now=now,
     )
-    _refuse_direct_deposit(request)
+    order = _order_of(request, employer.id, dates)
     employees = await _employees(session, request, dates, lock=lock)
+    if order.direct_deposit:
+        await _require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
     overlap = await find_overlap(session, ids, dates)
     if overlap is not None:
         raise ApiError(
             "payroll_overlap",
-            f"This employee has already been paid for {overlap.start} to {overlap.end}; pay periods of one employee "
+            f"This employee is already paid for {overlap.start} to {overlap.end}; pay periods of one employee "
             "cannot overlap.",
             details={
                 "employee_id": overlap.employee_id,
@@ -94,17 +182,70 @@ async def _prepare(
         )
     histories = await read_histories(session, ids, dates.pay_date.year)
     sui_rates = await assigned_sui_rates(session, employer.id, dates.pay_date.year)
-    return calculate_payroll(request, employer.id, dates, employees, histories, sui_rates)
+    payees = {employee.id: payee_of(employee) for employee in employees}
+    record = calculate_payroll(order, payees, histories, sui_rates)
+    authorization_needed = order.direct_deposit and await needs_authorization(session, employer.id, now)
+    confirmations = confirmations_needed(record, authorization_needed=authorization_needed)
+    return _Prepared(order, record, histories, confirmations)
 
 
-def _refuse_direct_deposit(request: PayrollRequest) -> None:
-    wanted = [entry.employee_id for entry in request.employees if entry.payment_method == "direct_deposit"]
-    if wanted:
+def _way_of(request: PayrollRequest) -> Way:
+    if is_catch_up(request.notes):
+        return "catch_up"
+    methods = {entry.payment_method for entry in request.employees}
+    return "direct_deposit" if "direct_deposit" in methods else "on_paper"
+
+
+def _order_of(request: PayrollRequest, employer_id: UUID, dates: PayDates) -> Order:
+    entries = []
+    for entry in request.employees:
+        wish = entry.voluntary_set_aside
+        entries.append(
+            Entry(
+                employee_id=entry.employee_id,
+                payment_method=entry.payment_method,
+                regular_hours=entry.regular_hours,
+                overtime_hours=entry.overtime_hours,
+                bonus=entry.bonus,
+                other_earnings=entry.other_earnings,
+                set_aside_skip=wish is not None and wish.skip,
+                set_aside_wish=int(wish.amount.scaleb(2)) if wish and wish.amount is not None else None,
+            )
+        )
+    return Order(employer_id, dates, request.pay_frequency, request.notes, tuple(entries))
+
+
+async def _require_accounts(session: AsyncSession, order: Order) -> None:
+    wanted = [entry.employee_id for entry in order.entries if entry.payment_method == "direct_deposit"]
+    blocked = {
+        employee_id: found
+        for employee_id, found in (await employee_blockers(session, wanted)).items()
+        if found
+    }
+    if blocked:
         raise ApiError(
             "direct_deposit_unavailable",
-            "Direct deposit is not available for this household: no bank account is connected. Pay by check or cash.",
-            details={"employees": wanted},
+            "Direct deposit is not available for every employee it was asked for: invite them to enter their bank "
+            "account, or pay them by check or cash.",
+            details={
+                "employees": [
+                    {"employee_id": employee_id, "blockers": _listed(found)}
+                    for employee_id, found in blocked.items()
+                ]
+            },
         )
+
+
+def _unavailable(blockers: Sequence[Blocker]) -> ApiError:
+    return ApiError(
+        "direct_deposit_unavailable",
+        f"Direct deposit is not available for this household: {blockers[0].message} Pay by check or cash.",
+        details={"blockers": _listed(blockers)},
+    )
+
+
+def _listed(blockers: Sequence[Blocker]) -> list[dict[str, str]]:
+    return [{"code": blocker.code, "message": blocker.message} for blocker in blockers]
 
 
 async def _employees(
@@ -188,15 +329,13 @@ async def list_payrolls(
     if query.to is not None:
         statement = statement.where(Payroll.pay_date <= query.to)
     if query.employee_id is not None:
-        paid = exists().where(
-            PaycheckRow.payroll_id == Payroll.id, PaycheckRow.employee_id == query.employee_id
-        )
+        paid = exists().where(EntryRow.payroll_id == Payroll.id, EntryRow.employee_id == query.employee_id)
         statement = statement.where(paid)
     payrolls, next_cursor = await page_of(session, statement, Payroll.id, query)
     counted = (
-        select(PaycheckRow.payroll_id, func.count())
-        .where(PaycheckRow.payroll_id.in_([payroll.id for payroll in payrolls]))
-        .group_by(PaycheckRow.payroll_id)
+        select(EntryRow.payroll_id, func.count())
+        .where(EntryRow.payroll_id.in_([payroll.id for payroll in payrolls]))
+        .group_by(EntryRow.payroll_id)
     )
     counts = {row[0]: row[1] for row in await session.execute(counted)}
     return [(payroll, counts.get(payroll.id, 0)) for payroll in payrolls], next_cursor

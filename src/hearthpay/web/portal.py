@@ -11,6 +11,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.banking.accounts import AccountDetails, connect_employee_account
+from hearthpay.clock import Clock
 from hearthpay.database.session import DatabaseUnavailable
 from hearthpay.employees.invitations import (
     PORTAL_PATH,
@@ -20,8 +22,9 @@ from hearthpay.employees.invitations import (
     complete,
     look_up,
 )
-from hearthpay.employees.models import Invitation
-from hearthpay.employees.onboarding import save_employee_bank_account, save_employee_tax_number
+from hearthpay.employees.models import Employee, Invitation
+from hearthpay.employees.onboarding import save_employee_tax_number
+from hearthpay.http.actor import Actor
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.errors import ApiError
 from hearthpay.http.runtime import runtime_of
@@ -79,22 +82,23 @@ async def _submit(request: Request, token: str) -> Response:
     opened = await look_up(runtime.database, runtime.clock, token)
     form = await read_form(request)
     try:
-        enter, shown = _entry(opened, form, runtime.ring)
+        enter, shown = _entry(opened, form, runtime.ring, runtime.clock)
     except FormError as error:
         return _form(opened, error.problems, account_type=form.get("account_type", ""))
     await complete(runtime.database, runtime.clock, token, request_id_of(request), enter)
     return page("thanks.html", _facts(opened) | {"shown": shown})
 
 
-def _entry(opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing) -> tuple[Entry, str]:
+def _entry(opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing, clock: Clock) -> tuple[Entry, str]:
     """How the form is stored, and what of it may be shown: last digits only. Raises FormError."""
     if opened.type == "bank_account":
         bank = read_bank_account(form)
 
         async def enter_bank(session: AsyncSession, visitor: Visitor, invitation: Invitation) -> None:
-            await save_employee_bank_account(
-                session, ring, visitor, invitation, bank.routing, bank.account, bank.account_type
-            )
+            employee = await session.get_one(Employee, invitation.employee_id)
+            details = AccountDetails(bank.routing, bank.account, bank.account_type)
+            actor = _actor_of(visitor, invitation)
+            await connect_employee_account(session, ring, actor, employee, details, clock.now())
 
         return enter_bank, f"{bank.account_type} account ending in {bank.account.last_four}"
 
@@ -104,6 +108,17 @@ def _entry(opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing) -> tu
         await save_employee_tax_number(session, ring, visitor, invitation, number)
 
     return enter_number, f"{_KIND_NAMES[number.kind]} ending in {number.last_four}"
+
+
+def _actor_of(visitor: Visitor, invitation: Invitation) -> Actor:
+    return Actor(
+        kind=visitor.kind,
+        id=visitor.id,
+        organization_id=invitation.organization_id,
+        mode="test" if invitation.sandbox else "live",
+        scopes=frozenset(),
+        request_id=visitor.request_id,
+    )
 
 
 def _form(opened: OpenInvitation, problems: Problems | None = None, *, account_type: str = "") -> Response:

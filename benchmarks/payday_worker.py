@@ -1,0 +1,86 @@
+"""One worker of the payday benchmark: fires what is due, and tells where its time went, as JSON on standard output.
+
+It waits for a line on standard input before it begins, so that all workers begin at once with everything loaded.
+"""
+
+import asyncio
+import json
+import sys
+import time
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from benchmarks.event_loop import new_event_loop
+from hearthpay.banking.calendar import is_banking_day
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import WORKER_ROLE, Database
+from hearthpay.payroll import register
+from hearthpay.payroll.firing import fire_due
+from hearthpay.taxes import calculate_paycheck, rulebook_for
+
+
+class Stopwatch:
+    """Sums up the time spent in the tax engine, and in waiting for the database."""
+
+    def __init__(self) -> None:
+        self.taxes = self.sql = 0.0
+
+    def install(self) -> None:
+        engine, execute, commit = calculate_paycheck, AsyncSession.execute, AsyncSession.commit
+
+        def timed_engine(*arguments: Any, **options: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return engine(*arguments, **options)
+            finally:
+                self.taxes += time.perf_counter() - began
+
+        async def timed_execute(session: AsyncSession, *arguments: Any, **options: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return await execute(session, *arguments, **options)
+            finally:
+                self.sql += time.perf_counter() - began
+
+        async def timed_commit(session: AsyncSession) -> None:
+            began = time.perf_counter()
+            await commit(session)
+            self.sql += time.perf_counter() - began
+
+        register.calculate_paycheck = timed_engine  # type: ignore[attr-defined]
+        AsyncSession.execute = timed_execute  # type: ignore[assignment,method-assign]
+        AsyncSession.commit = timed_commit  # type: ignore[method-assign]
+
+
+async def main(owner_url: str, now: str) -> None:
+    clock = FixedClock(datetime.fromisoformat(now))
+    database = Database(owner_url, role=WORKER_ROLE, pool_size=2)
+    async with database.transaction(None):
+        rules = rulebook_for(clock.today())
+    for state in ("CA", "IL", "NY", "TX"):
+        rules.state(state)
+    is_banking_day(clock.today())
+    watch = Stopwatch()
+    watch.install()
+    print("ready", flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    began, cpu = time.perf_counter(), time.process_time()
+    report = await fire_due(database, clock)
+    seconds = time.perf_counter() - began
+    await database.dispose()
+    told = {
+        "fired": report.fired,
+        "not_fired": len(report.put_off) + len(report.failed),
+        "seconds": seconds,
+        "cpu": time.process_time() - cpu,
+        "taxes": watch.taxes,
+        "sql": watch.sql,
+    }
+    print(json.dumps(told), flush=True)
+
+
+if __name__ == "__main__":
+    with asyncio.Runner(loop_factory=new_event_loop) as runner:
+        runner.run(main(*sys.argv[1:]))

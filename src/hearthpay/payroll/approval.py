@@ -1,0 +1,73 @@
+"""What a person must say once more before money leaves the household's account: the gates of direct deposit.
+
+They stand at approval, for a payroll that runs now and for one that is scheduled alike.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from hearthpay.http.errors import ApiError
+from hearthpay.payroll.records import PayrollRecord
+from hearthpay.taxes.money import from_cents
+
+LARGE_TOTAL: Final = 500_000
+"""Cents: a payroll whose direct deposits come to more must be confirmed."""
+LARGE_NET_PAY: Final = 300_000
+"""Cents: a payroll with a single larger direct deposit must be confirmed."""
+
+_WHY: Final = {
+    "confirm_large_payroll": "the direct deposits are unusually large",
+    "confirm_ach_debit": "the household has not authorized a bank debit in the last 30 days",
+}
+
+
+def confirmations_needed(record: PayrollRecord, *, authorization_needed: bool) -> tuple[str, ...]:
+    """Return the flags without which the payroll cannot be approved, whether they were sent or not."""
+    deposits = [paycheck.net_pay for paycheck in record.through_the_bank]
+    if not deposits:
+        return ()
+    large = sum(deposits) > LARGE_TOTAL or max(deposits) > LARGE_NET_PAY
+    return (
+        *(("confirm_large_payroll",) if large else ()),
+        *(("confirm_ach_debit",) if authorization_needed else ()),
+    )
+
+
+def require_confirmations(
+    record: PayrollRecord, needed: tuple[str, ...], given: Mapping[str, bool], request: BaseModel
+) -> None:
+    """Raise `confirmation_required` for the flags that are needed and not given: all of them at once."""
+    missing = [flag for flag in needed if not given[flag]]
+    if not missing:
+        return
+    deposits = record.through_the_bank
+    raise ApiError(
+        "confirmation_required",
+        f"Please confirm: {'; '.join(_WHY[flag] for flag in missing)}. Look at the amounts, then send the request "
+        f"again with {' and '.join(missing)}.",
+        details={
+            "required": missing,
+            "total_net_pay": from_cents(sum(paycheck.net_pay for paycheck in deposits)),
+            "debit_amount": from_cents(debit_of(record)),
+            "largest_net_pay": from_cents(max(paycheck.net_pay for paycheck in deposits)),
+            "large_payroll_total": from_cents(LARGE_TOTAL),
+            "large_payroll_net_pay": from_cents(LARGE_NET_PAY),
+            "employees": [
+                {"employee_id": paycheck.employee_id, "net_pay": from_cents(paycheck.net_pay)}
+                for paycheck in deposits
+            ],
+        },
+        example=_with_flags(request, missing),
+    )
+
+
+def debit_of(record: PayrollRecord) -> int:
+    """Return the cents to collect from the household: the direct deposits and what is set aside from them."""
+    return sum(paycheck.net_pay + paycheck.set_aside.amount for paycheck in record.through_the_bank)
+
+
+def _with_flags(request: BaseModel, flags: list[str]) -> dict[str, Any]:
+    """Return the request as it was sent, with the flags that were missing."""
+    return request.model_dump(by_alias=True, exclude_unset=True) | dict.fromkeys(flags, True)

@@ -1,0 +1,198 @@
+"""The bank's side of the day: outcomes in, payrolls moved on, and at the cut-off one file out.
+
+Every step is safe to repeat and to be run by several workers at once, so the whole may be run as often as one likes;
+what has nothing to do does nothing.
+"""
+
+import asyncio
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+from sqlalchemy import text
+
+from hearthpay.banking.accounts import activate_verified
+from hearthpay.banking.calendar import CUT_OFF, banking_day_on_or_after
+from hearthpay.banking.files import BuiltFile, build_file, current_cut_off, deliver_files
+from hearthpay.banking.gateway import BankGateway, GatewayError
+from hearthpay.banking.intake import take_in
+from hearthpay.banking.originator import Originator
+from hearthpay.banking.settlement import settle_credits, settle_debits, settle_others
+from hearthpay.banking.simulated_bank import simulate
+from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.session import Database
+from hearthpay.payroll.firing import FiringReport, fire_due
+from hearthpay.payroll.outcomes import complete, fund, undo_returned
+from hearthpay.security.key_ring import KeyRing
+
+SETTLED_AT_ONCE: Final = 1_000
+"""Bank entries settled in one transaction."""
+
+_PATIENCE: Final = datetime.timedelta(minutes=5)
+_PAUSE_SECONDS: Final = 0.2
+_STILL_DUE: Final = text(
+    "SELECT EXISTS (SELECT FROM payrolls WHERE status = 'scheduled' "
+    "AND coalesce(next_attempt_at, scheduled_send_at) <= :cut_off)"
+)
+_log = structlog.get_logger("hearthpay.bank")
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """The bank that real payrolls go through: who sends, and how files travel."""
+
+    originator: Originator
+    gateway: BankGateway
+
+
+@dataclass(frozen=True, slots=True)
+class BankDayReport:
+    """What was done."""
+
+    fired: FiringReport
+    taken_in: int
+    returned: int
+    funded: int
+    completed: int
+    file: BuiltFile | None
+    delivered: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+async def advance(
+    database: Database,
+    ring: KeyRing,
+    bank: Bank | None,
+    clock: Clock,
+    *,
+    stopping: Callable[[], bool] = lambda: False,
+) -> BankDayReport:
+    """Do all that is due with the bank: take in returns, settle, fire, build the cut-off's file and deliver it.
+
+    `database` acts as the clockwork's role; without a `bank` only sandbox households' money moves, at the simulated
+    bank. A gateway that cannot be reached is a problem of the report and stops nothing else. Raises
+    DatabaseUnavailable; all that was done stays done.
+    """
+    cut_off = current_cut_off(
+        clock.now()
+    )  # should the next one pass meanwhile, it is prepared by the next bank day
+    problems: list[str] = []
+    taken_in, returned = await _take_in(database, ring, bank, clock, problems)
+    returned += await _simulate(database, ring, clock)
+    async with database.transaction(None) as session:
+        await activate_verified(session, clock.now())
+    fired = await fire_due(database, clock, stopping=stopping)
+    funded = await _settle_debits(database, clock, stopping)
+    completed = await _settle_credits(database, clock, stopping)
+    async with database.transaction(None) as session:
+        await settle_others(session, clock.now())
+    returned += await _simulate(database, ring, clock)  # the sandbox's money of this cut-off goes out as well
+    file: BuiltFile | None = None
+    delivered: tuple[str, ...] = ()
+    if bank is not None and not stopping():
+        fired = fired.then(await _fire_the_rest(database, clock, cut_off, stopping))
+        file = await build_file(database, ring, bank.originator, clock, cut_off=cut_off)
+        if file is not None:
+            problems += [f"entry {held.entry_id} is held back: {held.reason}" for held in file.held]
+        try:
+            delivered = await deliver_files(database, ring, bank.gateway, clock)
+        except GatewayError as error:
+            problems.append(f"the bank cannot be reached, files wait to be delivered: {error}")
+    for problem in problems:
+        _log.error("bank problem", problem=problem)
+    return BankDayReport(
+        fired,
+        taken_in,
+        returned,
+        funded,
+        completed,
+        file,
+        delivered,
+        tuple(problems),
+    )
+
+
+async def _take_in(
+    database: Database, ring: KeyRing, bank: Bank | None, clock: Clock, problems: list[str]
+) -> tuple[int, int]:
+    """Take in the files that wait at the bank; each in one transaction with all that follows from it."""
+    if bank is None:
+        return 0, 0
+    files = returned = 0
+    try:
+        for incoming in await bank.gateway.pick_up():
+            async with database.transaction(None) as session:
+                intake = await take_in(session, ring, incoming, clock.now())
+                await undo_returned(session, intake.returned, _next_cut_off(clock), clock.now())
+            problems += [f"{incoming.name}: {problem}" for problem in intake.problems]
+            if intake.refused is None:
+                await bank.gateway.acknowledge(incoming.name, incoming.content)
+                files += 1
+                returned += len(intake.returned)
+            elif not intake.duplicate:  # it stays where it is: it may be half uploaded
+                problems.append(f"{incoming.name} is refused: {intake.refused}")
+    except GatewayError as error:
+        problems.append(f"the bank cannot be reached: {error}")
+    return files, returned
+
+
+async def _simulate(database: Database, ring: KeyRing, clock: Clock) -> int:
+    """Let the sandbox's bank take what is due and answer; return how much it sent back."""
+    async with database.transaction(None) as session:
+        simulated = await simulate(session, ring, clock.now())
+        await undo_returned(session, simulated.returned, _next_cut_off(clock), clock.now())
+    return len(simulated.returned)
+
+
+async def _settle_debits(database: Database, clock: Clock, stopping: Callable[[], bool]) -> int:
+    funded = 0
+    while not stopping():
+        async with database.transaction(None) as session:
+            settled = await settle_debits(session, clock.now(), limit=SETTLED_AT_ONCE)
+            moved = await fund(session, settled.payroll_ids, _next_cut_off(clock), clock.now())
+        funded += len(moved)
+        if not settled.entries:
+            break
+    return funded
+
+
+async def _settle_credits(database: Database, clock: Clock, stopping: Callable[[], bool]) -> int:
+    completed = 0
+    while not stopping():
+        async with database.transaction(None) as session:
+            settled = await settle_credits(session, clock.now(), limit=SETTLED_AT_ONCE)
+            moved = await complete(session, settled.payroll_ids, clock.now())
+        completed += len(moved)
+        if not settled.entries:
+            break
+    return completed
+
+
+def _next_cut_off(clock: Clock) -> datetime.date:
+    """Return the day whose file shall carry what is decided on now; where that file is out, the next one carries it."""
+    return banking_day_on_or_after(clock.today())
+
+
+async def _fire_the_rest(
+    database: Database, clock: Clock, cut_off: datetime.date, stopping: Callable[[], bool]
+) -> FiringReport:
+    """Wait until no payroll due by the cut-off is still being fired elsewhere: it belongs into this file.
+
+    Should whoever fires it be killed meanwhile, it is fired here.
+    """
+    until = datetime.datetime.combine(cut_off, CUT_OFF, BUSINESS_TIME)
+    patience = _PATIENCE.total_seconds()
+    fired = FiringReport()
+    while not stopping():
+        async with database.transaction(None) as session:
+            if not await session.scalar(_STILL_DUE, {"cut_off": until}):
+                return fired
+        if patience <= 0:
+            _log.warning("payrolls are still being fired elsewhere; they go into the next file")
+            break
+        await asyncio.sleep(_PAUSE_SECONDS)
+        patience -= _PAUSE_SECONDS
+        fired = fired.then(await fire_due(database, clock, stopping=stopping))
+    return fired

@@ -1,0 +1,384 @@
+"""Firing scheduled payrolls: their time has come, the amounts are calculated for good, the money is collected.
+
+Due payrolls are claimed in chunks, each one transaction of a few statements, however many payrolls are in it. What
+another worker has claimed is left to it. A payroll that cannot be fired is tried again later, apart from its
+chunk, and never holds the others back.
+"""
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+import structlog
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.calendar import next_banking_day
+from hearthpay.banking.entries import Debit, collect
+from hearthpay.banking.funding import employees_with_account, households_with_account
+from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.session import Database, DatabaseUnavailable
+from hearthpay.payroll import failures
+from hearthpay.payroll.approval import debit_of
+from hearthpay.payroll.failures import Failure
+from hearthpay.payroll.ledger import Owner, Posting, post_paychecks, postings_of, read_histories
+from hearthpay.payroll.lifecycle import Cause, Status, move
+from hearthpay.payroll.orders import Entry, Order, Payee, read_payees
+from hearthpay.payroll.pay_dates import PayDates
+from hearthpay.payroll.records import PayrollRecord
+from hearthpay.payroll.register import History, calculate_payroll
+from hearthpay.taxes import TaxInputError
+from hearthpay.taxes.money import from_cents
+
+CHUNK: Final = 200
+"""Payrolls in one transaction."""
+
+MOST_ATTEMPTS: Final = 8
+"""After so many failures, a good day of trying, a payroll has failed for good."""
+
+_FIRST_PAUSE: Final = datetime.timedelta(minutes=1)
+_LONGEST_PAUSE: Final = datetime.timedelta(hours=8)
+_FIRED: Final[tuple[Status, ...]] = ("firing", "pending_funding")
+#: Where nothing is to be collected or paid: what is withheld and set aside takes all of it.
+_FIRED_WITHOUT_MONEY: Final[tuple[Status, ...]] = (*_FIRED, "processing", "completed")
+
+_log = structlog.get_logger("hearthpay.payroll")
+
+_DUE: Final = "status = 'scheduled' AND coalesce(next_attempt_at, scheduled_send_at) <= :now"
+_COLUMNS: Final = (
+    "id, organization_id, employer_id, sandbox, period_start, period_end, pay_date, pay_date_defaulted, "
+    "scheduled_send_at, pay_frequency, notes, tax_year, attempts"
+)
+_CLAIM: Final = text(
+    f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} "
+    "ORDER BY coalesce(next_attempt_at, scheduled_send_at), id LIMIT :chunk FOR NO KEY UPDATE SKIP LOCKED"
+)
+_CLAIM_AGAIN: Final = text(
+    f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} AND id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED"
+)
+#: Counted only as far as it matters to those who share the work.
+_COUNT_DUE: Final = text(f"SELECT count(*) FROM (SELECT FROM payrolls WHERE {_DUE} LIMIT {10 * CHUNK}) due")
+_ENTRIES: Final = text(
+    "SELECT payroll_id, employee_id, payment_method, regular_hours, overtime_hours, bonus, other_earnings, "
+    "set_aside_skip, set_aside_amount FROM payroll_entries WHERE payroll_id = ANY(:ids) ORDER BY payroll_id, position"
+)
+_RATES: Final = text(
+    "SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates WHERE employer_id = ANY(:employers)"
+)
+_TOTALS: Final = text(
+    "UPDATE payrolls p SET gross_pay = r.gross_pay, total_deductions = r.total_deductions, net_pay = r.net_pay, "
+    "employer_taxes = r.employer_taxes, total_cost = r.total_cost, rulebook_version = r.rulebook_version, "
+    "failure = NULL, next_attempt_at = NULL FROM unnest(CAST(:ids AS uuid[]), CAST(:gross_pay AS bigint[]), "
+    "CAST(:total_deductions AS bigint[]), CAST(:net_pay AS bigint[]), CAST(:employer_taxes AS bigint[]), "
+    "CAST(:total_cost AS bigint[]), CAST(:rulebook_version AS text[])) AS r(id, gross_pay, total_deductions, net_pay, "
+    "employer_taxes, total_cost, rulebook_version) WHERE p.id = r.id"
+)
+_PUT_OFF: Final = text(
+    "UPDATE payrolls SET attempts = attempts + 1, next_attempt_at = :next_attempt_at, "
+    "failure = CAST(:failure AS jsonb) WHERE id = :id AND status = 'scheduled'"
+)
+_RELEASE: Final = text("UPDATE payroll_entries SET live = false WHERE payroll_id = :id AND live")
+
+
+@dataclass(frozen=True, slots=True)
+class FiringReport:
+    """What came of the payrolls that were due; at least `remaining` are due still."""
+
+    fired: int = 0
+    put_off: tuple[UUID, ...] = ()
+    failed: tuple[UUID, ...] = ()
+    remaining: int = 0
+
+    def then(self, later: "FiringReport") -> "FiringReport":
+        """Return this and what was fired after it."""
+        return FiringReport(
+            self.fired + later.fired,
+            self.put_off + later.put_off,
+            self.failed + later.failed,
+            later.remaining,
+        )
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """One chunk's outcome."""
+
+    claimed: int = 0
+    fired: int = 0
+    problems: dict[UUID, Failure] = field(default_factory=dict)
+    attempts: dict[UUID, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A claimed payroll and what was asked for."""
+
+    id: UUID
+    owner: Owner
+    order: Order
+    tax_year: int
+    send_at: datetime.datetime
+
+
+async def fire_due(
+    database: Database,
+    clock: Clock,
+    *,
+    chunk: int = CHUNK,
+    stopping: Callable[[], bool] = lambda: False,
+    progress: Callable[[int], None] = lambda _: None,
+) -> FiringReport:
+    """Fire every payroll that is due and that no other worker has claimed, chunk by chunk.
+
+    `database` acts as the clockwork's role. Ends early, between chunks, when `stopping` says so; `progress` hears how
+    many have been fired so far. Raises DatabaseUnavailable; what was fired by then stays fired.
+    """
+    fired = 0
+    put_off: list[UUID] = []
+    failed: list[UUID] = []
+    while not stopping():
+        outcome = await _fire_some(database, clock, chunk)
+        if not outcome.claimed:
+            break
+        fired += outcome.fired
+        for payroll_id, failure in outcome.problems.items():
+            for_good = await _put_off(database, clock, payroll_id, failure, outcome.attempts[payroll_id])
+            (failed if for_good else put_off).append(payroll_id)
+        progress(fired)
+    async with database.transaction(None) as session:
+        remaining = await session.scalar(_COUNT_DUE, {"now": clock.now()})
+    return FiringReport(fired, tuple(put_off), tuple(failed), remaining or 0)
+
+
+async def _fire_some(database: Database, clock: Clock, chunk: int) -> _Chunk:
+    claimed: list[tuple[UUID, int]] = []
+    try:
+        async with database.transaction(None) as session:
+            rows = (await session.execute(_CLAIM, {"now": clock.now(), "chunk": chunk})).all()
+            claimed = [(row.id, row.attempts) for row in rows]
+            return await _fire(session, clock.now(), rows)
+    except DatabaseUnavailable:
+        raise
+    except Exception:  # one of them is at fault, found by firing them apart
+        if not claimed:
+            raise
+        _log.warning("a chunk of payrolls is fired one by one", payrolls=len(claimed), exc_info=True)
+        return await _fire_apart(database, clock, claimed)
+
+
+async def _fire_apart(database: Database, clock: Clock, claimed: Sequence[tuple[UUID, int]]) -> _Chunk:
+    """Fire each payroll in a transaction of its own, so that the bad one stands alone."""
+    together = _Chunk(claimed=len(claimed))
+    for payroll_id, attempts in claimed:
+        try:
+            async with database.transaction(None) as session:
+                rows = (await session.execute(_CLAIM_AGAIN, {"now": clock.now(), "ids": [payroll_id]})).all()
+                outcome = await _fire(session, clock.now(), rows)
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+            _report(payroll_id, error)
+            together.problems[payroll_id] = failures.internal()
+            together.attempts[payroll_id] = attempts
+        else:
+            together.fired += outcome.fired
+            together.problems |= outcome.problems
+            together.attempts |= outcome.attempts
+    return together
+
+
+async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[Any]) -> _Chunk:
+    """Fire the claimed payrolls within the session's transaction, but for those with a problem of their own."""
+    chunk = _Chunk(claimed=len(rows), attempts={row.id: row.attempts for row in rows})
+    if not rows:
+        return chunk
+    due = await _read(session, rows)
+    payees = await read_payees(
+        session, sorted({entry.employee_id for payroll in due for entry in payroll.order.entries})
+    )
+    years = sorted({payroll.tax_year for payroll in due})
+    histories = {year: await read_histories(session, list(payees), year) for year in years}
+    rates = await _rates(session, due)
+    solvent = await households_with_account(session, {payroll.owner.employer_id for payroll in due})
+    payable = await employees_with_account(session, payees)
+
+    calculated: dict[UUID, PayrollRecord] = {}
+    postings: list[Posting] = []
+    debits: list[Debit] = []
+    for payroll in due:
+        year = histories[payroll.tax_year]
+        assigned = rates.get((payroll.owner.employer_id, payroll.tax_year), {})
+        outcome = _unready(payroll, solvent, payable) or _calculate(payroll, payees, year, assigned)
+        if isinstance(outcome, Failure):
+            chunk.problems[payroll.id] = outcome
+            continue
+        calculated[payroll.id] = outcome
+        posted = postings_of(payroll.owner, payroll.id, outcome, year)
+        postings += posted
+        year.update({posting.paycheck.employee_id: posting.after for posting in posted})
+        if amount := debit_of(outcome):
+            sent = payroll.send_at.astimezone(BUSINESS_TIME).date()
+            debits.append(Debit(payroll.id, amount, sent, next_banking_day(sent)))
+
+    await _move(session, calculated, {debit.payroll_id for debit in debits}, now)
+    await post_paychecks(session, postings, now)
+    await _save_totals(session, calculated)
+    collected = await collect(session, now, debits)
+    if len(collected) != len(debits):
+        raise _AccountLostError("a household's account went out of use while its payroll was fired")
+    chunk.fired = len(calculated)
+    return chunk
+
+
+class _AccountLostError(Exception):
+    """The account was ready a moment ago; everything is rolled back and tried again apart."""
+
+
+async def _move(
+    session: AsyncSession,
+    calculated: Mapping[UUID, PayrollRecord],
+    debited: set[UUID],
+    now: datetime.datetime,
+) -> None:
+    cause = Cause("system", now)
+    with_money = [payroll_id for payroll_id in calculated if payroll_id in debited]
+    without = [payroll_id for payroll_id in calculated if payroll_id not in debited]
+    moved = [
+        *await move(session, with_money, "scheduled", _FIRED, cause),
+        *await move(session, without, "scheduled", _FIRED_WITHOUT_MONEY, cause),
+    ]
+    assert len(moved) == len(calculated), "their rows are locked"
+
+
+async def _read(session: AsyncSession, rows: Sequence[Any]) -> list[_Due]:
+    entries: dict[UUID, list[Entry]] = {row.id: [] for row in rows}
+    for row in await session.execute(_ENTRIES, {"ids": list(entries)}):
+        entries[row.payroll_id].append(
+            Entry(
+                row.employee_id,
+                row.payment_method,
+                row.regular_hours,
+                row.overtime_hours,
+                from_cents(row.bonus),
+                from_cents(row.other_earnings),
+                row.set_aside_skip,
+                row.set_aside_amount,
+            )
+        )
+    return [
+        _Due(
+            row.id,
+            Owner(row.organization_id, row.employer_id, row.sandbox),
+            Order(
+                row.employer_id,
+                PayDates(
+                    row.period_start,
+                    row.period_end,
+                    row.pay_date,
+                    row.pay_date_defaulted,
+                    row.scheduled_send_at,
+                ),
+                row.pay_frequency,
+                row.notes,
+                tuple(entries[row.id]),
+            ),
+            row.tax_year,
+            row.scheduled_send_at,
+        )
+        for row in rows
+    ]
+
+
+async def _rates(session: AsyncSession, due: Sequence[_Due]) -> dict[tuple[UUID, int], dict[str, Decimal]]:
+    """Return the assigned unemployment rates by household and year, then by state."""
+    rates: dict[tuple[UUID, int], dict[str, Decimal]] = {}
+    employers = list({payroll.owner.employer_id for payroll in due})
+    for employer_id, tax_year, state, rate in await session.execute(_RATES, {"employers": employers}):
+        rates.setdefault((employer_id, tax_year), {})[state] = rate
+    return rates
+
+
+def _unready(payroll: _Due, solvent: Set[UUID], payable: Set[UUID]) -> Failure | None:
+    """Return what keeps the money from being collected and paid."""
+    if payroll.owner.employer_id not in solvent:
+        return failures.account_not_ready()
+    unpayable = tuple(
+        entry.employee_id
+        for entry in payroll.order.entries
+        if entry.payment_method == "direct_deposit" and entry.employee_id not in payable
+    )
+    return failures.employees_without_account(unpayable) if unpayable else None
+
+
+def _calculate(
+    payroll: _Due,
+    payees: Mapping[UUID, Payee],
+    histories: Mapping[UUID, History],
+    sui_rates: Mapping[str, Decimal],
+) -> PayrollRecord | Failure:
+    for entry in payroll.order.entries:
+        left = payees[entry.employee_id].end_date
+        if left is not None and left < payroll.order.dates.period_start:
+            return failures.employee_left(entry.employee_id)
+    try:
+        record = calculate_payroll(payroll.order, payees, histories, sui_rates)
+    except TaxInputError as error:
+        return failures.not_calculable(f"{error.field} {error.message}")
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+        _report(payroll.id, error)
+        return failures.internal()
+    return failures.law_not_final(record.tax_year, record.projected) if record.projected else record
+
+
+async def _save_totals(session: AsyncSession, calculated: Mapping[UUID, PayrollRecord]) -> None:
+    if not calculated:
+        return
+    totals = {payroll_id: record.totals for payroll_id, record in calculated.items()}
+    columns = {
+        name: [getattr(row, name) for row in totals.values()]
+        for name in ("gross_pay", "total_deductions", "net_pay", "employer_taxes", "total_cost")
+    }
+    versions = [record.rulebook_version for record in calculated.values()]
+    await session.execute(_TOTALS, {"ids": list(totals), **columns, "rulebook_version": versions})
+
+
+async def _put_off(
+    database: Database, clock: Clock, payroll_id: UUID, failure: Failure, attempts: int
+) -> bool:
+    """Note why a payroll could not be fired, and when to try again; True when it has failed for good."""
+    now = clock.now()
+    pause = min(_FIRST_PAUSE * 4**attempts, _LONGEST_PAUSE)
+    for_good = attempts + 1 >= MOST_ATTEMPTS
+    async with database.transaction(None) as session:
+        parameters = {
+            "id": payroll_id,
+            "next_attempt_at": None if for_good else now + pause,
+            "failure": orjson.dumps(failure.as_json()).decode(),
+        }
+        await session.execute(_PUT_OFF, parameters)
+        if for_good:
+            steps: tuple[Status, ...] = ("firing", "failed")
+            moved = await move(
+                session, [payroll_id], "scheduled", steps, Cause("system", now, reason=failure.code)
+            )
+            for_good = bool(moved)
+            if moved:
+                await session.execute(_RELEASE, {"id": payroll_id})
+    _log.error(
+        "a payroll could not be sent",
+        payroll_id=str(payroll_id),
+        reason=failure.code,
+        attempts=attempts + 1,
+        given_up=for_good,
+    )
+    return for_good
+
+
+def _report(payroll_id: UUID, error: Exception) -> None:
+    _log.error(
+        "firing a payroll failed", payroll_id=str(payroll_id), error=type(error).__name__, exc_info=error
+    )

@@ -1,0 +1,148 @@
+"""The payroll's states, which may follow which, and who may cause it; every move is guarded by the state it leaves.
+
+A move is one UPDATE that names the state it expects, with the history's row in the same statement. Of two who
+want to move a payroll at once, the second finds it gone and moves nothing.
+"""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.audit import ActorKind
+
+Status = Literal[
+    "draft", "scheduled", "firing", "pending_funding", "processing", "completed", "voided", "failed"
+]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+
+PEOPLE: Final[frozenset[ActorKind]] = frozenset({"user", "key", "mcp", "operator"})
+"""Who approves and voids; a key and an MCP connection act for a person."""
+CLOCKWORK: Final[frozenset[ActorKind]] = frozenset({"system"})
+"""The worker: time has come, or the bank has spoken."""
+
+TRANSITIONS: Final[dict[tuple[Status | None, Status], frozenset[ActorKind]]] = {
+    (None, "draft"): PEOPLE,
+    (None, "scheduled"): PEOPLE | CLOCKWORK,
+    (None, "pending_funding"): PEOPLE | CLOCKWORK,
+    (None, "completed"): PEOPLE | CLOCKWORK,
+    ("draft", "scheduled"): PEOPLE,
+    ("draft", "pending_funding"): PEOPLE,
+    ("draft", "processing"): PEOPLE,
+    ("draft", "completed"): PEOPLE,
+    ("draft", "voided"): PEOPLE,
+    ("scheduled", "firing"): CLOCKWORK,
+    ("scheduled", "voided"): PEOPLE,
+    ("firing", "pending_funding"): CLOCKWORK,
+    ("firing", "failed"): CLOCKWORK,
+    ("pending_funding", "processing"): CLOCKWORK,
+    ("pending_funding", "failed"): CLOCKWORK,
+    ("processing", "completed"): CLOCKWORK,
+    ("processing", "failed"): CLOCKWORK,
+    ("completed", "failed"): CLOCKWORK,
+    ("completed", "voided"): PEOPLE,
+}
+"""From which state to which, and who may cause it; None is a payroll that does not exist yet.
+
+A payroll that can never be fired fails from `firing`. A direct deposit that its bank returns after the pay date
+takes a completed payroll to `failed`: completed means that nothing was returned.
+"""
+
+_MOVE: Final = text(
+    "WITH moved AS (UPDATE payrolls SET status = :last WHERE id = ANY(:ids) AND status = :first "
+    "RETURNING id, organization_id, employer_id, sandbox) "
+    "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, from_status, to_status, "
+    "actor_kind, actor_id, reason, at) "
+    "SELECT uuidv7(), m.organization_id, m.employer_id, m.sandbox, m.id, step.leave, step.enter, :actor_kind, "
+    ":actor_id, :reason, :at FROM moved m CROSS JOIN unnest(CAST(:leave AS text[]), CAST(:enter AS text[])) "
+    "WITH ORDINALITY AS step(leave, enter, number) ORDER BY m.id, step.number RETURNING payroll_id, to_status"
+)
+_BEGIN: Final = text(
+    "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, to_status, actor_kind, "
+    "actor_id, at) SELECT uuidv7(), organization_id, employer_id, sandbox, id, status, :actor_kind, :actor_id, :at "
+    "FROM payrolls WHERE id = :id"
+)
+_HISTORY: Final = text(
+    "SELECT to_status, actor_kind, reason, at FROM payroll_transitions WHERE payroll_id = :id ORDER BY id"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Who moves a payroll, when, and why where that is not plain."""
+
+    actor_kind: ActorKind
+    at: datetime.datetime
+    actor_id: UUID | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One step of a payroll's history."""
+
+    status: str
+    actor: str
+    reason: str | None
+    at: datetime.datetime
+
+
+class ForbiddenTransitionError(Exception):
+    """Code asked for a move that the lifecycle does not have, or for an actor who may not cause it."""
+
+
+async def move(
+    session: AsyncSession,
+    payrolls: Sequence[UUID],
+    leave: Status,
+    enter: Status | Sequence[Status],
+    cause: Cause,
+) -> list[UUID]:
+    """Move those of the payrolls that are in the state `leave` to `enter`, or along several states to the last.
+
+    Returns those that were moved. Raises ForbiddenTransitionError for a move that is none.
+    """
+    entered: list[Status] = [enter] if isinstance(enter, str) else list(enter)
+    left: list[Status] = [leave, *entered[:-1]]
+    for step in zip(left, entered, strict=True):
+        _require(*step, cause)
+    if not payrolls:
+        return []
+    rows = await session.execute(
+        _MOVE,
+        {
+            "ids": list(payrolls),
+            "first": leave,
+            "last": entered[-1],
+            "leave": left,
+            "enter": entered,
+            "actor_kind": cause.actor_kind,
+            "actor_id": cause.actor_id,
+            "reason": cause.reason,
+            "at": cause.at,
+        },
+    )
+    return [row[0] for row in rows if row[1] == entered[-1]]
+
+
+async def begin(session: AsyncSession, payroll: UUID, status: Status, cause: Cause) -> None:
+    """Open the history of a payroll just inserted; raises ForbiddenTransitionError for a state none begins in."""
+    _require(None, status, cause)
+    await session.execute(
+        _BEGIN,
+        {"id": payroll, "actor_kind": cause.actor_kind, "actor_id": cause.actor_id, "at": cause.at},
+    )
+
+
+async def history_of(session: AsyncSession, payroll: UUID) -> tuple[Transition, ...]:
+    """Return the payroll's history, oldest first."""
+    return tuple(Transition(*row) for row in await session.execute(_HISTORY, {"id": payroll}))
+
+
+def _require(leave: Status | None, enter: Status, cause: Cause) -> None:
+    if cause.actor_kind not in TRANSITIONS.get((leave, enter), frozenset()):
+        raise ForbiddenTransitionError(f"{cause.actor_kind} cannot move a payroll from {leave} to {enter}")

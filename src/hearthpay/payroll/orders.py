@@ -1,0 +1,93 @@
+"""What a payroll is asked to pay: the same for a request, for a payroll that waits, and for a recurring one."""
+
+import datetime
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.employees.models import Employee
+from hearthpay.payroll.pay_dates import PayDates
+
+
+class Entry(NamedTuple):
+    """One employee's pay of the period, as it was asked for; amounts in dollars, the wish in cents."""
+
+    employee_id: UUID
+    payment_method: str
+    regular_hours: Decimal
+    overtime_hours: Decimal
+    bonus: Decimal
+    other_earnings: Decimal
+    set_aside_skip: bool = False
+    set_aside_wish: int | None = None
+
+
+class Order(NamedTuple):
+    """A payroll as it was asked for; ``entries`` in the order of the request."""
+
+    employer_id: UUID
+    dates: PayDates
+    pay_frequency: str
+    notes: str | None
+    entries: tuple[Entry, ...]
+
+    @property
+    def direct_deposit(self) -> bool:
+        """Whether any of it goes through the bank."""
+        return not self.catch_up and any(entry.payment_method == "direct_deposit" for entry in self.entries)
+
+    @property
+    def catch_up(self) -> bool:
+        """Whether it only records what was paid before."""
+        return is_catch_up(self.notes)
+
+
+def is_catch_up(notes: str | None) -> bool:
+    """Whether the notes say that a payroll records in retrospect what was paid: it never moves money."""
+    return notes is not None and notes.strip().lower() == "catch-up"
+
+
+class Payee(NamedTuple):
+    """What a paycheck needs to know of an employee."""
+
+    id: UUID
+    first_name: str
+    last_name: str
+    work_state: str
+    residence_state: str
+    localities: Sequence[str]
+    pay_rate: Decimal
+    overtime_rate: Decimal
+    payment_method: str
+    relationship: str
+    federal_withholding: dict[str, Any]
+    state_withholding: dict[str, Any]
+    end_date: datetime.date | None = None
+
+    @property
+    def name(self) -> str:
+        """First and last name, as a pay stub spells it."""
+        return f"{self.first_name} {self.last_name}"
+
+
+_PAYEE: Final = tuple(getattr(Employee, name) for name in Payee._fields)
+
+
+def payee_of(employee: Employee) -> Payee:
+    """Return what a paycheck needs to know of the employee."""
+    return Payee(*(getattr(employee, name) for name in Payee._fields))
+
+
+async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[UUID, Payee]:
+    """Return the employees by id, locked in the order of their ids until the transaction ends."""
+    statement = (
+        select(*_PAYEE)
+        .where(Employee.id.in_(employees))
+        .order_by(Employee.id)
+        .with_for_update(key_share=True)
+    )
+    return {row[0]: Payee(*row) for row in await session.execute(statement)}

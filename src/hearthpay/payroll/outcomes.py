@@ -1,0 +1,184 @@
+"""What the bank's outcomes mean for payrolls: funded, paid, or returned, and then undone.
+
+Every function works within one transaction with the settlement or the return that it follows from.
+"""
+
+import datetime
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+import orjson
+import structlog
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.calendar import (
+    add_banking_days,
+    banking_day_on_or_before,
+    next_banking_day,
+    previous_banking_day,
+)
+from hearthpay.banking.entries import (
+    Credit,
+    Debit,
+    Refund,
+    cancel_unsent,
+    collect,
+    pay_out,
+    refund,
+)
+from hearthpay.banking.return_codes import return_codes
+from hearthpay.banking.returned import ReturnedEntry
+from hearthpay.payroll import escrow
+from hearthpay.payroll.failures import Failure
+from hearthpay.payroll.lifecycle import Cause, Status, move
+from hearthpay.payroll.reversal import release_periods, reverse_paychecks
+
+_log = structlog.get_logger("hearthpay.payroll")
+
+#: Banking days from a debit's effective date to the day on which it can no longer bounce for want of funds.
+_SETTLING_DAYS: Final = 2
+_STANDING: Final = text(
+    "SELECT c.id, c.payroll_id, c.net_pay, p.pay_date FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "WHERE c.payroll_id = ANY(:payrolls) AND c.payment_method = 'direct_deposit' AND c.reverses IS NULL "
+    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) ORDER BY c.id"
+)
+_LOCK: Final = text(
+    "SELECT id, status, tax_year, pay_date, failure FROM payrolls WHERE id = :id FOR NO KEY UPDATE"
+)
+_DEPOSITS_OF: Final = text(
+    "SELECT id FROM paychecks WHERE payroll_id = :id AND payment_method = 'direct_deposit' AND reverses IS NULL"
+)
+_ALL_ON_BANK: Final = text(
+    "SELECT NOT EXISTS (SELECT FROM payroll_entries WHERE payroll_id = :id AND payment_method <> 'direct_deposit')"
+)
+_NOTE_FAILURE: Final = text("UPDATE payrolls SET failure = CAST(:failure AS jsonb) WHERE id = :id")
+
+
+async def fund(
+    session: AsyncSession, payrolls: Sequence[UUID], day: datetime.date, now: datetime.datetime
+) -> list[UUID]:
+    """Begin to pay the employees of payrolls whose debit has settled; `day` is the cut-off that is next or now.
+
+    Returns the payrolls moved to `processing`. The money leaves one banking day before the pay date, or at once
+    where that has passed.
+    """
+    moved = await move(session, payrolls, "pending_funding", "processing", Cause("system", now))
+    due, unpaid = [], set(moved)
+    for row in await session.execute(_STANDING, {"payrolls": moved}):
+        if not row.net_pay:
+            continue
+        unpaid.discard(row.payroll_id)
+        settle_on = banking_day_on_or_before(row.pay_date)
+        send_on = max(previous_banking_day(settle_on), day)
+        due.append(Credit(row.id, row.net_pay, send_on, max(settle_on, next_banking_day(send_on))))
+    paid = await pay_out(session, now, due)
+    for credit in due:
+        if credit.paycheck_id not in paid:
+            _log.error("a paycheck has no account to be paid to", paycheck_id=str(credit.paycheck_id))
+    if unpaid:  # all of it was set aside
+        await complete(session, sorted(unpaid), now)
+    return moved
+
+
+async def complete(session: AsyncSession, payrolls: Sequence[UUID], now: datetime.datetime) -> list[UUID]:
+    """Complete payrolls whose direct deposits have all settled; return those that were."""
+    return await move(session, payrolls, "processing", "completed", Cause("system", now))
+
+
+async def undo_returned(
+    session: AsyncSession, returned: Sequence[ReturnedEntry], day: datetime.date, now: datetime.datetime
+) -> None:
+    """Act on entries that the bank has returned; `day` is the next cut-off at which money can be sent.
+
+    A debit is presented again where its code allows, else its payroll fails and nobody is paid. A direct deposit is
+    undone, its money goes back to the household, and the payroll has failed for that employee.
+    """
+    for entry in returned:
+        if entry.kind == "debit":
+            await _debit_returned(session, entry, day, now)
+        elif entry.kind == "credit":
+            await _credit_returned(session, entry, day, now)
+        elif entry.kind == "refund":
+            _log.error("a refund was returned", entry_id=str(entry.entry_id), code=entry.code)
+    payouts = [entry.entry_id for entry in returned if entry.kind == "payout"]
+    if payouts:
+        await escrow.return_payouts(session, now, payouts)
+
+
+async def _debit_returned(
+    session: AsyncSession, entry: ReturnedEntry, day: datetime.date, now: datetime.datetime
+) -> None:
+    assert entry.payroll_id is not None
+    payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
+    if payroll.status == "pending_funding" and _may_be_presented_again(entry, day, payroll.tax_year):
+        again = Debit(entry.payroll_id, entry.amount, day, next_banking_day(day), entry.attempt + 1)
+        if entry.payroll_id in await collect(session, now, [again]):
+            return
+    failure = _failure(entry, ())
+    if payroll.status == "processing" and not await cancel_unsent(session, now, [entry.payroll_id]):
+        # The employees' money is under way and cannot be called back: the household owes it.
+        await _note(session, entry.payroll_id, failure)
+        _log.error("a debit was returned after the payroll was paid", payroll_id=str(entry.payroll_id))
+        return
+    if payroll.status not in ("pending_funding", "processing"):
+        await _note(session, entry.payroll_id, failure)
+        _log.error("a debit was returned after the payroll was paid", payroll_id=str(entry.payroll_id))
+        return
+    deposits = list(await session.scalars(_DEPOSITS_OF, {"id": entry.payroll_id}))
+    await reverse_paychecks(session, entry.payroll_id, now, only=deposits)
+    if await session.scalar(_ALL_ON_BANK, {"id": entry.payroll_id}):
+        await release_periods(session, entry.payroll_id)
+    await _fail(session, entry.payroll_id, payroll.status, failure, now)
+
+
+def _may_be_presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> bool:
+    """Whether a debit may be tried once more, and its wages still be paid within their tax year."""
+    if entry.return_class != "retry" or entry.attempt > return_codes().attempts:
+        return False
+    funded = add_banking_days(next_banking_day(day), _SETTLING_DAYS)
+    return next_banking_day(funded).year == tax_year
+
+
+async def _credit_returned(
+    session: AsyncSession, entry: ReturnedEntry, day: datetime.date, now: datetime.datetime
+) -> None:
+    assert entry.payroll_id is not None
+    assert entry.paycheck_id is not None
+    payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
+    undone = await reverse_paychecks(session, entry.payroll_id, now, only=[entry.paycheck_id])
+    back = [
+        Refund(
+            posting.reverses,
+            -posting.paycheck.net_pay - posting.paycheck.set_aside.amount,
+            day,
+            next_banking_day(day),
+        )
+        for posting in undone
+        if posting.reverses is not None
+    ]
+    await refund(session, now, back)
+    earlier = tuple(UUID(found) for found in (payroll.failure or {}).get("employees", ()))
+    employees = earlier if entry.employee_id is None else (*earlier, entry.employee_id)
+    await _fail(session, entry.payroll_id, payroll.status, _failure(entry, employees), now)
+
+
+def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> Failure:
+    told = return_codes().reason(entry.code).explain(debit=entry.kind == "debit")
+    return Failure(entry.code, told.happened, told.action, employees)
+
+
+async def _fail(
+    session: AsyncSession, payroll_id: UUID, status: Status, failure: Failure, now: datetime.datetime
+) -> None:
+    await _note(session, payroll_id, failure)
+    if status != "failed":
+        moved = await move(session, [payroll_id], status, "failed", Cause("system", now, reason=failure.code))
+        assert moved, "the row is locked"
+
+
+async def _note(session: AsyncSession, payroll_id: UUID, failure: Failure) -> None:
+    await session.execute(
+        _NOTE_FAILURE, {"id": payroll_id, "failure": orjson.dumps(failure.as_json()).decode()}
+    )

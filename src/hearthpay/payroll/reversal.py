@@ -1,0 +1,131 @@
+"""Undoing paychecks: each by another of the opposite sign, so that the year to date is as if it had never been."""
+
+import datetime
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.payroll.earnings import Earnings
+from hearthpay.payroll.ledger import Owner, Posting, post_paychecks, read_histories, read_paychecks
+from hearthpay.payroll.models import PaycheckRow
+from hearthpay.payroll.orders import read_payees
+from hearthpay.payroll.records import LineRecord, PaycheckRecord, SetAside, YearToDate
+from hearthpay.payroll.register import NO_HISTORY, History
+
+_RELEASE: Final = text(
+    "UPDATE payroll_entries SET live = false WHERE payroll_id = :payroll_id AND employee_id = ANY(:employees) AND live"
+)
+_RELEASE_ALL: Final = text("UPDATE payroll_entries SET live = false WHERE payroll_id = :payroll_id AND live")
+
+
+async def reverse_paychecks(
+    session: AsyncSession, payroll_id: UUID, now: datetime.datetime, *, only: Sequence[UUID] | None = None
+) -> list[Posting]:
+    """Undo a payroll's paychecks, or those ``only`` of its ids, and free their pay periods; return what was posted.
+
+    A paycheck that is undone already stays as it is. The payroll's row must be locked; its employees are locked here.
+    """
+    undone = set(
+        await session.scalars(
+            select(PaycheckRow.reverses).where(
+                PaycheckRow.payroll_id == payroll_id, PaycheckRow.reverses.is_not(None)
+            )
+        )
+    )
+    standing = [
+        (row, record)
+        for row, record in await read_paychecks(session, payroll_id)
+        if row.id not in undone and (only is None or row.id in only)
+    ]
+    if not standing:
+        return []
+    employees = [row.employee_id for row, _ in standing]
+    await read_payees(session, employees)
+    histories = await read_histories(session, employees, standing[0][0].tax_year)
+    postings = []
+    for row, record in standing:
+        before = histories.get(row.employee_id, NO_HISTORY)
+        negative = _negative(record, before)
+        postings.append(
+            Posting(
+                id=uuid7(),
+                owner=Owner(row.organization_id, row.employer_id, row.sandbox),
+                payroll_id=payroll_id,
+                position=-1 - row.position,
+                tax_year=row.tax_year,
+                period_start=row.period.lower,
+                period_end=row.period.upper - datetime.timedelta(days=1),
+                paycheck=negative,
+                after=before.with_paycheck(negative),
+                reverses=row.id,
+            )
+        )
+    await post_paychecks(session, postings, now)
+    await session.execute(_RELEASE, {"payroll_id": payroll_id, "employees": employees})
+    return postings
+
+
+async def release_periods(session: AsyncSession, payroll_id: UUID) -> None:
+    """Let the pay periods of a payroll that was never paid be paid by another."""
+    await session.execute(_RELEASE_ALL, {"payroll_id": payroll_id})
+
+
+def _negative(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
+    """Return the paycheck that undoes this one, with the year as it is afterwards."""
+    earnings = paycheck.earnings
+    year = before.totals
+    return PaycheckRecord(
+        employee_id=paycheck.employee_id,
+        employee_name=paycheck.employee_name,
+        payment_method=paycheck.payment_method,
+        earnings=Earnings(
+            _minus(earnings.regular_hours),
+            _minus(earnings.regular_pay),
+            _minus(earnings.overtime_hours),
+            _minus(earnings.overtime_pay),
+            _minus(earnings.bonus),
+            _minus(earnings.other_earnings),
+        ),
+        gross_pay=-paycheck.gross_pay,
+        employee_taxes=-paycheck.employee_taxes,
+        employer_taxes=-paycheck.employer_taxes,
+        set_aside=SetAside(
+            -paycheck.set_aside.amount,
+            paycheck.set_aside.source,
+            before.set_aside_balance - paycheck.set_aside.amount,
+        ),
+        lines=tuple(
+            LineRecord(
+                line.code,
+                line.name,
+                line.payer,
+                line.agency,
+                line.category,
+                -line.subject_wages,
+                -line.taxable_wages,
+                line.rate,
+                -line.amount,
+                before.amounts.get(line.code, 0) - line.amount,
+            )
+            for line in paycheck.lines
+        ),
+        ytd=YearToDate(
+            year.gross_pay - paycheck.gross_pay,
+            year.net_pay - paycheck.net_pay,
+            year.employee_taxes - paycheck.employee_taxes,
+            year.employer_taxes - paycheck.employer_taxes,
+        ),
+        warnings=(),
+        residence_state=paycheck.residence_state,
+        reciprocity_certificate=paycheck.reciprocity_certificate,
+        work_state=paycheck.work_state,
+    )
+
+
+def _minus(amount: Decimal) -> Decimal:
+    return -amount if amount else amount
