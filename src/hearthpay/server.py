@@ -2,103 +2,35 @@
 
 import asyncio
 import contextlib
-import logging
 import os
 import signal
 import socket
 import sys
-from collections.abc import AsyncIterator, Coroutine, Generator, Mapping
+from collections.abc import AsyncIterator, Generator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import orjson
-import structlog
 import uvicorn
 from fastapi import FastAPI
 
 from hearthpay.app import create_app
+from hearthpay.banking.originator import BankSettingsError, load_bank
 from hearthpay.clock import Clock, SystemClock
-from hearthpay.database.startup import OpenedDatabase, open_database
-from hearthpay.database.supervisor import Supervisor
+from hearthpay.database.startup import open_database
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.metrics import TOKEN_VARIABLE
 from hearthpay.http.rate_limit import rate_limits
-from hearthpay.http.request_log import describe_failure
 from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
-from hearthpay.security.key_ring import KeyRing, KeyRingError, load_key_ring
+from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
+from hearthpay.security.key_ring import KeyRingError
+from hearthpay.worker.attendant import worker_beside
 
 PUBLIC_URL_VARIABLE = "HEARTHPAY_PUBLIC_URL"
 """Names the service's address as its clients and employees see it."""
 
 #: How long requests under way may take to finish once the service is told to stop, in seconds.
 GRACE_SECONDS = 10
-
-
-def configure_logging(level: str = "warning", form: str = "json") -> None:
-    """Log to standard error, a JSON object a line (or readable text); `level` is for our own lines.
-
-    Libraries are heard from their warnings on, whatever the level: below, they tell of statements, rows and
-    addresses. Failures are described without their values, which may be somebody's wages.
-    """
-    shared: list[structlog.typing.Processor] = [
-        structlog.contextvars.merge_contextvars,
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.ExceptionRenderer(_exception),
-    ]
-    readable = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
-    structlog.configure(
-        processors=[*shared, readable if form == "text" else structlog.processors.JSONRenderer(orjson.dumps)],
-        logger_factory=(
-            structlog.PrintLoggerFactory(sys.stderr)
-            if form == "text"
-            else structlog.BytesLoggerFactory(sys.stderr.buffer)
-        ),
-        wrapper_class=structlog.make_filtering_bound_logger(level),
-        cache_logger_on_first_use=True,
-    )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[structlog.stdlib.add_logger_name, *shared, _first_line],
-            processors=[
-                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                readable if form == "text" else structlog.processors.JSONRenderer(),
-            ],
-        )
-    )
-    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-
-
-def log_settings(environment: Mapping[str, str]) -> tuple[str, str]:
-    """Level and form of the service's log, from HEARTHPAY_LOG_LEVEL and HEARTHPAY_LOG; info and JSON without them.
-
-    Raises `SystemExit` with a plain message for any other value.
-    """
-    return (
-        _chosen(environment, "HEARTHPAY_LOG_LEVEL", "info", ("debug", "info", "warning", "error")),
-        _chosen(environment, "HEARTHPAY_LOG", "json", ("json", "text")),
-    )
-
-
-def _chosen(environment: Mapping[str, str], variable: str, usual: str, choices: tuple[str, ...]) -> str:
-    value = environment.get(variable, "").lower() or usual
-    if value not in choices:
-        raise SystemExit(f"hearthpay: {variable} must be one of {', '.join(choices)}, not {value!r}")
-    return value
-
-
-def _exception(exc_info: structlog.typing.ExcInfo) -> str:
-    return describe_failure(exc_info[1])
-
-
-def _first_line(
-    _logger: object, _method: str, event: structlog.typing.EventDict
-) -> structlog.typing.EventDict:
-    """Of a library's message keep the first line: asyncio goes on with whole tasks and what is in them."""
-    event["event"] = str(event["event"]).partition("\n")[0]
-    return event
 
 
 class WebServer(uvicorn.Server):
@@ -120,17 +52,6 @@ def listen(host: str, port: int) -> socket.socket:
     listener = socket.create_server((host, port), family=family, backlog=2048)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
-
-
-def run_in_event_loop(work: Coroutine[object, object, None]) -> None:
-    """Run ``work`` to its end in the fastest event loop there is: uvloop, except on Windows."""
-    factory = None
-    if sys.platform != "win32":
-        import uvloop
-
-        factory = uvloop.new_event_loop
-    with asyncio.Runner(loop_factory=factory) as runner:
-        runner.run(work)
 
 
 def _connections(deadlines: Deadlines) -> type[asyncio.Protocol] | str:
@@ -176,16 +97,6 @@ async def running(
             await asyncio.gather(serving, return_exceptions=True)
 
 
-@asynccontextmanager
-async def supervised(opened: OpenedDatabase) -> AsyncIterator[None]:
-    """Watch the embedded database, where there is one."""
-    if opened.embedded is None:
-        yield
-        return
-    async with Supervisor(opened.embedded):
-        yield
-
-
 def public_url_of(environment: Mapping[str, str]) -> str | None:
     """The service's own address, from HEARTHPAY_PUBLIC_URL; None without it: then as each client calls it.
 
@@ -204,17 +115,16 @@ def public_url_of(environment: Mapping[str, str]) -> str | None:
     return url or None
 
 
-def _key_ring(opened: OpenedDatabase) -> KeyRing:
-    try:
-        return load_key_ring(None if opened.embedded is None else opened.embedded.data_dir, os.environ)
-    except KeyRingError as error:
-        raise SystemExit(f"hearthpay: {error}") from None
-
-
 async def serve(
-    host: str, port: int, data_dir: Path | None, database_url: str | None, clock: Clock | None = None
+    host: str,
+    port: int,
+    data_dir: Path | None,
+    database_url: str | None,
+    clock: Clock | None = None,
+    *,
+    with_worker: bool = False,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; then finish the requests under way, and stop the database.
+    """Serve until SIGTERM or SIGINT; then finish the requests under way, and stop the worker and the database.
 
     Raises `SystemExit` with a plain message where the address is taken, the database cannot be started, the vault
     has no keys or a setting makes no sense.
@@ -225,26 +135,35 @@ async def serve(
         counted = rate_limits(clock, os.environ.get("RATE_LIMIT_URL") or None)
         public_url = public_url_of(os.environ)
         mailer = load_mailer(os.environ, clock)
-    except (ValueError, MailSettingsError) as error:
+        bank = load_bank(os.environ)
+    except (ValueError, MailSettingsError, BankSettingsError) as error:
         raise SystemExit(f"hearthpay: {error}") from None
     print("Starting the database …", flush=True)  # noqa: T201
     service_url = os.environ.get("DATABASE_SERVICE_URL") or None
     async with open_database(data_dir, database_url, service_url) as opened, supervised(opened):
+        try:
+            ring = key_ring_of(opened)
+        except KeyRingError as error:
+            raise SystemExit(f"hearthpay: {error}") from None
         app = create_app(
             opened.database,
             clock,
             public_url=public_url,
             metrics_token=os.environ.get(TOKEN_VARIABLE),
             rate_limits=counted,
-            ring=_key_ring(opened),
+            ring=ring,
             mailer=mailer,
+            direct_deposit=bank is not None,
         )
         loop = asyncio.get_running_loop()
         stopping = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(name, stopping.set)
         try:
-            async with running(app, host, port) as (address, serving):
+            async with (
+                worker_beside(data_dir) if with_worker else contextlib.nullcontext(),
+                running(app, host, port) as (address, serving),
+            ):
                 print(f"Hearthpay is ready at {address} (documentation at /docs).", flush=True)  # noqa: T201
                 waiting = asyncio.create_task(stopping.wait())
                 await asyncio.wait({waiting, serving}, return_when=asyncio.FIRST_COMPLETED)

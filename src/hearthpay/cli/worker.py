@@ -1,0 +1,109 @@
+"""`hearthpay worker`: the process that does what is due without being asked."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hearthpay.cli.operator import DataDir, refuse
+from hearthpay.clock import SystemClock
+
+if TYPE_CHECKING:
+    from hearthpay.database.startup import OpenedDatabase
+    from hearthpay.payroll.bank_day import Bank
+    from hearthpay.security.key_ring import KeyRing
+
+
+def worker(
+    once: Annotated[
+        bool,
+        typer.Option("--once", help="Do all that is due now, tell of it, and end: 1 if anything failed."),
+    ] = False,
+    concurrency: Annotated[int, typer.Option(min=1, max=32, help="Jobs at a time in this process.")] = 2,
+    attended: Annotated[
+        bool, typer.Option("--attended", hidden=True, help="End with the process that holds our input.")
+    ] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Fire payrolls, exchange files with the bank and tidy up, when it is time; `serve` has one such worker.
+
+    Start as many as you like, on as many machines as reach the database: they share the work.
+    """
+    from hearthpay.process import run_in_event_loop
+
+    run_in_event_loop(_work(data_dir, once=once, concurrency=concurrency, attended=attended))
+
+
+async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended: bool) -> None:
+    from hearthpay.database.session import WORKER_ROLE, Database
+    from hearthpay.database.startup import open_database
+    from hearthpay.process import configure_logging, log_settings, supervised
+    from hearthpay.worker.duties import clockwork_duties
+    from hearthpay.worker.runner import run_once, run_worker
+
+    configure_logging(*log_settings(os.environ))
+    bank = _bank()
+    stopping = _stop_signal(attended=attended)
+    async with open_database(data_dir, os.environ.get("DATABASE_URL")) as opened, supervised(opened):
+        database = Database(opened.owner_url, role=WORKER_ROLE, pool_size=concurrency)
+        try:
+            duties = clockwork_duties(database, _key_ring(opened), bank, SystemClock())
+            if once:
+                if not await run_once(opened.owner_url, duties, stopping=stopping, tell=_tell):
+                    raise typer.Exit(1)
+                return
+            if not attended:
+                _tell("The worker is at work.")
+            await run_worker(opened.owner_url, duties, concurrency=concurrency, stopping=stopping)
+            if not attended:
+                _tell("The worker has stopped.")
+        finally:
+            await database.dispose()
+
+
+def _bank() -> "Bank | None":
+    from hearthpay.banking.gateway_address import open_gateway
+    from hearthpay.banking.originator import BankSettingsError, load_bank
+    from hearthpay.payroll.bank_day import Bank
+
+    try:
+        settings = load_bank(os.environ)
+        return None if settings is None else Bank(settings.originator, open_gateway(settings.gateway_url))
+    except (BankSettingsError, ValueError) as error:
+        refuse(str(error))
+
+
+def _key_ring(opened: "OpenedDatabase") -> "KeyRing":
+    from hearthpay.process import key_ring_of
+    from hearthpay.security.key_ring import KeyRingError
+
+    try:
+        return key_ring_of(opened)
+    except KeyRingError as error:
+        refuse(str(error))
+
+
+def _tell(line: str) -> None:
+    typer.echo(line)
+    sys.stdout.flush()
+
+
+def _stop_signal(*, attended: bool) -> asyncio.Event:
+    """Set by SIGTERM and SIGINT; `attended`, also by the end of standard input."""
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stopping.set)
+    if attended:
+
+        def read() -> None:
+            if not os.read(sys.stdin.fileno(), 1024):
+                loop.remove_reader(sys.stdin.fileno())
+                stopping.set()
+
+        loop.add_reader(sys.stdin.fileno(), read)
+    return stopping

@@ -1,0 +1,84 @@
+"""A duty of the clockwork: work in chunks, of which any number of workers may do any number at once.
+
+A duty finds out by itself what is due and leaves nothing half-done: each chunk is one or more whole transactions, and
+doing it once more than needed changes nothing. So it does not matter who does it, how often, or who is killed at it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Final
+
+EVERY_MINUTE: Final = "* * * * *"
+
+FINISH_SECONDS: Final = 10.0
+"""How long a chunk may go on once its worker is told to stop: as long as a request in the web server."""
+
+Stopping = Callable[[], bool]
+"""Whether the worker has been told to stop; a chunk that can end early asks it between its transactions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What has been done of a duty, in pieces such as payrolls."""
+
+    done: int = 0
+    failed: int = 0
+    remaining: int = 0
+    """How many are known to be due still: at least so many, as counting them all may cost more than doing them."""
+
+    def then(self, later: Progress) -> Progress:
+        """This and what was done after it."""
+        return Progress(self.done + later.done, self.failed + later.failed, later.remaining)
+
+    @property
+    def moved(self) -> bool:
+        """Whether anything was done, with or without success."""
+        return bool(self.done or self.failed)
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """Something that is to be done again and again."""
+
+    name: str
+    """Names its jobs in the queue; a change of it leaves jobs behind that nobody knows."""
+    title: str
+    """What its pieces are, for people: "Payrolls fired"."""
+    work: Callable[[Stopping], Awaitable[Progress]]
+    """Does one chunk. What it raises ends the job, and is retried where the database was out of reach."""
+    shared_by: int | None = None
+    """How many pieces are worth another worker's help; None for a duty that gains nothing by it."""
+    cron: str = EVERY_MINUTE
+    """When a job of it is queued, whatever became of the one before; six fields count in seconds."""
+    priority: int = 0
+    """Of jobs that wait, those of the highest number go first."""
+
+
+async def perform(
+    duty: Duty,
+    *,
+    stopping: asyncio.Event,
+    within: float | None = None,
+    after_chunk: Callable[[Progress], Awaitable[None]] | None = None,
+) -> Progress:
+    """Do chunk after chunk until nothing is due that others do not have in hand; returns all that was done.
+
+    Ends after the chunk in hand once `stopping` is set or `within` seconds are over. `after_chunk` is told the sum so
+    far after each chunk that leaves something. Raises what the duty raises.
+    """
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    total = Progress()
+    while True:
+        chunk = await duty.work(stopping.is_set)
+        total = total.then(chunk)
+        if not chunk.remaining:
+            return total
+        if after_chunk is not None:
+            await after_chunk(total)
+        late = within is not None and loop.time() - began >= within
+        if late or not chunk.moved or stopping.is_set():
+            return total

@@ -1,0 +1,124 @@
+"""What is over by the clock ends, what guards a payroll never does, and nothing else is touched."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import psycopg
+import pytest
+
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.worker.duty import Progress
+from hearthpay.worker.expiry import expire
+from tests.database.household import Household, add_employee, add_household, add_organization
+
+
+@pytest.fixture
+def smiths(owner_connection: psycopg.Connection, empty_tables: None) -> Household:
+    household = add_household(owner_connection, add_organization(owner_connection, "Smith"))
+    owner_connection.execute("DELETE FROM invitations; DELETE FROM idempotency_keys")
+    return household
+
+
+def invite(
+    owner: psycopg.Connection, household: Household, name: str, expires_at: datetime, status: str = "pending"
+) -> None:
+    columns = {
+        "organization_id": household.organization_id,
+        "employer_id": household.employer_id,
+        "sandbox": household.sandbox,
+    }
+    owner.execute(
+        "INSERT INTO invitations (organization_id, employer_id, sandbox, employee_id, type, status, token_hash, "
+        "email_sent, created_at, expires_at, completed_at) VALUES (%s, %s, %s, %s, 'tax_info', %s, "
+        "sha256(convert_to(%s, 'UTF8')), false, %s, %s, %s)",
+        (
+            *columns.values(),
+            add_employee(owner, columns),
+            status,
+            name,
+            expires_at - timedelta(days=7),
+            expires_at,
+            expires_at - timedelta(days=1) if status == "completed" else None,
+        ),
+    )
+
+
+def statuses(owner: psycopg.Connection) -> list[str]:
+    return [status for (status,) in owner.execute("SELECT status FROM invitations ORDER BY expires_at, id")]
+
+
+def keep_key(
+    owner: psycopg.Connection, household: Household, key: str, path: str | None, created_at: datetime
+) -> None:
+    owner.execute(
+        "INSERT INTO idempotency_keys (organization_id, sandbox, key, request_hash, path, created_at) "
+        "VALUES (%s, %s, %s, '\\x01', %s, %s)",
+        (household.organization_id, household.sandbox, key, path, created_at),
+    )
+
+
+def keys(owner: psycopg.Connection) -> set[str]:
+    return {key for (key,) in owner.execute("SELECT key FROM idempotency_keys")}
+
+
+async def test_invitations_end_at_their_time(
+    worker_pool: Database, owner_connection: psycopg.Connection, smiths: Household, clock: FixedClock
+) -> None:
+    now = clock.now()
+    invite(owner_connection, smiths, "completed", now - timedelta(days=2), "completed")
+    invite(owner_connection, smiths, "cancelled", now - timedelta(days=1), "cancelled")
+    invite(owner_connection, smiths, "over", now - timedelta(seconds=1))
+    invite(owner_connection, smiths, "over now", now)
+    invite(owner_connection, smiths, "open", now + timedelta(seconds=1))
+
+    assert await expire(worker_pool, clock) == Progress(done=2)
+    assert statuses(owner_connection) == ["completed", "cancelled", "expired", "expired", "pending"]
+    assert await expire(worker_pool, clock) == Progress()
+
+    clock.advance(timedelta(seconds=1))
+    assert await expire(worker_pool, clock) == Progress(done=1)
+    assert statuses(owner_connection) == ["completed", "cancelled", "expired", "expired", "expired"]
+
+
+async def test_idempotency_keys_go_after_thirty_days_save_those_of_payrolls(
+    worker_pool: Database, owner_connection: psycopg.Connection, smiths: Household, clock: FixedClock
+) -> None:
+    now = clock.now()
+    old, young = now - timedelta(days=30, seconds=1), now - timedelta(days=30)
+    keep_key(owner_connection, smiths, "old employee", "/api/v1/employees", old)
+    keep_key(owner_connection, smiths, "young employee", "/api/v1/employees", young)
+    keep_key(owner_connection, smiths, "old payroll", "/api/v1/payroll/run", old)
+    keep_key(owner_connection, smiths, "ancient void", "/api/v1/payrolls/1/void", now - timedelta(days=3000))
+    keep_key(owner_connection, smiths, "from before", None, old)
+
+    assert await expire(worker_pool, clock) == Progress(done=1)
+    assert keys(owner_connection) == {"young employee", "old payroll", "ancient void", "from before"}
+
+
+async def test_much_is_done_in_chunks(
+    worker_pool: Database, owner_connection: psycopg.Connection, smiths: Household, clock: FixedClock
+) -> None:
+    for number in range(5):
+        keep_key(
+            owner_connection,
+            smiths,
+            f"{number}",
+            "/api/v1/employees",
+            clock.now() - timedelta(days=31 + number),
+        )
+    assert await expire(worker_pool, clock, chunk=2) == Progress(done=2, remaining=1)
+    assert keys(owner_connection) == {"0", "1", "2"}  # the oldest first
+    assert await expire(worker_pool, clock, chunk=2) == Progress(done=2, remaining=1)
+    assert await expire(worker_pool, clock, chunk=2) == Progress(done=1)
+
+
+async def test_one_worker_at_a_time(
+    worker_pool: Database, owner_connection: psycopg.Connection, smiths: Household, clock: FixedClock
+) -> None:
+    keep_key(owner_connection, smiths, "old", "/api/v1/employees", clock.now() - timedelta(days=31))
+    with owner_connection.transaction():
+        owner_connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('hearthpay.expiry', 0))")
+        assert await expire(worker_pool, clock) == Progress()
+    assert await expire(worker_pool, clock) == Progress(done=1)
