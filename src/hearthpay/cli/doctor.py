@@ -1,0 +1,74 @@
+"""`hearthpay doctor`: proves the books right."""
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hearthpay.cli.operator import DataDir
+from hearthpay.clock import SystemClock
+
+if TYPE_CHECKING:
+    from hearthpay.doctor.examination import CheckResult
+
+EXIT_DIFFERING = 1
+
+
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Prove every sum, reversal and transfer of the whole database against each other; nothing is changed.
+
+    Ends with status 1 where something differs. Safe while the service runs: it looks at one moment of it.
+    """
+    results = asyncio.run(_examine(data_dir))
+    differing = sum(result.found for result in results)
+    if as_json:
+        _print_json(results)
+    else:
+        _print(results)
+        typer.echo(
+            "The books are right." if not differing else f"{differing} figures differ from what they must be."
+        )
+    if differing:
+        raise typer.Exit(EXIT_DIFFERING)
+
+
+async def _examine(data_dir: DataDir) -> "list[CheckResult]":
+    from hearthpay.database.startup import open_database
+    from hearthpay.doctor.examination import examine, open_for_reading
+
+    async with open_database(data_dir, os.environ.get("DATABASE_URL")) as opened:
+        database = open_for_reading(opened.owner_url)
+        try:
+            async with database.transaction(None) as session:
+                return await examine(session, SystemClock().now(), _show_progress)
+        finally:
+            await database.dispose()
+
+
+def _show_progress(done: int, total: int, name: str) -> None:
+    typer.echo(f"{done + 1} of {total}: {name} …", err=True)
+
+
+def _print(results: "list[CheckResult]") -> None:
+    for result in results:
+        if not result.found:
+            typer.echo(f"ok      {result.name:<16} {result.law}")
+            continue
+        typer.echo(f"WRONG   {result.name:<16} {result.law}")
+        for each in result.differences:
+            typer.echo(
+                f"        {each.subject} {each.id}: {each.what} is {each.recorded}, must be {each.expected}"
+            )
+        if result.found > len(result.differences):
+            typer.echo(f"        and {result.found - len(result.differences)} more")
+
+
+def _print_json(results: "list[CheckResult]") -> None:
+    import orjson
+
+    document = {"sound": not any(result.found for result in results), "checks": results}
+    typer.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())

@@ -1,0 +1,216 @@
+"""Books with everything in them that can happen to a payroll, written by the service, the worker and the operator."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import httpx
+
+from hearthpay.accounts import service as accounts
+from hearthpay.app import create_app
+from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
+from hearthpay.clock import BUSINESS_TIME, FixedClock
+from hearthpay.database.session import Database
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.http.actor import Actor
+from hearthpay.http.auth import SCOPES
+from hearthpay.payroll import escrow
+from hearthpay.payroll.bank_day import advance
+from hearthpay.payroll.set_asides import SetAsideRule
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from hearthpay.security.vault_numbers import parse_number
+from tests.http.api import BASE_URL, MARIA, ROSA, Caller
+
+GOOD, NO_FUNDS, CLOSED, UNKNOWN_ACCOUNT = "123456789", "123459001", "123459002", "123459003"
+"""Account numbers; by their last digits the simulated bank answers."""
+
+WEEK = timedelta(days=7)
+
+
+@dataclass
+class Books:
+    """An organization that pays for real by check, and three sandbox households that pay through the bank."""
+
+    service: Database
+    owner: Database
+    worker: Database
+    client: httpx.AsyncClient
+    live: Caller
+    test: Caller
+    organization_id: UUID
+    clock: FixedClock
+    ring: KeyRing
+
+    async def household(self, caller: Caller, account: str | None = None) -> str:
+        response = await caller.post("/employers", MARIA)
+        assert response.status_code == 201, response.text
+        employer_id = response.json()["data"]["id"]
+        if account is not None:
+            async with self.owner.transaction(None) as session:
+                employer = await session.get_one(Employer, UUID(employer_id))
+                await connect_household_account(
+                    session,
+                    self.ring,
+                    self._operator(employer.sandbox),
+                    employer,
+                    _details(account),
+                    self.clock.now(),
+                )
+        return employer_id
+
+    async def employee(self, caller: Caller, employer_id: str, name: str, account: str | None = None) -> str:
+        response = await caller.post("/employees", ROSA | {"employer_id": employer_id, "last_name": name})
+        assert response.status_code == 201, response.text
+        employee_id = response.json()["data"]["id"]
+        if account is not None:
+            async with self.owner.transaction(None) as session:
+                employee = await session.get_one(Employee, UUID(employee_id))
+                await connect_employee_account(
+                    session,
+                    self.ring,
+                    self._operator(employee.sandbox),
+                    employee,
+                    _details(account),
+                    self.clock.now(),
+                )
+        return employee_id
+
+    async def run(
+        self,
+        caller: Caller,
+        employer_id: str,
+        start: date,
+        entries: list[dict[str, Any]],
+        *,
+        key: str | None = None,
+        **more: Any,
+    ) -> str:
+        body = {
+            "employer_id": employer_id,
+            "pay_period_start": start.isoformat(),
+            "pay_period_end": (start + timedelta(days=6)).isoformat(),
+            "pay_frequency": "weekly",
+            "employees": entries,
+            "confirm_ach_debit": True,
+        } | more
+        response = await caller.post("/payroll/run", body, idempotency_key=key)
+        assert response.status_code == 200, response.text
+        return response.json()["data"]["payroll_id"]
+
+    async def void(self, caller: Caller, payroll_id: str) -> None:
+        response = await caller.post(f"/payroll/{payroll_id}/void", {})
+        assert response.status_code == 200, response.text
+
+    async def set_rule(self, employee_id: str, rule: SetAsideRule) -> None:
+        async with self.owner.transaction(None) as session:
+            employee = await session.get_one(Employee, UUID(employee_id))
+            await escrow.set_rule(session, self._operator(employee.sandbox), employee, rule)
+
+    async def pay_out(self, employee_id: str, amount: str, method: str) -> None:
+        async with self.owner.transaction(None) as session:
+            employee = await session.get_one(Employee, UUID(employee_id))
+            await escrow.payout(
+                session,
+                self._operator(employee.sandbox),
+                self.clock,
+                employee,
+                amount=Decimal(amount),
+                method=method,
+            )
+
+    async def travel(self, day: date, hour: int = 16) -> None:
+        """Let the days pass until then, with the worker's round at ten and after each cut-off."""
+        end = datetime(day.year, day.month, day.day, hour, tzinfo=BUSINESS_TIME).astimezone(UTC)
+        while self.clock.now() < end:
+            local = self.clock.now().astimezone(BUSINESS_TIME)
+            later = (
+                local.replace(hour=16) if local.hour < 16 else (local + timedelta(days=1)).replace(hour=10)
+            )
+            self.clock.advance(later.astimezone(UTC) - self.clock.now())
+            report = await advance(self.worker, self.ring, None, self.clock)
+            assert report.problems == ()
+
+    def _operator(self, sandbox: bool) -> Actor:
+        mode = "test" if sandbox else "live"
+        return Actor("operator", None, self.organization_id, mode, frozenset(), "operator")
+
+
+def _details(account: str) -> AccountDetails:
+    return AccountDetails(
+        parse_number("bank_routing", "021000021"), parse_number("bank_account", account), "checking", None
+    )
+
+
+def _deposit(employee_id: str, **more: Any) -> dict[str, Any]:
+    return {"employee_id": employee_id, "regular_hours": 40, "payment_method": "direct_deposit"} | more
+
+
+def _check(employee_id: str, **more: Any) -> dict[str, Any]:
+    return {"employee_id": employee_id, "regular_hours": 38.5} | more
+
+
+async def keep_books(service: Database, owner: Database, worker: Database) -> Books:
+    """Two weeks of everything, from Friday, 20 November 2026, to the evening of Thursday, 3 December."""
+    clock = FixedClock(datetime(2026, 11, 20, 15, tzinfo=UTC))
+    async with owner.transaction(None) as session:
+        organization = await accounts.create_organization(session, clock, "Lopez family")
+        keys = [
+            await accounts.create_key(session, clock, organization, mode=mode, scopes=SCOPES)
+            for mode in ("live", "test")
+        ]
+    client = httpx.AsyncClient(transport=httpx.ASGITransport(create_app(service, clock)), base_url=BASE_URL)
+    live, test = (Caller(client, key.text, key.id) for key in keys)
+    ring = KeyRing((EncryptionKey.generate(),))
+    books = Books(service, owner, worker, client, live, test, organization.id, clock, ring)
+    await _pay_by_check(books)
+    await _pay_through_the_bank(books)
+    return books
+
+
+async def _pay_by_check(books: Books) -> None:
+    live = books.live
+    home = await books.household(live)
+    rosa, ana = await books.employee(live, home, "Diaz"), await books.employee(live, home, "Ortiz")
+    await books.set_rule(ana, SetAsideRule(rate=Decimal("0.05")))
+    first = date(2026, 9, 7)
+    wish = {"voluntary_set_aside": {"amount": 25}}
+    await books.run(live, home, first, [_check(rosa, **wish), _check(ana)], key="first")
+    wrong = await books.run(live, home, first + WEEK, [_check(rosa, bonus=500), _check(ana)], key="second")
+    await books.void(live, wrong)
+    await books.run(
+        live, home, first + WEEK, [_check(rosa), _check(ana, payment_method="cash", overtime_hours=3)]
+    )
+    await books.run(live, home, first + 2 * WEEK, [_check(ana, voluntary_set_aside={"skip": True})])
+    await books.run(live, home, first - WEEK, [_deposit(rosa, **wish)], notes="Catch-up")
+    await books.pay_out(ana, "30.00", "cash")
+
+
+async def _pay_through_the_bank(books: Books) -> None:
+    test = books.test
+    home, poor, gone = [await books.household(test, account) for account in (GOOD, NO_FUNDS, CLOSED)]
+    eva, ida = [await books.employee(test, home, name, GOOD) for name in ("Eva", "Ida")]
+    moved = await books.employee(test, home, "Moved", UNKNOWN_ACCOUNT)
+    await books.set_rule(eva, SetAsideRule(amount_cents=4_000))
+    week = date(2026, 11, 9)
+    await books.run(test, home, week, [_deposit(eva), _deposit(ida), _check(moved)], key="paid")
+    await books.run(
+        test, home, week + WEEK, [_deposit(ida), _deposit(moved, voluntary_set_aside={"amount": 10})]
+    )
+    await books.run(test, home, week - WEEK, [_deposit(moved, voluntary_set_aside={"amount": 9_999})])
+    scheduled = [
+        await books.run(test, home, week + n * WEEK, [_deposit(eva), _deposit(ida)], pay_date=pay_date)
+        for n, pay_date in ((2, "2026-12-04"), (3, "2026-12-08"), (4, "2026-12-30"), (5, "2026-12-31"))
+    ]
+    await books.void(test, scheduled[-1])
+    for employer_id in (poor, gone):
+        nanny = await books.employee(test, employer_id, "Nanny", GOOD)
+        cook = await books.employee(test, employer_id, "Cook")
+        entries = [_deposit(nanny, voluntary_set_aside={"amount": 20}), _check(cook)]
+        await books.run(test, employer_id, week, entries, pay_date="2026-11-30")
+    await books.travel(date(2026, 11, 27), 10)
+    await books.pay_out(eva, "5.00", "direct_deposit")
+    await books.pay_out(moved, "100.00", "direct_deposit")
+    await books.travel(date(2026, 12, 3))

@@ -1,0 +1,20 @@
+"""The books, kept once for all tests of the doctor; each test damages them in a transaction that is rolled back."""
+
+from collections.abc import AsyncIterator
+
+import psycopg
+import pytest_asyncio
+
+from hearthpay.database.session import Database
+from tests.conftest import INSTALLATION_TABLES, TABLES
+from tests.doctor.books import Books, keep_books
+
+
+@pytest_asyncio.fixture(scope="package")
+async def books(
+    owner_connection: psycopg.Connection, service_pool: Database, owner_pool: Database, worker_pool: Database
+) -> AsyncIterator[Books]:
+    owner_connection.execute("; ".join(f"DELETE FROM {table}" for table in TABLES + INSTALLATION_TABLES))
+    kept = await keep_books(service_pool, owner_pool, worker_pool)
+    yield kept
+    await kept.client.aclose()

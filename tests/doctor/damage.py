@@ -1,0 +1,236 @@
+"""What may go wrong with the books: for each check, statements after which it, and no other check, must speak up."""
+
+# ruff: noqa: E501, ISC004 - statements read best whole
+
+STANDING = "reverses IS NULL AND id NOT IN (SELECT reverses FROM paychecks WHERE reverses IS NOT NULL)"
+PAID_BY_CHECK = (
+    "(SELECT id FROM payrolls WHERE status = 'completed' AND NOT direct_deposit ORDER BY id LIMIT 1)"
+)
+ONE_STANDING = f"(SELECT id FROM paychecks WHERE {STANDING} AND payroll_id = {PAID_BY_CHECK} LIMIT 1)"
+ONE_REVERSING = "(SELECT id FROM paychecks WHERE reverses IS NOT NULL AND set_aside = 0 ORDER BY id LIMIT 1)"
+ON_PAPER = "payment_method = 'check'"
+LATEST = "(SELECT id FROM paychecks ORDER BY id DESC LIMIT 1)"
+
+
+def payroll(status: str, *, through_bank: bool = True) -> str:
+    return f"(SELECT id FROM payrolls WHERE status = '{status}' AND direct_deposit = {through_bank} ORDER BY id LIMIT 1)"
+
+
+def entry(kind: str, status: str) -> str:
+    return f"(SELECT id FROM bank_entries WHERE kind = '{kind}' AND status = '{status}' ORDER BY id LIMIT 1)"
+
+
+def movement(kind: str, where: str = "true") -> str:
+    return f"(SELECT id FROM escrow_movements WHERE kind = '{kind}' AND {where} ORDER BY id LIMIT 1)"
+
+
+DAMAGE = {
+    # name of the check: one damage after another, each of one statement or several
+    "paycheck_sums": [
+        (
+            "ALTER TABLE paychecks DROP CONSTRAINT paychecks_sums",
+            f"UPDATE paychecks SET regular_pay = regular_pay + 1 WHERE id = {ONE_STANDING}",
+        ),
+        (
+            "ALTER TABLE paychecks DROP CONSTRAINT paychecks_sums",
+            f"UPDATE paychecks SET regular_pay = regular_pay - 1, overtime_pay = overtime_pay + 2 WHERE id = {ONE_STANDING}",
+        ),
+    ],
+    "paycheck_taxes": [
+        (
+            f"UPDATE paycheck_lines SET payer = 'employer' WHERE paycheck_id = {ONE_STANDING} AND code = 'US-MED-EE'",
+        ),
+    ],
+    "tax_years": [
+        (f"UPDATE payrolls SET pay_date = pay_date + 400 WHERE id = {PAID_BY_CHECK}",),
+        (f"UPDATE payrolls SET tax_year = 2025 WHERE id = {payroll('scheduled')}",),
+    ],
+    "payroll_totals": [
+        (f"UPDATE payrolls SET {name} = {name} + 1 WHERE id = {which}",)
+        for name in ("gross_pay", "total_deductions", "net_pay", "employer_taxes", "total_cost")
+        for which in (PAID_BY_CHECK, payroll("failed"), payroll("voided", through_bank=False))
+    ],
+    "entries_paid": [
+        (f"UPDATE payroll_entries SET regular_hours = regular_hours + 1 WHERE payroll_id = {PAID_BY_CHECK}",),
+        (f"UPDATE payroll_entries SET bonus = bonus + 1 WHERE payroll_id = {payroll('failed')}",),
+        (f"UPDATE payroll_entries SET position = position + 5 WHERE payroll_id = {PAID_BY_CHECK}",),
+        (f"DELETE FROM payroll_entries WHERE payroll_id = {PAID_BY_CHECK}",),
+        (
+            f"DELETE FROM payroll_entries WHERE payroll_id = {payroll('scheduled')}",
+            f"UPDATE payrolls SET direct_deposit = false WHERE id = {payroll('scheduled')}",
+        ),
+    ],
+    "entries_live": [
+        (f"UPDATE payroll_entries SET live = false WHERE payroll_id = {payroll(status)}",)
+        for status in ("scheduled", "pending_funding", "processing", "completed")
+    ]
+    + [(f"UPDATE payroll_entries SET live = true WHERE payroll_id = {payroll('voided')}",)],
+    "entries_apart": [
+        (
+            "ALTER TABLE payroll_entries DROP CONSTRAINT payroll_entries_no_overlap",
+            "UPDATE payroll_entries e SET period = o.period FROM payroll_entries o, payrolls p WHERE p.id = e.payroll_id "
+            "AND p.status = 'scheduled' AND o.live AND o.employee_id = e.employee_id AND o.payroll_id <> e.payroll_id",
+        ),
+    ],
+    "reversals": [
+        (f"UPDATE paycheck_lines SET {change} WHERE paycheck_id = {ONE_REVERSING} AND code = 'US-SS-EE'",)
+        for change in ("subject_wages = subject_wages - 1", "position = 99")
+    ]
+    + [
+        (f"UPDATE paychecks SET {change} WHERE id = {ONE_REVERSING}",)
+        for change in (
+            "payment_method = 'cash'",
+            "regular_hours = 0",
+            "position = -77",
+            "period = '[2026-01-01,2026-01-08)'",
+        )
+    ],
+    "reversed_when": [
+        (
+            f"UPDATE bank_entries SET status = 'settled', return_code = NULL WHERE id = {entry('credit', 'returned')}",
+        ),
+    ],
+    "year_totals": [
+        (
+            f"UPDATE year_balances SET {name} = {name} - 1 WHERE employee_id = (SELECT employee_id FROM payroll_entries LIMIT 1)",
+        )
+        for name in ("gross_pay", "net_pay", "employee_taxes", "employer_taxes")
+    ],
+    "year_lines": [
+        ("UPDATE year_balances SET amounts[1] = amounts[1] + 1",),
+        ("UPDATE year_balances SET taxable_wages[2] = taxable_wages[2] - 1",),
+        ("UPDATE year_balances SET codes[1] = 'XX-NO'",),
+    ],
+    "latest_to_date": [
+        (
+            f"UPDATE paycheck_lines SET ytd_amount = ytd_amount - 1 WHERE paycheck_id = {LATEST} AND code = 'US-SS-ER'",
+        ),
+    ]
+    + [
+        (f"UPDATE paychecks SET {name} = {name} + 1 WHERE id = {LATEST}",)
+        for name in ("ytd_gross_pay", "ytd_net_pay", "ytd_employee_taxes", "ytd_employer_taxes")
+    ],
+    "direct_deposits": [
+        (f"UPDATE payrolls SET direct_deposit = false WHERE id = {payroll('scheduled')}",),
+        (
+            "UPDATE payrolls SET direct_deposit = true WHERE notes IS NULL AND status = 'completed' AND NOT sandbox",
+        ),
+        (f"UPDATE payrolls SET notes = E' CATCH-up\\n' WHERE id = {payroll('scheduled')}",),
+    ],
+    "debits": [
+        (f"UPDATE bank_entries SET amount = amount - 1 WHERE id = {entry('debit', 'settled')}",),
+        (f"UPDATE bank_entries SET amount = amount + 1 WHERE id = {entry('debit', 'sent')}",),
+        (f"DELETE FROM bank_entries WHERE kind = 'debit' AND payroll_id = {payroll('completed')}",),
+        (
+            f"UPDATE bank_entries SET status = 'sent' WHERE kind = 'debit' AND payroll_id = {payroll('completed')}",
+        ),
+        (f"UPDATE bank_entries SET status = 'cancelled' WHERE id = {entry('debit', 'sent')}",),
+        (f"UPDATE bank_entries SET attempt = 2 WHERE id = {entry('debit', 'settled')}",),
+        (
+            f"UPDATE bank_entries SET payroll_id = {payroll('scheduled')} WHERE id = {entry('debit', 'settled')}",
+        ),
+        (
+            "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, payroll_id, "
+            "amount, attempt, status, send_on, settle_on, created_at, updated_at) SELECT uuidv7(), organization_id, "
+            "employer_id, sandbox, kind, bank_account_id, payroll_id, amount, 2, 'pending', send_on, settle_on, now(), "
+            f"now() FROM bank_entries WHERE id = {entry('debit', 'settled')}",
+        ),
+    ],
+    "deposits_paid": [
+        (f"UPDATE bank_entries SET amount = amount + 1 WHERE id = {entry('credit', 'settled')}",),
+        (f"UPDATE bank_entries SET amount = amount - 1 WHERE id = {entry('credit', 'sent')}",),
+        (f"DELETE FROM bank_entries WHERE kind = 'credit' AND payroll_id = {payroll('completed')}",),
+        (f"DELETE FROM bank_entries WHERE id = {entry('credit', 'sent')}",),
+        (f"UPDATE bank_entries SET status = 'cancelled' WHERE id = {entry('credit', 'sent')}",),
+        (
+            "UPDATE bank_entries SET status = 'sent' WHERE kind = 'credit' AND status = 'settled' "
+            f"AND payroll_id = {payroll('completed')}",
+        ),
+        (
+            "UPDATE bank_entries e SET paycheck_id = c.id, employee_id = c.employee_id FROM paychecks c "
+            "WHERE e.kind = 'credit' AND e.status = 'settled' AND e.amount = 86610 AND c.payment_method = 'check' "
+            "AND c.payroll_id = e.payroll_id AND c.reverses IS NULL",
+        ),
+    ],
+    "refunds": [
+        (f"UPDATE bank_entries SET amount = amount - 1 WHERE id = {entry('refund', 'settled')}",),
+        (f"DELETE FROM bank_entries WHERE id = {entry('refund', 'settled')}",),
+        (f"UPDATE bank_entries SET status = 'cancelled' WHERE id = {entry('refund', 'settled')}",),
+    ],
+    "escrow_balances": [
+        ("UPDATE escrow_accounts SET balance = balance + 1",),
+        ("UPDATE escrow_accounts SET held = held - 1",),
+    ],
+    "escrow_history": [
+        (f"UPDATE escrow_movements SET balance = balance - 1 WHERE id = {movement('payout')}",),
+    ],
+    "escrow_deposits": [
+        (f"UPDATE escrow_movements SET payment_method = 'cash' WHERE id = {movement('deposit', ON_PAPER)}",),
+        ("UPDATE paychecks SET set_aside_balance = set_aside_balance + 1 WHERE set_aside > 0",),
+        (
+            f"UPDATE escrow_movements SET kind = 'payout', paycheck_id = NULL WHERE id = {movement('reversal', ON_PAPER)}",
+        ),
+    ],
+    "escrow_payouts": [
+        (f"UPDATE bank_entries SET amount = amount + 1 WHERE id = {entry('payout', 'settled')}",),
+        (f"UPDATE bank_entries SET status = 'cancelled' WHERE id = {entry('payout', 'settled')}",),
+        (
+            f"UPDATE bank_entries SET status = 'settled', return_code = NULL WHERE id = {entry('payout', 'returned')}",
+        ),
+    ],
+    "histories": [
+        (f"DELETE FROM payroll_transitions WHERE payroll_id = {payroll('scheduled')}",),
+        ("DELETE FROM payroll_transitions WHERE to_status = 'firing'",),
+        ("DELETE FROM payroll_transitions WHERE to_status = 'completed' AND from_status = 'processing'",),
+        ("UPDATE payroll_transitions SET actor_kind = 'key' WHERE to_status = 'firing'",),
+        ("UPDATE payroll_transitions SET actor_kind = 'system' WHERE to_status = 'voided'",),
+        ("UPDATE payroll_transitions SET from_status = NULL WHERE from_status = 'scheduled'",),
+        (
+            "INSERT INTO payroll_transitions SELECT organization_id, organization_id, employer_id, sandbox, payroll_id, "
+            "from_status, to_status, actor_kind, actor_id, reason, at FROM payroll_transitions WHERE to_status = 'firing' "
+            "ORDER BY id LIMIT 1",
+        ),
+    ],
+    "overdue": [
+        (
+            f"UPDATE payrolls SET scheduled_send_at = '2026-12-03T19:59:59Z' WHERE id = {payroll('scheduled')}",
+        ),
+        (f"UPDATE payrolls SET next_attempt_at = '2026-12-01T00:00:00Z' WHERE id = {payroll('scheduled')}",),
+        (
+            f"UPDATE payrolls SET status = 'firing' WHERE id = {payroll('scheduled')}",
+            "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, from_status, to_status, "
+            "actor_kind, at) SELECT uuidv7(), organization_id, employer_id, sandbox, id, 'scheduled', 'firing', 'system', "
+            "now() FROM payrolls WHERE status = 'firing'",
+        ),
+    ],
+    "idempotency": [
+        ("UPDATE idempotency_keys SET status = NULL WHERE key = 'paid'",),
+        (
+            "UPDATE idempotency_keys SET body = convert_to(replace(convert_from(body, 'UTF8'), '\"payroll_id\":\"0', "
+            "'\"payroll_id\":\"9'), 'UTF8') WHERE key = 'first'",
+        ),
+    ],
+}
+
+NO_DAMAGE = {
+    "a debit that comes back after the credits have gone out is the bank's reconciliation's to tell": (
+        f"UPDATE bank_entries SET status = 'returned', return_code = 'R10' WHERE kind = 'debit' AND payroll_id = {payroll('completed')}",
+    ),
+    "and so is one that comes back after the refund": (
+        "UPDATE bank_entries SET status = 'returned', return_code = 'R10' WHERE kind = 'debit' "
+        "AND payroll_id IN (SELECT payroll_id FROM bank_entries WHERE kind = 'refund')",
+    ),
+    "a code that came to nothing may stay in the year's balance": (
+        "UPDATE year_balances SET codes = codes || ARRAY['XX-GONE'], taxable_wages = taxable_wages || ARRAY[0::bigint], amounts = amounts || ARRAY[0::bigint]",
+    ),
+    "credits wait until the day before the pay date": (
+        f"UPDATE bank_entries SET status = 'pending', effective_date = NULL WHERE id = {entry('credit', 'sent')}",
+    ),
+    "a sandbox household may be gone with its payrolls": (
+        "UPDATE idempotency_keys SET body = convert_to(replace(convert_from(body, 'UTF8'), '\"payroll_id\":\"0', "
+        "'\"payroll_id\":\"9'), 'UTF8') WHERE key = 'paid'",
+    ),
+    "a payroll that has waited for less than an hour is not overdue": (
+        f"UPDATE payrolls SET next_attempt_at = '2026-12-03T20:00:01Z' WHERE id = {payroll('scheduled')}",
+    ),
+}

@@ -1,0 +1,79 @@
+"""Sound books pass every check, and whatever is damaged is found by the check whose law it breaks."""
+
+import pytest
+
+from hearthpay.doctor.checks import CHECKS
+from hearthpay.doctor.examination import CheckResult, examine
+from tests.doctor.books import Books
+from tests.doctor.damage import DAMAGE, NO_DAMAGE
+
+
+def silent(done: int, total: int, name: str) -> None:
+    assert 0 <= done < total == len(CHECKS)
+
+
+async def findings_after(books: Books, *damage: str) -> dict[str, CheckResult]:
+    """The checks that find something once the statements have done their damage, which is rolled back."""
+    async with books.owner.transaction(None) as session:
+        connection = await session.connection()
+        for statement in damage:
+            changed = await connection.exec_driver_sql(statement)
+            assert changed.rowcount != 0, f"nothing to damage: {statement}"
+        results = await examine(session, books.clock.now(), silent)
+        await session.rollback()
+    return {result.name: result for result in results if result.found}
+
+
+async def test_sound_books_pass(books: Books):
+    async with books.owner.transaction(None) as session:
+        results = await examine(session, books.clock.now(), silent)
+    assert [(result.name, result.differences) for result in results if result.found] == []
+    assert [result.name for result in results] == [check.__name__ for check in CHECKS]
+    assert all(result.law.endswith(".") for result in results)
+
+
+async def test_the_books_hold_everything_that_happens(books: Books):
+    async with books.owner.transaction(None) as session:
+        connection = await session.connection()
+
+        async def all_of(query: str) -> set[tuple[object, ...]]:
+            return {tuple(row) for row in await connection.exec_driver_sql(query)}
+
+        assert await all_of("SELECT status FROM payrolls WHERE sandbox") == {
+            ("scheduled",), ("pending_funding",), ("processing",), ("completed",), ("failed",), ("voided",)
+        }  # fmt: skip
+        assert await all_of("SELECT status FROM payrolls WHERE NOT sandbox") == {("completed",), ("voided",)}
+        assert await all_of("SELECT kind, status FROM bank_entries") >= {
+            ("debit", "settled"), ("debit", "returned"), ("credit", "settled"), ("credit", "returned"),
+            ("refund", "settled"), ("payout", "settled"), ("payout", "returned"),
+        }  # fmt: skip
+        assert await all_of("SELECT kind, payment_method FROM escrow_movements") == {
+            ("deposit", "check"), ("deposit", "cash"), ("deposit", "direct_deposit"), ("reversal", "check"),
+            ("reversal", "direct_deposit"), ("payout", "cash"), ("payout", "direct_deposit"),
+            ("payout_returned", "direct_deposit"),
+        }  # fmt: skip
+        assert await all_of("SELECT max(attempt) FROM bank_entries WHERE kind = 'debit'") == {(3,)}
+
+
+def test_every_check_is_damaged():
+    assert list(DAMAGE) == [check.__name__ for check in CHECKS]
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        pytest.param(name, damage, id=f"{name}-{number}")
+        for name, damages in DAMAGE.items()
+        for number, damage in enumerate(damages, 1)
+    ],
+)
+async def test_what_is_damaged_is_found_by_the_check_whose_law_it_breaks(books: Books, name, damage):
+    found = await findings_after(books, *damage)
+    assert list(found) == [name], {each: result.differences for each, result in found.items()}
+    assert all(difference.recorded != difference.expected for difference in found[name].differences)
+
+
+@pytest.mark.parametrize("changes", NO_DAMAGE.values(), ids=NO_DAMAGE)
+async def test_what_is_no_damage_is_passed_over(books: Books, changes):
+    found = await findings_after(books, *changes)
+    assert {name: result.differences for name, result in found.items()} == {}

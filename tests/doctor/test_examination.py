@@ -1,0 +1,126 @@
+"""How the doctor looks: at one moment, changing nothing, telling enough; and what its command prints."""
+
+import os
+import subprocess
+import sys
+
+import orjson
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import DBAPIError
+
+from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.doctor.checks import CHECKS, escrow_balances, year_totals
+from hearthpay.doctor.examination import MOST_TOLD, examine, open_for_reading
+from tests.doctor.books import Books
+
+BALANCES = text("UPDATE escrow_accounts SET balance = balance + :cents")
+
+
+def silent(done: int, total: int, name: str) -> None:
+    assert done < total
+
+
+async def test_what_is_written_meanwhile_is_no_difference(books: Books, server: EmbeddedServer):
+    database = open_for_reading(server.owner_url())
+    try:
+        async with database.transaction(None) as session:
+            before = await examine(session, books.clock.now(), silent, [escrow_balances])
+            async with books.owner.transaction(None) as writer:
+                await writer.execute(BALANCES, {"cents": 1})
+            during = await examine(session, books.clock.now(), silent, [escrow_balances])
+        async with database.transaction(None) as session:
+            after = await examine(session, books.clock.now(), silent, [escrow_balances])
+    finally:
+        await database.dispose()
+        async with books.owner.transaction(None) as writer:
+            await writer.execute(BALANCES, {"cents": -1})
+    assert [result[0].found > 0 for result in (before, during, after)] == [False, False, True]
+
+
+async def test_nothing_can_be_written_while_looking(server: EmbeddedServer, books: Books):
+    database = open_for_reading(server.owner_url())
+    try:
+        with pytest.raises(DBAPIError, match="read-only transaction"):
+            async with database.transaction(None) as session:
+                await session.execute(BALANCES, {"cents": 1})
+        async with database.transaction(None) as session:
+            assert await session.scalar(text("SHOW statement_timeout")) == "0"
+            assert await session.scalar(text("SHOW transaction_isolation")) == "repeatable read"
+    finally:
+        await database.dispose()
+
+
+async def test_many_differences_are_counted_and_the_first_are_told(books: Books):
+    async with books.owner.transaction(None) as session:
+        await session.execute(
+            text(
+                "INSERT INTO year_balances SELECT organization_id, employer_id, sandbox, id, year, '{}', '{}', '{}', "
+                "7, 0, 0, 0 FROM employees, generate_series(1900, 2000) AS year"
+            )
+        )
+        (result,) = await examine(session, books.clock.now(), silent, [year_totals])
+        employees = await session.scalar(text("SELECT count(*) FROM employees"))
+        await session.rollback()
+    assert result.found == 101 * employees
+    assert len(result.differences) == MOST_TOLD
+    assert {(each.subject, each.recorded, each.expected) for each in result.differences} == {
+        ("employee", "0.07", "0.00")
+    }
+
+
+async def test_progress_names_each_check_before_it_runs(books: Books):
+    told = []
+    async with books.owner.transaction(None) as session:
+        await examine(session, books.clock.now(), lambda *step: told.append(step))
+    assert told == [(number, len(CHECKS), check.__name__) for number, check in enumerate(CHECKS)]
+
+
+def hearthpay(server: EmbeddedServer, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command on the tests' own server."""
+    return subprocess.run(
+        [sys.executable, "-m", "hearthpay.cli", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "DATABASE_URL": server.owner_url()},
+    )
+
+
+async def test_the_command_tells_what_differs_and_ends_with_one(books: Books, server: EmbeddedServer):
+    # The command asks the real clock, by which what waits in the books may be overdue one day.
+    async with books.owner.transaction(None) as session:
+        await session.execute(
+            text("UPDATE payrolls SET scheduled_send_at = scheduled_send_at + interval '100 years'")
+        )
+        await session.execute(BALANCES, {"cents": 123})
+        account = await session.scalar(text("SELECT min(employee_id::text) FROM escrow_accounts"))
+    try:
+        printed = hearthpay(server, "doctor")
+        as_json = hearthpay(server, "doctor", "--json")
+    finally:
+        async with books.owner.transaction(None) as session:
+            await session.execute(BALANCES, {"cents": -123})
+    sound = hearthpay(server, "doctor")
+    async with books.owner.transaction(None) as session:
+        await session.execute(
+            text("UPDATE payrolls SET scheduled_send_at = scheduled_send_at - interval '100 years'")
+        )
+
+    assert printed.returncode == 1, printed.stderr
+    wrong = [line for line in printed.stdout.splitlines() if line.startswith("WRONG")]
+    assert len(wrong) == 1
+    assert "escrow_balances" in wrong[0]
+    assert f"employee {account}: balance is " in printed.stdout
+    assert "figures differ" in printed.stdout
+    assert f"{len(CHECKS)} of {len(CHECKS)}: {CHECKS[-1].__name__}" in printed.stderr
+
+    assert as_json.returncode == 1
+    document = orjson.loads(as_json.stdout)
+    assert document["sound"] is False
+    assert [check["name"] for check in document["checks"] if check["found"]] == ["escrow_balances"]
+    assert document["checks"][0].keys() == {"name", "law", "found", "differences", "seconds"}
+
+    assert sound.returncode == 0, sound.stdout + sound.stderr
+    assert sound.stdout.splitlines()[-1] == "The books are right."
+    assert sound.stdout.count("\nok ") + sound.stdout.startswith("ok ") == len(CHECKS)
