@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from hearthpay import __version__
+from hearthpay.banking.routes import router as banking
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database, DatabaseUnavailable
 from hearthpay.employees.routes import router as employees
@@ -36,7 +37,7 @@ from hearthpay.payroll.routes import payroll_router as payroll
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.portal import router as portal
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (calculator, payroll, employers, employees)
+ROUTERS: Final[tuple[APIRouter, ...]] = (calculator, payroll, employers, employees, banking)
 """The feature packages' routes, in the order of the documentation."""
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
@@ -109,11 +110,13 @@ def create_app(
     rate_limits: RateLimits | None = None,
     ring: KeyRing | None = None,
     mailer: Mailer | None = None,
+    direct_deposit: bool = False,
 ) -> FastAPI:
     """The application over an open database; `public_url` is its address as its clients see it.
 
     Without a `metrics_token` there is no `/metrics`; without `rate_limits` requests are counted in this process alone;
-    without a `ring` the portal takes no numbers; without a `mailer` no email is sent.
+    without a `ring` the portal takes no numbers; without a `mailer` no email is sent. `direct_deposit` tells whether
+    a bank is configured that real households' payrolls can go through.
     """
     app = Application(
         title="Hearthpay",
@@ -126,7 +129,8 @@ def create_app(
     )
     keys = KeyLookup(database, clock)
     counting = rate_limits or RateLimits(clock)
-    runtime.install(app, Runtime(database, clock, keys, counting, public_url, ring, mailer))
+    parts = Runtime(database, clock, keys, counting, public_url, ring, mailer, direct_deposit)
+    runtime.install(app, parts)
     errors.install(app)
     counted = metrics.Metrics()
     metrics.install(app, counted, metrics_token)

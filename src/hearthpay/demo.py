@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import httpx
 from rich.console import Console
@@ -14,13 +15,25 @@ from rich.table import Table
 
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
+from hearthpay.banking.accounts import AccountDetails, connect_household_account
+from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import Clock, FixedClock, SystemClock
+from hearthpay.database.session import WORKER_ROLE, Database
 from hearthpay.database.startup import OpenedDatabase, open_database
+from hearthpay.employers.models import Employer
+from hearthpay.http.actor import Actor
 from hearthpay.http.auth import SCOPES
-from hearthpay.server import configure_logging, running
+from hearthpay.payroll.bank_day import advance
+from hearthpay.process import configure_logging
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from hearthpay.security.vault_numbers import parse_number
+from hearthpay.server import running
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 
 WEEKS = 3
+
+_ROUTING = "021000021"
+_ACCOUNT = "123456789"
 
 #: 15 December, noon in New York.
 _DAY_OF_A_COMPLETE_YEAR = (12, 15, 17)
@@ -76,11 +89,44 @@ class Api:
         """Return the data of a POST."""
         return self._data(await self._client.post(path, json=body, headers=headers))
 
+    async def fill_in(self, page: str, **fields: str) -> None:
+        """Send the form of a page, as a browser does."""
+        (await self._client.post(page, data=fields)).raise_for_status()
+
     def _data(self, response: httpx.Response) -> Any:
         body = response.json()
         if not body["success"]:
             raise RuntimeError(f"{response.request.url.path}: {body['error']}")
         return body["data"]
+
+
+@dataclass(frozen=True, slots=True)
+class Town:
+    """What is around the API: the clockwork, its clock, and the household's own bank."""
+
+    opened: OpenedDatabase
+    clock: FixedClock
+    ring: KeyRing
+    organization_id: UUID
+
+    async def connect_household(self, employer_id: str) -> None:
+        """Connect the household's bank account, as its operator does."""
+        operator = Actor("operator", None, self.organization_id, "test", frozenset(), "demo")
+        details = AccountDetails(
+            parse_number("bank_routing", _ROUTING), parse_number("bank_account", _ACCOUNT), "checking"
+        )
+        async with self.opened.database.transaction(operator.tenant) as session:
+            employer = await session.get_one(Employer, UUID(employer_id))
+            now = self.clock.now()
+            await connect_household_account(session, self.ring, operator, employer, details, now)
+
+    async def work(self) -> None:
+        """Let the clockwork do what is due."""
+        database = Database(self.opened.owner_url, role=WORKER_ROLE, pool_size=1)
+        try:
+            await advance(database, self.ring, None, self.clock)
+        finally:
+            await database.dispose()
 
 
 async def run_demo() -> int:
@@ -98,14 +144,15 @@ async def run_demo() -> int:
     return 0
 
 
-def demo_clock(today: Clock) -> Clock:
-    """Return the clock to demonstrate by: today's, or one in the last year whose law is complete.
+def demo_clock(today: Clock) -> FixedClock:
+    """Return the clock to demonstrate by: at this moment, or at one of the last year whose law is complete.
 
-    Early in a year its figures are not all published, and no payroll is completed under projected ones.
+    Early in a year its figures are not all published, and no payroll is completed under projected ones; at the end
+    of a year, direct deposit already arrives in the next.
     """
     final = [year for year in supported_years() if rulebook_of(year).is_final]
-    if today.today().year in final:
-        return today
+    if earliest_pay_date(today.now()).year in final:
+        return FixedClock(today.now())
     return FixedClock(datetime(max(final), *_DAY_OF_A_COMPLETE_YEAR, tzinfo=UTC))
 
 
@@ -114,7 +161,8 @@ async def _show(console: Console, opened: OpenedDatabase) -> None:
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         organization = await accounts.create_organization(session, clock, "Demo agency")
         key = await accounts.create_key(session, clock, organization, mode="test", scopes=SCOPES)
-    async with running(create_app(opened.database, clock), "127.0.0.1", 0) as (address, _):
+    ring = KeyRing((EncryptionKey.generate(),))
+    async with running(create_app(opened.database, clock, ring=ring), "127.0.0.1", 0) as (address, _):
         console.print(f"The API answers at [bold]{address}[/]; a test key reaches sandbox households only.\n")
         headers = {"Authorization": f"Bearer {key.text}"}
         async with httpx.AsyncClient(base_url=f"{address}/api/v1", headers=headers, timeout=30) as client:
@@ -122,7 +170,8 @@ async def _show(console: Console, opened: OpenedDatabase) -> None:
             await _calculator(console, api)
             await _thresholds(console, api)
             for family in FAMILIES:
-                await _payrolls(console, api, family, clock.today())
+                employee = await _payrolls(console, api, family, clock.today())
+            await _direct_deposit(console, api, employee, Town(opened, clock, ring, organization.id))
 
 
 async def _calculator(console: Console, api: Api) -> None:
@@ -166,7 +215,8 @@ async def _thresholds(console: Console, api: Api) -> None:
     console.print(table)
 
 
-async def _payrolls(console: Console, api: Api, family: Family, today: date) -> None:
+async def _payrolls(console: Console, api: Api, family: Family, today: date) -> dict[str, Any]:
+    """Hire, preview and run; return the employee with the household's id."""
     employer = await api.post("/employers", family.employer)
     hired = today - timedelta(days=60)
     employee = await api.post(
@@ -209,6 +259,50 @@ async def _payrolls(console: Console, api: Api, family: Family, today: date) -> 
             run["status"],
         )
     console.print(table)
+    return {**employee, "employer_id": employer["id"]}
+
+
+async def _direct_deposit(console: Console, api: Api, employee: dict[str, Any], town: Town) -> None:
+    """Connect both accounts, run a payroll by direct deposit, and let the days pass until the wages arrive."""
+    await town.connect_household(employee["employer_id"])
+    invitation = await api.post(f"/employees/{employee['id']}/invite", {"type": "bank_account"})
+    await api.fill_in(
+        invitation["portal_url"],
+        routing_number=_ROUTING,
+        account_number=_ACCOUNT,
+        account_number_again=_ACCOUNT,
+        account_type="checking",
+    )
+    monday = town.clock.today() - timedelta(days=town.clock.today().weekday())
+    entry = {"employee_id": employee["id"], "regular_hours": 35, "payment_method": "direct_deposit"}
+    run = await api.post(
+        "/payroll/run",
+        {
+            "employer_id": employee["employer_id"],
+            "pay_period_start": monday.isoformat(),
+            "pay_period_end": (monday + timedelta(days=6)).isoformat(),
+            "pay_frequency": "weekly",
+            "employees": [entry],
+            "confirm_ach_debit": True,
+        },
+    )
+    pay_date = date.fromisoformat(run["pay_period"]["pay_date"])
+    while town.clock.today() <= pay_date:
+        await town.work()
+        town.clock.advance(timedelta(days=1))
+    payroll = await api.get(f"/payroll/{run['payroll_id']}")
+    net = _money(payroll["totals"]["total_net_pay"])
+    table = Table(
+        title=f"Direct deposit — {employee['name']}, {net} on {pay_date}, through the sandbox's simulated bank",
+        title_justify="left",
+    )
+    for column in ("Status", "Since (UTC)", "Caused by"):
+        table.add_column(column)
+    for step in payroll["status_history"]:
+        table.add_row(step["status"], step["at"], step["actor"])
+    console.print(table)
+    if payroll["status"] != "completed":
+        raise RuntimeError(f"the direct deposit is {payroll['status']}")
 
 
 def _show_paycheck(console: Console, state: str, paycheck: dict[str, Any]) -> None:

@@ -173,3 +173,13 @@ def _get_payroll(world: World) -> Asked:
 @_case("listPayrolls")
 def _list_payrolls(world: World) -> Asked:
     return Asked(query={"status": "completed"})
+
+
+@_case("voidPayroll")
+def _void_payroll(world: World) -> Asked:
+    return Asked({"reason": "The hours were wrong."})
+
+
+@_case("getDirectDepositStatus")
+def _direct_deposit_status(world: World) -> Asked:
+    return Asked()

@@ -145,6 +145,17 @@ def _list_payrolls(step: Step, worlds: list[World]) -> Request:
     return Request("GET", "/payrolls", about, query=query)
 
 
+def _void_payroll(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "payrolls", step.thing)
+    body = {"reason": "a slip"} if step.variant else {}
+    return Request("POST", f"/payroll/{identity}/void", frozenset({step.thing}), body=body)
+
+
+def _direct_deposit_status(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employers", step.thing)
+    return Request("GET", f"/employers/{identity}/dd-status", frozenset({step.thing}))
+
+
 ACTIONS: Final[dict[str, Action]] = {
     "calculate": _calculate,
     "listEmployers": _list_employers,
@@ -159,6 +170,8 @@ ACTIONS: Final[dict[str, Action]] = {
     "runPayroll": _run_payroll,
     "getPayroll": _get_payroll,
     "listPayrolls": _list_payrolls,
+    "voidPayroll": _void_payroll,
+    "getDirectDepositStatus": _direct_deposit_status,
 }
 """How a step of each operation becomes a request."""
 

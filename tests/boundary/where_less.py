@@ -30,7 +30,9 @@ _VALUES: Final = "|".join(
         rf"=\s*{_PARAMETER}",
         rf"=\s*ANY\s*\(\s*{_PARAMETER}\s*\)",
         r"=\s*\w+\.\w+",
-        r"IS\s+(?:NOT\s+)?(?:true|false)",
+        r"=\s*\(\s*SELECT\b(?:[^()]|\([^()]*\))*\)",
+        r"IS\s+(?:NOT\s+)?(?:true|false|null)",
+        r"IN\s*\(\s*NULL(?:::\w+)?\s*\)\s*AND\s*\(\s*1 != 1\s*\)",  # of nothing, as SQLAlchemy writes it
         rf"IN\s*\(\s*{_PARAMETER}(?:\s*,\s*{_PARAMETER})*\s*\)",
     )
 )

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import FixedClock
 from hearthpay.demo import demo_clock
 from hearthpay.taxes import rulebook_for
@@ -11,7 +12,14 @@ from hearthpay.taxes import rulebook_for
 
 def test_in_a_year_whose_law_is_complete_it_is_today():
     today = FixedClock(datetime(2026, 11, 20, 15, tzinfo=UTC))
-    assert demo_clock(today) is today
+    assert demo_clock(today).now() == today.now()
+
+
+def test_at_the_end_of_a_year_it_is_earlier_so_that_direct_deposit_arrives_in_it():
+    late = FixedClock(datetime(2026, 12, 24, 21, tzinfo=UTC))
+    clock = demo_clock(late)
+    assert clock.today() < late.today()
+    assert earliest_pay_date(clock.now()).year == clock.today().year
 
 
 @pytest.mark.parametrize("year", [2027, 2031])

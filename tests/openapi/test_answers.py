@@ -62,6 +62,8 @@ async def test_every_success_is_documented_to_the_last_field(
     assert again.content == run.content
     await caller.get(f"/payroll/{run.json()['data']['payroll_id']}")
     await caller.get("/payrolls", limit=1)
+    await caller.post(f"/payroll/{run.json()['data']['payroll_id']}/void", {"reason": "a slip"})
+    await caller.get(f"/employers/{employer_id}/dd-status")
     await caller.get("/employers", limit=1)
     for _ in range(2):
         await caller.get("/employees", employer_id=employer_id, limit=1)
@@ -127,6 +129,9 @@ async def test_every_refusal_is_documented_with_its_code(
         ("POST", f"/employees/{NOBODY}/terminate"),
         ("POST", f"/employees/{rosa}/invite"),
         ("POST", f"/employees/{NOBODY}/invite"),
+        ("POST", f"/payroll/{NOBODY}/void"),
+        ("GET", f"/employers/{employer_id}/dd-status"),
+        ("GET", f"/employers/{NOBODY}/dd-status"),
         ("DELETE", f"/employers/{employer_id}"),
         ("DELETE", f"/employers/{NOBODY}"),
     ):

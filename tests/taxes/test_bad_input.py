@@ -38,7 +38,16 @@ GOOD = {
     "ytd": {"US-SS-EE": Decimal(9_000)},
     "ytd_tax": {"US-SS-EE": Decimal(558)},
 }
-REMOVE = object()
+
+
+class _Removed:
+    """Stands for no value at all."""
+
+    def __repr__(self) -> str:
+        return "removed"
+
+
+REMOVE = _Removed()
 
 IMPOSSIBLE_MONEY = [
     Decimal("-0.01"),

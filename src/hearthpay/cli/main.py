@@ -15,12 +15,16 @@ import typer
 
 from hearthpay import __version__
 from hearthpay.cli.audit import audit
+from hearthpay.cli.bank import bank
+from hearthpay.cli.doctor import doctor
+from hearthpay.cli.escrow import escrow
 from hearthpay.cli.households import households
 from hearthpay.cli.keys import keys
 from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, decimal_of, refuse
 from hearthpay.cli.organizations import organizations
 from hearthpay.cli.plans import plans
 from hearthpay.cli.vault import vault
+from hearthpay.cli.worker import worker
 from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError, calculate_paycheck, estimate_year
 from hearthpay.taxes.interchange import read_paycheck_input, write_paycheck
@@ -39,6 +43,10 @@ app = typer.Typer(
 app.add_typer(keys, name="keys")
 app.add_typer(households, name="households")
 app.add_typer(vault, name="vault")
+app.add_typer(bank, name="bank")
+app.add_typer(escrow, name="escrow")
+app.command()(doctor)
+app.command()(worker)
 app.add_typer(organizations, name="organizations")
 app.command()(plans)
 app.command()(audit)
@@ -302,13 +310,17 @@ def _rulebook(year: int | None) -> "Rulebook":
 def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The TCP port; 0 takes a free one.")] = 8000,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    with_worker: Annotated[
+        bool,
+        typer.Option("--worker/--no-worker", help="Also start a worker, which fires payrolls at their time."),
+    ] = True,
     data_dir: DataDir = None,
 ) -> None:
-    """Start the service: its database (embedded unless DATABASE_URL is set) and the API."""
-    from hearthpay.server import run_in_event_loop
+    """Start the service: its database (embedded unless DATABASE_URL is set), the API and a worker."""
+    from hearthpay.process import run_in_event_loop
     from hearthpay.server import serve as run
 
-    run_in_event_loop(run(host, port, data_dir, os.environ.get("DATABASE_URL")))
+    run_in_event_loop(run(host, port, data_dir, os.environ.get("DATABASE_URL"), with_worker=with_worker))
 
 
 @app.command()
