@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo serve test test-long bench lint lock clean
+.PHONY: setup demo serve test test-long bench bench-payday lint lock clean
 
 setup: $(STAMP)
 
@@ -39,6 +39,9 @@ test-long: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+bench-payday: setup
+	$(BIN)/python -m benchmarks.payday
 
 lock: $(BIN)/uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-header --quiet -o requirements.lock

@@ -5,6 +5,7 @@ new ids and another pay period, on a psycopg connection with the same session se
 transaction boundaries; runs and replays take turns with the same employees, so both meet the same tables.
 """
 
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -39,6 +40,8 @@ PAIRS = 20
 WARM_PAIRS = 10
 FIRST_WEEK = date(2026, 1, 5)
 AIM = Aim(0.4, at_least=True)
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 Statement = tuple[str, Mapping[str, Any]]
 
@@ -93,7 +96,7 @@ async def measure(installation: Installation) -> list[Row]:
         request = _request(employer.id, employee_id, week)
         started = time.perf_counter()
         async with installation.database.transaction(actor.tenant) as session:
-            await run_payroll(session, actor, clock, request)
+            await run_payroll(session, actor, clock, request, offered=False)
         return time.perf_counter() - started
 
     spare = Database(installation.service_url, pool_size=1)
@@ -187,18 +190,25 @@ def _recording() -> Iterator[list[Statement]]:
 
 
 def _ids_in(statements: list[Statement]) -> set[UUID]:
+    """Every id among the parameters, also within the texts of arrays."""
     found: set[UUID] = set()
     for _, values in statements:
         for value in values.values():
-            found |= {
-                item for item in (value if isinstance(value, list) else [value]) if isinstance(item, UUID)
-            }
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, UUID):
+                    found.add(item)
+                elif isinstance(item, str):
+                    found |= {UUID(text) for text in _UUID.findall(item)}
     return found
 
 
 def _replaced(value: object, new: Mapping[object, object]) -> object:
     if isinstance(value, list):
         return [_replaced(item, new) for item in value]
+    if isinstance(value, str):
+        for old, replacement in new.items():
+            value = value.replace(str(old), str(replacement))
+        return value
     return new.get(value, value) if isinstance(value, UUID | date) else value
 
 

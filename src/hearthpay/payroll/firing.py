@@ -79,7 +79,7 @@ _TOTALS: Final = text(
 )
 _PUT_OFF: Final = text(
     "UPDATE payrolls SET attempts = attempts + 1, next_attempt_at = :next_attempt_at, "
-    "failure = CAST(:failure AS jsonb) WHERE id = :id AND status = 'scheduled'"
+    "failure = CAST(:failure AS jsonb) WHERE id = :id AND status = 'scheduled' AND attempts = :attempts RETURNING true"
 )
 _RELEASE: Final = text("UPDATE payroll_entries SET live = false WHERE payroll_id = :id AND live")
 
@@ -356,10 +356,12 @@ async def _put_off(
     async with database.transaction(None) as session:
         parameters = {
             "id": payroll_id,
+            "attempts": attempts,
             "next_attempt_at": None if for_good else now + pause,
             "failure": orjson.dumps(failure.as_json()).decode(),
         }
-        await session.execute(_PUT_OFF, parameters)
+        if not await session.scalar(_PUT_OFF, parameters):
+            return False  # it has been voided, or another worker has just noted the same
         if for_good:
             steps: tuple[Status, ...] = ("firing", "failed")
             moved = await move(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+import orjson
 from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -33,7 +34,7 @@ from hearthpay.payroll.ledger import (
     read_payroll,
     save_estimate,
 )
-from hearthpay.payroll.lifecycle import Cause, Status, begin
+from hearthpay.payroll.lifecycle import Cause, Status, Transition, begin
 from hearthpay.payroll.models import EntryRow, Payroll
 from hearthpay.payroll.orders import Entry, Order, is_catch_up, payee_of
 from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
@@ -105,8 +106,9 @@ async def run_payroll(
     await begin(session, payroll_id, status, Cause(actor.kind, now, actor.id))
     if order.direct_deposit and request.confirm_ach_debit:
         await authorize(session, actor, employer, now)
-    if status == "scheduled":
-        await save_estimate(session, payroll_id, estimate_json(record))
+    estimate = estimate_json(record) if status == "scheduled" else None
+    if estimate is not None:
+        await save_estimate(session, payroll_id, estimate)
     else:
         await post_paychecks(session, postings_of(owner, payroll_id, record, prepared.histories), now)
     if status == "pending_funding":
@@ -129,9 +131,21 @@ async def run_payroll(
             "confirmed": [flag for flag, sent in given.items() if sent],
         },
     )
-    stored = await read_payroll(session, payroll_id)
-    assert stored is not None
-    return stored
+    return StoredPayroll(
+        id=payroll_id,
+        employer_id=employer.id,
+        status=status,
+        dates=order.dates,
+        pay_frequency=order.pay_frequency,
+        notes=order.notes,
+        rulebook_version=record.rulebook_version,
+        tax_year=record.tax_year,
+        totals=record.totals,
+        created_at=now,
+        paychecks=record.paychecks if estimate is None else (),
+        estimate=None if estimate is None else orjson.loads(estimate),
+        history=(Transition(status, actor.kind, None, now),),
+    )
 
 
 def _status_of(order: Order, record: PayrollRecord) -> Status:
