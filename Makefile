@@ -32,7 +32,7 @@ lint: setup
 	$(BIN)/lint-imports
 
 test: setup lint
-	$(BIN)/pytest -m "not long" -n auto --dist loadfile
+	$(BIN)/pytest -m "not long" -n auto --maxprocesses 4 --dist loadfile
 
 test-long: setup
 	$(BIN)/pytest -m long

@@ -313,19 +313,27 @@ def _copy_models(
 
 
 def _copy_statement(table: str, columns: dict[str, str]) -> sql.Composed:
-    """The statement that copies a model's rows of one table to every household of the model's kind."""
+    """The statement that copies a model's rows of one table to every household of the model's kind.
+
+    Row by row of the model, each for all households: so the rows of a week lie together, as a service that has lived
+    through the year would have written them.
+    """
     values = [
         _copied_value(name, kind) if name not in _SHARED else sql.Identifier("s", name)
         for name, kind in columns.items()
     ]
     return sql.SQL(
-        "INSERT INTO {table} ({names}) SELECT {values} FROM {table} s, "
-        "generate_series(%(first)s::int, %(last)s::int, %(step)s::int) AS n WHERE s.{owner} = %(employer)s"
+        "INSERT INTO {table} ({names}) SELECT {values} "
+        "FROM (SELECT * FROM {table} WHERE {owner} = %(employer)s ORDER BY {order} OFFSET 0) s "
+        "CROSS JOIN LATERAL generate_series(%(first)s::int, %(last)s::int, %(step)s::int) AS n"
     ).format(
         table=sql.Identifier(table),
         names=sql.SQL(", ").join(map(sql.Identifier, columns)),
         values=sql.SQL(", ").join(values),
         owner=sql.Identifier("id" if table == "employers" else "employer_id"),
+        order=sql.Identifier(
+            next(name for name in ("id", "paycheck_id", "payroll_id", "employee_id") if name in columns)
+        ),
     )
 
 

@@ -167,17 +167,6 @@ def test_a_paycheck_needs_its_payroll(owner: psycopg.Connection, smiths: Househo
         add_paycheck(owner, columns(smiths), uuid4(), smiths.employee_id, period="[2027-01-01,2027-01-07]")
 
 
-def test_year_to_date_is_read_from_the_index(owner: psycopg.Connection, smiths: Household) -> None:
-    with owner.transaction():
-        owner.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off")
-        plan = owner.execute(
-            "EXPLAIN SELECT code, sum(taxable_wages), sum(amount) FROM paycheck_lines "
-            "WHERE employee_id = %s AND tax_year = 2026 GROUP BY code",
-            (smiths.employee_id,),
-        ).fetchall()
-    assert "Index Only Scan using paycheck_lines_year_to_date_idx" in "\n".join(line for (line,) in plan)
-
-
 def test_ids_made_by_the_database_are_time_ordered(owner: psycopg.Connection, smiths: Household) -> None:
     later = insert(owner, "organizations", name="Later")
     assert later.version == 7

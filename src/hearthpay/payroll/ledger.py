@@ -32,8 +32,10 @@ from hearthpay.payroll.records import (
 )
 from hearthpay.payroll.register import NO_HISTORY, History
 
+#: Arrays come as one text each: the driver would look at every element.
 _BALANCES: Final = text(
-    "SELECT employee_id, codes, taxable_wages, amounts, gross_pay, net_pay, employee_taxes, employer_taxes "
+    "SELECT employee_id, array_to_string(codes, ','), array_to_string(taxable_wages, ','), "
+    "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes "
     "FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year"
 )
 _OVERLAP: Final = text(
@@ -233,12 +235,16 @@ async def read_histories(
             continue
         histories[employee] = History(
             totals=YearToDate(*year[4:]) if year is not None else YearToDate(),
-            taxable_wages=dict(zip(year[1], year[2], strict=True)) if year is not None else {},
-            amounts=dict(zip(year[1], year[3], strict=True)) if year is not None else {},
+            taxable_wages=_by_code(year[1], year[2]) if year is not None else {},
+            amounts=_by_code(year[1], year[3]) if year is not None else {},
             set_aside_balance=account.balance if account is not None else 0,
             set_aside_rule=account.rule if account is not None else None,
         )
     return histories
+
+
+def _by_code(codes: str, amounts: str) -> dict[str, int]:
+    return dict(zip(codes.split(","), map(int, amounts.split(",")), strict=True)) if codes else {}
 
 
 async def insert_payroll(
