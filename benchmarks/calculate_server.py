@@ -15,7 +15,8 @@ from hearthpay.app import create_app
 from hearthpay.clock import SystemClock
 from hearthpay.database.session import Database
 from hearthpay.http.envelope import answer
-from hearthpay.process import configure_logging, running
+from hearthpay.process import configure_logging
+from hearthpay.server import running
 
 NO_OP_PATH = "/no-op"
 
