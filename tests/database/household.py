@@ -274,7 +274,9 @@ def add_entry(
         live=live,
         payment_method="check",
         regular_hours="33.33",
+        regular_pay=100_000,
         overtime_hours=0,
+        overtime_pay=0,
         bonus=0,
         other_earnings=0,
     )

@@ -10,6 +10,11 @@ ONE_STANDING = f"(SELECT id FROM paychecks WHERE {STANDING} AND payroll_id = {PA
 ONE_REVERSING = "(SELECT id FROM paychecks WHERE reverses IS NOT NULL AND set_aside = 0 ORDER BY id LIMIT 1)"
 ON_PAPER = "payment_method = 'check'"
 LATEST = "(SELECT id FROM paychecks ORDER BY id DESC LIMIT 1)"
+#: Or else what was asked for would differ as well.
+_ASKED_ALIKE = (
+    "UPDATE payroll_entries e SET regular_pay = c.regular_pay, overtime_pay = c.overtime_pay FROM paychecks c "
+    f"WHERE c.id = {ONE_STANDING} AND e.payroll_id = c.payroll_id AND e.position = c.position"
+)
 
 
 def payroll(status: str, *, through_bank: bool = True) -> str:
@@ -30,10 +35,12 @@ DAMAGE = {
         (
             "ALTER TABLE paychecks DROP CONSTRAINT paychecks_sums",
             f"UPDATE paychecks SET regular_pay = regular_pay + 1 WHERE id = {ONE_STANDING}",
+            _ASKED_ALIKE,
         ),
         (
             "ALTER TABLE paychecks DROP CONSTRAINT paychecks_sums",
             f"UPDATE paychecks SET regular_pay = regular_pay - 1, overtime_pay = overtime_pay + 2 WHERE id = {ONE_STANDING}",
+            _ASKED_ALIKE,
         ),
     ],
     "paycheck_taxes": [
@@ -52,6 +59,7 @@ DAMAGE = {
     ],
     "entries_paid": [
         (f"UPDATE payroll_entries SET regular_hours = regular_hours + 1 WHERE payroll_id = {PAID_BY_CHECK}",),
+        (f"UPDATE payroll_entries SET regular_pay = regular_pay + 1 WHERE payroll_id = {PAID_BY_CHECK}",),
         (f"UPDATE payroll_entries SET bonus = bonus + 1 WHERE payroll_id = {payroll('failed')}",),
         (f"UPDATE payroll_entries SET position = position + 5 WHERE payroll_id = {PAID_BY_CHECK}",),
         (f"DELETE FROM payroll_entries WHERE payroll_id = {PAID_BY_CHECK}",),

@@ -131,6 +131,21 @@ def _deposit(family: Family, **pay: Any) -> dict[str, Any]:
     return {"employee_id": family.employee_id, "regular_hours": 40, "payment_method": "direct_deposit"} | pay
 
 
+async def test_what_was_approved_is_paid_whatever_becomes_of_the_hourly_rate(family: Family, town: Town):
+    """A raise after the approval is for the hours to come; a new certificate counts from the next payday on."""
+    order = family.order("2026-12-04", employees=[_deposit(family, overtime_hours=3)])
+    scheduled = data(await family.caller.post("/payroll/run", order))
+    client, headers = family.caller.client, family.caller.headers()
+    changes = {"pay_rate": 99, "overtime_rate": 199, "federal_withholding": {"elected": False}}
+    changed = await client.patch(f"/api/v1/employees/{family.employee_id}", json=changes, headers=headers)
+    assert changed.status_code == 200, changed.text
+    await town.live_through("2026-11-27", "2026-11-27")
+    before, after = scheduled["employees"][0], (await read(family, scheduled["payroll_id"]))["employees"][0]
+    assert after["earnings"] == before["earnings"]
+    assert after["gross_pay"] == before["gross_pay"]
+    assert before["employee_taxes"]["federal_income_tax"] > after["employee_taxes"]["federal_income_tax"] == 0
+
+
 async def test_two_scheduled_payrolls_of_one_employee_fire_upon_each_other(family: Family, town: Town):
     weeks = [("2026-11-16", "2026-11-22"), ("2026-11-23", "2026-11-29")]
     ids = []

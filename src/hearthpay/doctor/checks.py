@@ -139,7 +139,9 @@ def entries_paid() -> str:
         "period",
         "payment_method",
         "regular_hours",
+        "regular_pay",
         "overtime_hours",
+        "overtime_pay",
         "bonus",
         "other_earnings",
     )

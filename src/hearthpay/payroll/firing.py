@@ -64,7 +64,8 @@ _CLAIM_AGAIN: Final = text(
 _COUNT_DUE: Final = text(f"SELECT count(*) FROM (SELECT FROM payrolls WHERE {_DUE} LIMIT {10 * CHUNK}) due")
 _ENTRIES: Final = text(
     "SELECT payroll_id, employee_id, payment_method, regular_hours, overtime_hours, bonus, other_earnings, "
-    "set_aside_skip, set_aside_amount FROM payroll_entries WHERE payroll_id = ANY(:ids) ORDER BY payroll_id, position"
+    "set_aside_skip, set_aside_amount, regular_pay, overtime_pay "
+    "FROM payroll_entries WHERE payroll_id = ANY(:ids) ORDER BY payroll_id, position"
 )
 _RATES: Final = text(
     "SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates WHERE employer_id = ANY(:employers)"
@@ -267,6 +268,8 @@ async def _read(session: AsyncSession, rows: Sequence[Any]) -> list[_Due]:
                 from_cents(row.other_earnings),
                 row.set_aside_skip,
                 row.set_aside_amount,
+                from_cents(row.regular_pay),
+                from_cents(row.overtime_pay),
             )
         )
     return [

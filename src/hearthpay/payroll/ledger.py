@@ -65,7 +65,9 @@ _ENTRY_TYPES: Final = {
     "employee_id": "uuid",
     "payment_method": "text",
     "regular_hours": "numeric",
+    "regular_pay": "bigint",
     "overtime_hours": "numeric",
+    "overtime_pay": "bigint",
     "bonus": "bigint",
     "other_earnings": "bigint",
     "set_aside_skip": "boolean",
@@ -287,13 +289,15 @@ async def insert_payroll(
             entry.employee_id,
             entry.payment_method,
             entry.regular_hours,
+            _cents(paycheck.earnings.regular_pay),
             entry.overtime_hours,
+            _cents(paycheck.earnings.overtime_pay),
             _cents(entry.bonus),
             _cents(entry.other_earnings),
             entry.set_aside_skip,
             entry.set_aside_wish,
         )
-        for position, entry in enumerate(order.entries)
+        for position, (entry, paycheck) in enumerate(zip(order.entries, record.paychecks, strict=True))
     ]
     whose = {
         **owner._asdict(),

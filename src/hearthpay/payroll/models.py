@@ -98,7 +98,9 @@ class EntryRow(Base):
     live: Mapped[bool]
     payment_method: Mapped[str]
     regular_hours: Mapped[Decimal] = mapped_column(Numeric(7, 2))
+    regular_pay: Mapped[Decimal]
     overtime_hours: Mapped[Decimal] = mapped_column(Numeric(7, 2))
+    overtime_pay: Mapped[Decimal]
     bonus: Mapped[Decimal]
     other_earnings: Mapped[Decimal]
     set_aside_skip: Mapped[bool]

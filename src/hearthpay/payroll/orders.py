@@ -14,7 +14,10 @@ from hearthpay.payroll.pay_dates import PayDates
 
 
 class Entry(NamedTuple):
-    """One employee's pay of the period, as it was asked for; amounts in dollars, the wish in cents."""
+    """One employee's pay of the period, as it was asked for; amounts in dollars, the wish in cents.
+
+    The pay for hours is None until it is approved; from then on it stands, whatever becomes of the hourly rate.
+    """
 
     employee_id: UUID
     payment_method: str
@@ -24,6 +27,8 @@ class Entry(NamedTuple):
     other_earnings: Decimal
     set_aside_skip: bool = False
     set_aside_wish: int | None = None
+    regular_pay: Decimal | None = None
+    overtime_pay: Decimal | None = None
 
 
 class Order(NamedTuple):

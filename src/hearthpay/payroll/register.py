@@ -97,9 +97,9 @@ def _calculate(
     dates = order.dates
     earnings = Earnings(
         regular_hours=entry.regular_hours,
-        regular_pay=pay_for_hours(employee.pay_rate, entry.regular_hours),
+        regular_pay=_approved(entry.regular_pay, employee.pay_rate, entry.regular_hours),
         overtime_hours=entry.overtime_hours,
-        overtime_pay=pay_for_hours(employee.overtime_rate, entry.overtime_hours),
+        overtime_pay=_approved(entry.overtime_pay, employee.overtime_rate, entry.overtime_hours),
         bonus=entry.bonus,
         other_earnings=entry.other_earnings,
     )
@@ -173,6 +173,11 @@ def _calculate(
         work_state=employee.work_state,
     )
     return record, paycheck
+
+
+def _approved(pay: Decimal | None, rate: Decimal, hours: Decimal) -> Decimal:
+    """Return the pay that was approved; before that, what the hours are worth at today's rate."""
+    return pay_for_hours(rate, hours) if pay is None else pay
 
 
 def _dollars(cents: Mapping[str, int]) -> dict[str, Decimal]:

@@ -47,7 +47,9 @@ CREATE TABLE payroll_entries (
     live boolean NOT NULL DEFAULT true,
     payment_method text NOT NULL CHECK (payment_method IN ('direct_deposit', 'check', 'cash')),
     regular_hours numeric(7, 2) NOT NULL CHECK (regular_hours >= 0),
+    regular_pay bigint NOT NULL CHECK (regular_pay >= 0),
     overtime_hours numeric(7, 2) NOT NULL CHECK (overtime_hours >= 0),
+    overtime_pay bigint NOT NULL CHECK (overtime_pay >= 0),
     bonus bigint NOT NULL CHECK (bonus >= 0),
     other_earnings bigint NOT NULL CHECK (other_earnings >= 0),
     set_aside_skip boolean NOT NULL DEFAULT false,
@@ -62,13 +64,14 @@ CREATE TABLE payroll_entries (
         EXCLUDE USING gist (uuid_as_inet(employee_id) inet_ops WITH =, period WITH &&) WHERE (live)
 );
 CREATE INDEX payroll_entries_employee_id_idx ON payroll_entries (employee_id, payroll_id);
+COMMENT ON COLUMN payroll_entries.regular_pay IS 'At the rate of the approval, whatever the rate is on payday';
 COMMENT ON COLUMN payroll_entries.live IS 'False once the payroll is voided or the employee''s payment has failed';
 
 INSERT INTO payroll_entries (organization_id, employer_id, sandbox, payroll_id, position, employee_id, period, live,
-                             payment_method, regular_hours, overtime_hours, bonus, other_earnings, set_aside_skip,
-                             set_aside_amount)
+                             payment_method, regular_hours, regular_pay, overtime_hours, overtime_pay, bonus,
+                             other_earnings, set_aside_skip, set_aside_amount)
 SELECT organization_id, employer_id, sandbox, payroll_id, position, employee_id, period, live, payment_method,
-       regular_hours, overtime_hours, bonus, other_earnings, set_aside_source = 'skipped',
+       regular_hours, regular_pay, overtime_hours, overtime_pay, bonus, other_earnings, set_aside_source = 'skipped',
        CASE WHEN set_aside_source = 'override' THEN set_aside END
   FROM paychecks;
 
