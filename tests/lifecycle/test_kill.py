@@ -103,6 +103,7 @@ class Siege:
                 self.families.finish()
             self._days_after(later_kills)
             self.families.ask_all_again()
+            wait_until(self.staff.everybody_is_at_work)
             assert set(self.staff.stop().values()) == {0}
 
     def _payday(self, kills: int) -> None:

@@ -147,6 +147,15 @@ class Staff:
             workers = [each for name, each in self.running.items() if name != "api"]
             return any(each.process.poll() is None and each.has_said("at work") for each in workers)
 
+    def everybody_is_at_work(self) -> bool:
+        """Whether the API and every worker run and can be told to stop: who still starts dies of the telling."""
+        self.require_health()
+        with self._lock:
+            return all(
+                each.process.poll() is None and each.has_said("is ready at " if name == "api" else "at work")
+                for name, each in self.running.items()
+            )
+
     def kill(self, victim: str, chance: random.Random) -> None:
         """Kill a worker, the API, the database, or all of them at once."""
         wait_until(self.has_worker)
