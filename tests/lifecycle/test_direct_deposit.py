@@ -5,6 +5,9 @@ from typing import Any
 
 import psycopg
 
+from hearthpay.banking.returned import mark_returned
+from hearthpay.payroll.bank_day import advance
+from hearthpay.payroll.outcomes import undo_returned
 from tests.http.api import Account, data, refusal
 from tests.payroll.direct_deposit import Family, Town, new_family, rows, statuses
 
@@ -231,3 +234,34 @@ async def test_one_of_two_comes_back_and_the_other_stays_paid(
     assert dict(found) == {family.employee_id: 114_000, second: 0}
     live = rows(owner_connection, "SELECT employee_id::text, live FROM payroll_entries")
     assert dict(live) == {family.employee_id: True, second: False}
+
+
+async def test_what_was_never_kept_is_not_given_back(
+    town: Town, account: Account, owner_connection: psycopg.Connection
+):
+    """First the household's bank takes the debit back, then the employee's sends the wages back: nobody is owed."""
+    family = await new_family(town, account.test)
+    ran = data(await family.caller.post("/payroll/run", family.order()))
+    await town.live_through("2026-11-20", EARLIEST)
+    assert (await read(family, ran["payroll_id"]))["status"] == "completed"
+    now, day = town.clock.now(), town.clock.today()
+    for kind, code in (("debit", "R10"), ("credit", "R03")):
+        [(entry_id,)] = rows(owner_connection, "SELECT id FROM bank_entries WHERE kind = %s", kind)
+        async with town.worker.transaction(None) as session:
+            returned = await mark_returned(session, now, {entry_id: code})
+            await undo_returned(session, returned, day, now)
+    detail = await read(family, ran["payroll_id"])
+    assert detail["status"] == "failed"
+    assert rows(owner_connection, "SELECT kind, status FROM bank_entries ORDER BY id") == [
+        ("debit", "returned"),
+        ("credit", "returned"),
+    ]
+    assert rows(owner_connection, "SELECT gross_pay FROM year_balances") == [(0,)]
+
+
+async def test_money_that_waits_for_a_bank_that_is_not_configured_is_told(family: Family, town: Town):
+    data(await family.caller.post("/payroll/run", family.order()))
+    town.go_to("2026-11-20", 15)
+    report = await advance(town.worker, town.ring, None, town.clock)
+    assert any("no bank is configured" in problem for problem in report.problems)
+    assert (await town.work()).problems == ()

@@ -36,6 +36,9 @@ _STILL_DUE: Final = text(
     "SELECT EXISTS (SELECT FROM payrolls WHERE status = 'scheduled' "
     "AND coalesce(next_attempt_at, scheduled_send_at) <= :cut_off)"
 )
+_WAITING: Final = text(
+    "SELECT count(*) FROM bank_entries WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off"
+)
 _log = structlog.get_logger("hearthpay.bank")
 
 
@@ -100,6 +103,11 @@ async def advance(
             delivered = await deliver_files(database, ring, bank.gateway, clock)
         except GatewayError as error:
             problems.append(f"the bank cannot be reached, files wait to be delivered: {error}")
+    if bank is None:
+        async with database.transaction(None) as session:
+            waiting = await session.scalar(_WAITING, {"cut_off": cut_off})
+        if waiting:
+            problems.append(f"{waiting} payments wait to be sent, but no bank is configured for this worker")
     for problem in problems:
         _log.error("bank problem", problem=problem)
     return BankDayReport(

@@ -31,6 +31,7 @@ from hearthpay.payroll.orders import Entry, Order, Payee, read_payees
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PayrollRecord
 from hearthpay.payroll.register import History, calculate_payroll
+from hearthpay.payroll.reversal import release_periods
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.money import from_cents
 
@@ -82,7 +83,6 @@ _PUT_OFF: Final = text(
     "UPDATE payrolls SET attempts = attempts + 1, next_attempt_at = :next_attempt_at, "
     "failure = CAST(:failure AS jsonb) WHERE id = :id AND status = 'scheduled' AND attempts = :attempts RETURNING true"
 )
-_RELEASE: Final = text("UPDATE payroll_entries SET live = false WHERE payroll_id = :id AND live")
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +372,7 @@ async def _put_off(
             )
             for_good = bool(moved)
             if moved:
-                await session.execute(_RELEASE, {"id": payroll_id})
+                await release_periods(session, payroll_id)
     _log.error(
         "a payroll could not be sent",
         payroll_id=str(payroll_id),

@@ -30,6 +30,7 @@ from hearthpay.banking.entries import (
 )
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.returned import ReturnedEntry
+from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.payroll import escrow
 from hearthpay.payroll.failures import Failure
 from hearthpay.payroll.lifecycle import Cause, Status, move
@@ -37,8 +38,6 @@ from hearthpay.payroll.reversal import release_periods, reverse_paychecks
 
 _log = structlog.get_logger("hearthpay.payroll")
 
-#: Banking days from a debit's effective date to the day on which it can no longer bounce for want of funds.
-_SETTLING_DAYS: Final = 2
 _STANDING: Final = text(
     "SELECT c.id, c.payroll_id, c.net_pay, p.pay_date FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
     "WHERE c.payroll_id = ANY(:payrolls) AND c.payment_method = 'direct_deposit' AND c.reverses IS NULL "
@@ -52,6 +51,11 @@ _DEPOSITS_OF: Final = text(
 )
 _ALL_ON_BANK: Final = text(
     "SELECT NOT EXISTS (SELECT FROM payroll_entries WHERE payroll_id = :id AND payment_method <> 'direct_deposit')"
+)
+#: What the household's bank has taken back is not there to be given back.
+_COLLECTED: Final = text(
+    "SELECT EXISTS (SELECT FROM bank_entries "
+    "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))"
 )
 _NOTE_FAILURE: Final = text("UPDATE payrolls SET failure = CAST(:failure AS jsonb) WHERE id = :id")
 
@@ -93,7 +97,7 @@ async def undo_returned(
     """Act on entries that the bank has returned; `day` is the next cut-off at which money can be sent.
 
     A debit is presented again where its code allows, else its payroll fails and nobody is paid. A direct deposit is
-    undone, its money goes back to the household, and the payroll has failed for that employee.
+    undone, what was collected for it goes back to the household, and the payroll has failed for that employee.
     """
     for entry in returned:
         if entry.kind == "debit":
@@ -137,7 +141,7 @@ def _may_be_presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: 
     """Whether a debit may be tried once more, and its wages still be paid within their tax year."""
     if entry.return_class != "retry" or entry.attempt > return_codes().attempts:
         return False
-    funded = add_banking_days(next_banking_day(day), _SETTLING_DAYS)
+    funded = add_banking_days(next_banking_day(day), RETURN_DAYS)
     return next_banking_day(funded).year == tax_year
 
 
@@ -158,7 +162,8 @@ async def _credit_returned(
         for posting in undone
         if posting.reverses is not None
     ]
-    await refund(session, now, back)
+    if await session.scalar(_COLLECTED, {"id": entry.payroll_id}):
+        await refund(session, now, back)
     earlier = tuple(UUID(found) for found in (payroll.failure or {}).get("employees", ()))
     employees = earlier if entry.employee_id is None else (*earlier, entry.employee_id)
     await _fail(session, entry.payroll_id, payroll.status, _failure(entry, employees), now)
