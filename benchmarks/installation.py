@@ -12,8 +12,9 @@ from uuid import UUID
 from hearthpay.accounts import service as accounts
 from hearthpay.clock import SystemClock
 from hearthpay.database.session import Database
-from hearthpay.database.startup import open_database
+from hearthpay.database.startup import Addresses, open_database
 from hearthpay.http.auth import SCOPES
+from hearthpay.security.tenant_seal import TenantSeal
 
 #: Load comes from one key, and one household has everybody. A limit is kept: counting is part of every request.
 _ROOM: Final = {"requests_per_day": 1_000_000_000, "employees_per_household": None}
@@ -26,6 +27,8 @@ class Installation:
     database: Database
     service_url: str
     owner_url: str
+    owner: str
+    seal: TenantSeal
     organization_id: UUID
     key: str
     key_id: UUID
@@ -37,7 +40,7 @@ async def installation() -> AsyncIterator[Installation]:
     print("Starting a private PostgreSQL …", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="hearthpay-bench-"))
     try:
-        async with open_database(folder, None) as opened:
+        async with open_database(folder, Addresses()) as opened:
             assert opened.embedded is not None
             clock = SystemClock()
             async with opened.as_operator() as operator, operator.transaction(None) as session:
@@ -48,6 +51,8 @@ async def installation() -> AsyncIterator[Installation]:
                 database=opened.database,
                 service_url=opened.embedded.service_url(),
                 owner_url=opened.owner_url,
+                owner=opened.installation.owner,
+                seal=opened.installation.seal,
                 organization_id=organization.id,
                 key=key.text,
                 key_id=key.id,

@@ -23,7 +23,7 @@ from psycopg import sql
 from benchmarks.event_loop import new_event_loop
 from benchmarks.payday_data import Payday, make_payday
 from benchmarks.report import Aim, Row, print_table
-from hearthpay.database.startup import open_database
+from hearthpay.database.startup import Addresses, open_database
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 
 WORKERS: Final = 2
@@ -62,7 +62,7 @@ async def payday(households: int, history: int) -> Outcome:
     """Make a payday in a database of its own, fire it, and put its rows back bare."""
     folder = Path(tempfile.mkdtemp(prefix="hearthpay-payday-"))
     try:
-        async with open_database(folder, None) as opened:
+        async with open_database(folder, Addresses()) as opened:
             assert opened.embedded is not None
             ring = KeyRing((EncryptionKey.generate(),))
             print(f"{households:,} households with {history} earlier paychecks each …", flush=True)

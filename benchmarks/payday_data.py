@@ -22,7 +22,9 @@ from hearthpay.accounts import service as accounts
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
 from hearthpay.banking.calendar import CUT_OFF, LEAD_DAYS, add_banking_days
 from hearthpay.clock import BUSINESS_TIME, FixedClock
-from hearthpay.database.session import Database, psycopg_url
+from hearthpay.database.address import psycopg_url
+from hearthpay.database.migrations import read
+from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
 from hearthpay.employees.schemas import NewEmployee
 from hearthpay.employees.service import create_employee
@@ -118,7 +120,9 @@ async def make_payday(
         raise ValueError(f"history must be 0 to {MOST_HISTORY}")
     due_at = datetime.datetime.combine(PAYDAY, CUT_OFF, BUSINESS_TIME).astimezone(datetime.UTC)
     clock = FixedClock(due_at - _WEEK)
-    owner, service = Database(owner_url, pool_size=1), Database(service_url, pool_size=1)
+    known = read(owner_url)
+    owner = Database(owner_url, role=known.owner, pool_size=1)
+    service = Database(service_url, role=known.roles.service, seal=known.seal, pool_size=1)
     try:
         async with owner.transaction(None) as session:
             organization = await accounts.create_organization(session, clock, "Payday")

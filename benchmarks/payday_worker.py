@@ -15,7 +15,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from benchmarks.event_loop import new_event_loop
 from hearthpay.banking.calendar import is_banking_day
 from hearthpay.clock import FixedClock
-from hearthpay.database.session import WORKER_ROLE, Database
+from hearthpay.database.embedded import ROLES
+from hearthpay.database.session import Database
 from hearthpay.payroll import register
 from hearthpay.payroll.firing import fire_due
 from hearthpay.taxes import calculate_paycheck, rulebook_for
@@ -56,7 +57,7 @@ class Stopwatch:
 
 async def main(owner_url: str, now: str) -> None:
     clock = FixedClock(datetime.fromisoformat(now))
-    database = Database(owner_url, role=WORKER_ROLE, pool_size=2)
+    database = Database(owner_url, role=ROLES.worker, pool_size=2)
     async with database.transaction(None):
         rules = rulebook_for(clock.today())
     for state in ("CA", "IL", "NY", "TX"):

@@ -23,6 +23,7 @@ from uuid_utils.compat import uuid7
 from benchmarks.installation import Installation
 from benchmarks.report import Aim, Row, spread
 from hearthpay.clock import SystemClock
+from hearthpay.database.embedded import ROLES
 from hearthpay.database.session import Database
 from hearthpay.employees.schemas import NewEmployee
 from hearthpay.employees.service import create_employee
@@ -99,7 +100,7 @@ async def measure(installation: Installation) -> list[Row]:
             await run_payroll(session, actor, clock, request, offered=False)
         return time.perf_counter() - started
 
-    spare = Database(installation.service_url, pool_size=1)
+    spare = Database(installation.service_url, role=ROLES.service, seal=installation.seal, pool_size=1)
     try:
         async with spare.transaction(None) as session:
             pooled = await (await session.connection()).get_raw_connection()
@@ -158,7 +159,7 @@ async def _replay(connection: psycopg.AsyncConnection[Any], statements: list[Sta
 
 async def _check(installation: Installation, payrolls: int) -> None:
     """Make sure that every replay wrote what a run writes; RuntimeError where it did not."""
-    owner = Database(installation.owner_url, pool_size=1)
+    owner = Database(installation.owner_url, role=installation.owner, pool_size=1)
     counts = text(
         "SELECT (SELECT count(*) FROM payrolls), (SELECT count(*) FROM paychecks), "
         "(SELECT count(*) FROM audit_log WHERE action = 'payroll.run'), "

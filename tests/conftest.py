@@ -13,9 +13,10 @@ import pytest
 import pytest_asyncio
 
 from hearthpay.clock import FixedClock
-from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES, EmbeddedServer
 from hearthpay.database.migrations import migrate
-from hearthpay.database.session import WORKER_ROLE, Database
+from hearthpay.database.session import Database
+from tests.database.sealing import service_database
 
 # Children before their parents.
 TABLES = (
@@ -44,6 +45,9 @@ TABLES = (
 
 # What belongs to the installation and to no tenant: the service's role has no right to any of it.
 INSTALLATION_TABLES = ("bank_files", "bank_trace_numbers", "bank_intake")
+
+# What the migrations themselves wrote, and no test empties.
+OWN_TABLES = ("installation", "alembic_version")
 
 
 @pytest.fixture
@@ -82,7 +86,7 @@ def empty_tables(owner_connection: psycopg.Connection) -> None:
 @pytest_asyncio.fixture(scope="session")
 async def service_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
     """The service's connections, kept open through the run; tests ask for `database`."""
-    pool = Database(server.service_url())
+    pool = service_database(server.service_url())
     yield pool
     await pool.dispose()
 
@@ -90,7 +94,7 @@ async def service_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
 @pytest_asyncio.fixture(scope="session")
 async def owner_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
     """The owner's connections, kept open through the run; tests ask for `owner_database`."""
-    pool = Database(server.owner_url(), pool_size=2)
+    pool = Database(server.owner_url(), role=OWNER_ROLE, pool_size=2)
     yield pool
     await pool.dispose()
 
@@ -98,7 +102,7 @@ async def owner_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
 @pytest_asyncio.fixture(scope="session")
 async def worker_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
     """The clockwork's connections, kept open through the run; tests ask for `worker_database`."""
-    pool = Database(server.owner_url(), role=WORKER_ROLE)
+    pool = Database(server.worker_url(), role=ROLES.worker)
     yield pool
     await pool.dispose()
 
@@ -119,6 +123,15 @@ def owner_database(owner_pool: Database, empty_tables: None) -> Database:
 def worker_database(worker_pool: Database, empty_tables: None) -> Database:
     """The same empty database as the clockwork uses it: every tenant's rows, but few rights."""
     return worker_pool
+
+
+@pytest.fixture
+def temporary_tables(owner_connection: psycopg.Connection) -> Iterator[None]:
+    """For once the service may make temporary tables, to try what they would be good for."""
+    right = f"TEMPORARY ON DATABASE {DATABASE}"
+    owner_connection.execute(f"GRANT {right} TO {ROLES.service}")
+    yield
+    owner_connection.execute(f"REVOKE {right} FROM {ROLES.service}")
 
 
 def plain_url(url: str) -> str:

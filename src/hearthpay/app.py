@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
-from sqlalchemy import text
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
@@ -18,7 +17,9 @@ from starlette.routing import BaseRoute
 from hearthpay import __version__
 from hearthpay.banking.routes import router as banking
 from hearthpay.clock import Clock
-from hearthpay.database.session import Database, DatabaseUnavailable
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.readiness import require_ready
+from hearthpay.database.session import Database
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
 from hearthpay.http import errors, metrics, runtime
@@ -150,10 +151,10 @@ async def healthz(request: Request) -> Response:
 
 
 async def readyz(request: Request) -> Response:
-    """Whether the service can do its work: its database answers."""
+    """Whether the service can do its work: its database takes writes and has the schema of this program."""
     try:
-        async with asyncio.timeout(_READY_WITHIN), runtime_of(request).database.transaction(None) as session:
-            await session.execute(text("SELECT 1"))
+        async with asyncio.timeout(_READY_WITHIN):
+            await require_ready(runtime_of(request).database)
     except TimeoutError as error:
         raise DatabaseUnavailable("the database did not answer the readiness probe in time") from error
     return answer(request, {"status": "ready"})

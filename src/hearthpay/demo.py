@@ -18,8 +18,7 @@ from hearthpay.app import create_app
 from hearthpay.banking.accounts import AccountDetails, connect_household_account
 from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import Clock, FixedClock, SystemClock
-from hearthpay.database.session import WORKER_ROLE, Database
-from hearthpay.database.startup import OpenedDatabase, open_database
+from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
 from hearthpay.employers.models import Employer
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import SCOPES
@@ -122,11 +121,8 @@ class Town:
 
     async def work(self) -> None:
         """Let the clockwork do what is due."""
-        database = Database(self.opened.owner_url, role=WORKER_ROLE, pool_size=1)
-        try:
+        async with self.opened.as_worker(1) as database:
             await advance(database, self.ring, None, self.clock)
-        finally:
-            await database.dispose()
 
 
 async def run_demo() -> int:
@@ -136,7 +132,7 @@ async def run_demo() -> int:
     folder = Path(tempfile.mkdtemp(prefix="hearthpay-demo-"))
     try:
         with console.status("Starting a private PostgreSQL …") as status:
-            async with open_database(folder, None) as opened:
+            async with open_database(folder, Addresses()) as opened:
                 status.stop()
                 await _show(console, opened)
     finally:

@@ -17,7 +17,7 @@ from fastapi import FastAPI
 from hearthpay.app import create_app
 from hearthpay.banking.originator import BankSettingsError, load_bank
 from hearthpay.clock import Clock, SystemClock
-from hearthpay.database.startup import open_database
+from hearthpay.database.startup import Addresses, open_database
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.metrics import TOKEN_VARIABLE
 from hearthpay.http.rate_limit import rate_limits
@@ -79,6 +79,7 @@ async def running(
         config = uvicorn.Config(
             app,
             http=_connections(deadlines),
+            ws="none",
             log_config=None,
             access_log=False,
             server_header=False,
@@ -119,7 +120,7 @@ async def serve(
     host: str,
     port: int,
     data_dir: Path | None,
-    database_url: str | None,
+    addresses: Addresses,
     clock: Clock | None = None,
     *,
     with_worker: bool = False,
@@ -139,8 +140,7 @@ async def serve(
     except (ValueError, MailSettingsError, BankSettingsError) as error:
         raise SystemExit(f"hearthpay: {error}") from None
     print("Starting the database …", flush=True)  # noqa: T201
-    service_url = os.environ.get("DATABASE_SERVICE_URL") or None
-    async with open_database(data_dir, database_url, service_url) as opened, supervised(opened):
+    async with open_database(data_dir, addresses) as opened, supervised(opened):
         try:
             ring = key_ring_of(opened)
         except KeyRingError as error:

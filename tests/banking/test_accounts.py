@@ -222,7 +222,7 @@ def _send(owner: psycopg.Connection, effective: date) -> None:
     owner.execute(
         "INSERT INTO bank_files (id, name, cut_off, status, entries, debit_total, credit_total, sha256, "
         "sealed_content, nonce, key_id, created_at) "
-        "VALUES (uuidv7(), 'f', '2026-11-20', 'built', 1, 0, 0, %s, '', %s, 'k', now())",
+        "VALUES (new_id(), 'f', '2026-11-20', 'built', 1, 0, 0, %s, '', %s, 'k', now())",
         (b"\0" * 32, b"\0" * 12),
     )
     owner.execute(

@@ -97,7 +97,7 @@ async def test_what_is_in_order_is_passed_over_in_silence(world: World) -> None:
         (
             """
             INSERT INTO bank_entries SELECT r.* FROM bank_entries o, jsonb_populate_record(o, jsonb_build_object(
-                'id', uuidv7(), 'kind', 'refund', 'status', 'pending', 'file_id', NULL, 'trace_number', NULL,
+                'id', new_id(), 'kind', 'refund', 'status', 'pending', 'file_id', NULL, 'trace_number', NULL,
                 'amount', 5)) r WHERE o.paycheck_id = %(paycheck)s
             """,
             ["refund_differs"],
@@ -174,11 +174,11 @@ async def test_a_payout_is_held_against_its_movement(world: World) -> None:
     family = await world.family()
     world.owner.execute(
         "WITH m AS (INSERT INTO escrow_movements (id, organization_id, employer_id, sandbox, employee_id, kind, "
-        "payment_method, amount, balance, created_at) VALUES (uuidv7(), %(organization_id)s, %(employer_id)s, "
+        "payment_method, amount, balance, created_at) VALUES (new_id(), %(organization_id)s, %(employer_id)s, "
         "%(sandbox)s, %(employee)s, 'payout', 'direct_deposit', -700, 0, now()) RETURNING id) "
         "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, employee_id, "
         "escrow_movement_id, amount, status, send_on, settle_on, created_at, updated_at) "
-        "SELECT uuidv7(), %(organization_id)s, %(employer_id)s, %(sandbox)s, 'payout', b.id, %(employee)s, m.id, "
+        "SELECT new_id(), %(organization_id)s, %(employer_id)s, %(sandbox)s, 'payout', b.id, %(employee)s, m.id, "
         "701, 'pending', '2026-11-20', '2026-11-23', now(), now() "
         "FROM m, bank_accounts b WHERE b.employee_id = %(employee)s",
         {**family.tenant_columns, "employee": family.employee_ids[0]},

@@ -13,19 +13,16 @@ import pytest
 from psycopg import errors, sql
 from psycopg.rows import scalar_row
 
-from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.database.session import SERVICE_ROLE
+from hearthpay.database.embedded import ROLES, EmbeddedServer
+from hearthpay.database.migrations import migrate
+from hearthpay.security.tenant_seal import TenantSeal
 from tests.boundary.worlds import fingerprint
 from tests.conftest import TABLES, plain_url
 from tests.database.household import Household, add_household, add_organization
+from tests.database.sealing import enter, seal_of
 
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
-_SEE_MORE: Final = {"authenticate_api_key", "clear_sandbox_household", "find_invitation"}
-
-_ENTER: Final = (
-    "SELECT set_config('hearthpay.organization_id', %s, false), set_config('hearthpay.sandbox', %s, false), "
-    "set_config('hearthpay.employer_id', %s, false)"
-)
+_SEE_MORE: Final = {"authenticate_api_key", "clear_sandbox_household", "current_tenant", "find_invitation"}
 
 
 @pytest.fixture
@@ -46,8 +43,8 @@ def households(owner_connection: psycopg.Connection, empty_tables: None) -> list
 
 
 def _enter(service: psycopg.Connection, household: Household, *, narrowed: bool = False) -> None:
-    chosen = str(household.employer_id) if narrowed else ""
-    service.execute(_ENTER, (str(household.organization_id), str(household.sandbox).lower(), chosen))
+    chosen = household.employer_id if narrowed else None
+    enter(service, household.organization_id, sandbox=household.sandbox, employer_id=chosen)
 
 
 def _columns(owner: psycopg.Connection, table: str, privilege: str) -> list[str]:
@@ -59,7 +56,7 @@ def _columns(owner: psycopg.Connection, table: str, privilege: str) -> list[str]
             "JOIN information_schema.columns c USING (table_schema, table_name, column_name) "
             "WHERE p.grantee = %s AND p.privilege_type = %s AND p.table_name = %s AND c.is_generated = 'NEVER' "
             "ORDER BY c.ordinal_position",
-            (SERVICE_ROLE, privilege, table),
+            (ROLES.service, privilege, table),
         )
     ]
 
@@ -129,20 +126,20 @@ def test_the_service_may_delete_nothing_and_owns_nothing(owner_connection: psyco
         "SELECT table_name, privilege_type FROM information_schema.table_privileges "
         "WHERE grantee IN (%s, 'PUBLIC') AND table_schema = 'public' "
         "AND privilege_type NOT IN ('SELECT', 'INSERT', 'UPDATE')",
-        (SERVICE_ROLE,),
+        (ROLES.service,),
     ).fetchall()
     assert granted == []
     owned = owner_connection.execute(
         "SELECT oid::regclass FROM pg_class WHERE pg_get_userbyid(relowner) = %s "
         "UNION ALL SELECT oid::regclass FROM pg_class c "
         "WHERE relnamespace = 'public'::regnamespace AND relkind IN ('v', 'm', 'f', 'p')",
-        (SERVICE_ROLE,),
+        (ROLES.service,),
     ).fetchall()
     assert owned == [], "a view reads with its owner's eyes, a partition may lack its parent's policies"
     blind = owner_connection.execute(
         "SELECT rolsuper, rolbypassrls, rolcreaterole, rolcreatedb, rolreplication, "
         "(SELECT count(*) FROM pg_auth_members WHERE member = r.oid) FROM pg_roles r WHERE rolname = %s",
-        (SERVICE_ROLE,),
+        (ROLES.service,),
     ).fetchone()
     assert blind == (False, False, False, False, False, 0)
 
@@ -185,8 +182,75 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
     assert fingerprint(owner_connection) == before
 
 
+def test_the_service_can_make_nothing_of_its_own(service: psycopg.Connection) -> None:
+    for statement in (
+        "CREATE TEMP TABLE t (id int)",
+        "CREATE TABLE t (id int)",
+        "CREATE SCHEMA s",
+        "CREATE FUNCTION f() RETURNS int LANGUAGE sql RETURN 1",
+        "SELECT lo_create(0)",
+        "SELECT lo_from_bytea(0, 'x')",
+        "SELECT lo_put(1, 0, 'x')",
+    ):
+        with pytest.raises(errors.InsufficientPrivilege):
+            service.execute(statement)
+
+
+def test_the_acting_roles_reach_no_other_database(server: EmbeddedServer) -> None:
+    for url in (server.service_url(), server.worker_url()):
+        for database in ("postgres", "template1"):
+            with pytest.raises(psycopg.OperationalError, match="does not have CONNECT privilege"):
+                psycopg.connect(plain_url(url).replace("/hearthpay?", f"/{database}?"))
+
+
+def test_settings_that_a_role_gave_itself_do_not_last(
+    server: EmbeddedServer, owner_connection: psycopg.Connection, service: psycopg.Connection
+) -> None:
+    """PostgreSQL lets every role change its own: what counts is set in each transaction, and migrating forgets them."""
+    service.execute("ALTER ROLE CURRENT_USER SET search_path = pg_temp")
+    service.execute("ALTER ROLE CURRENT_USER IN DATABASE hearthpay SET statement_timeout = '1ms'")
+    given = "SELECT count(*) FROM pg_db_role_setting"
+    assert owner_connection.execute(given).fetchone() == (2,)
+    migrate(server.owner_url())
+    assert owner_connection.execute(given).fetchone() == (0,)
+
+
+def test_a_tenant_that_was_not_signed_is_refused(
+    service: psycopg.Connection, households: list[Household]
+) -> None:
+    """Whatever a smuggled statement names as its tenant: without the program's signature it sees nothing at all."""
+    own, _, other, _ = households
+    claim = seal_of(service).claim(own.organization_id, sandbox=False, employer_id=own.employer_id)
+    named, _, signature = claim.rpartition(" ")
+    organization, mode, household = named.split(" ")
+    forged = [
+        f"{other.organization_id} {mode} {household} {signature}",
+        f"{organization} t {household} {signature}",
+        f"{organization} {mode}  {signature}",
+        f"{organization} {mode} {other.employer_id} {signature}",
+        f"{named} {signature[:-1]}",
+        f"{named} {TenantSeal(bytes(32)).claim(own.organization_id, sandbox=False, employer_id=None)[-64:]}",
+        f"{named} ",
+        named,
+        " ",
+        "x",
+    ]
+    for setting in forged:
+        service.execute("SELECT set_config('hearthpay.tenant', %s, false)", (setting,))
+        for statement in ("SELECT * FROM employees", "SELECT * FROM clear_sandbox_household(new_id(), true)"):
+            with pytest.raises(errors.InsufficientPrivilege, match="not signed"):
+                service.execute(statement)
+    service.execute("SELECT set_config('hearthpay.tenant', %s, false)", (claim,))
+    assert service.execute("SELECT id FROM employees").fetchall() == [(own.employee_id,)]
+    with pytest.raises(errors.InsufficientPrivilege):
+        service.execute("SELECT tenant_secret FROM installation")
+
+
 def test_shadows_of_tables_deceive_no_function(
-    owner_connection: psycopg.Connection, service: psycopg.Connection, households: list[Household]
+    owner_connection: psycopg.Connection,
+    service: psycopg.Connection,
+    households: list[Household],
+    temporary_tables: None,
 ) -> None:
     """Temporary tables come first in the caller's search path; in these functions they do not."""
     real, sandbox, other, _ = households
@@ -210,7 +274,10 @@ def test_shadows_of_tables_deceive_no_function(
 
 
 def test_a_condition_that_talks_is_asked_about_own_rows_only(
-    service: psycopg.Connection, households: list[Household]
+    owner_connection: psycopg.Connection,
+    service: psycopg.Connection,
+    households: list[Household],
+    temporary_tables: None,
 ) -> None:
     """A condition may report, or fail on, every row it is shown: the policies come before it."""
     own = households[0]
@@ -279,9 +346,9 @@ def test_an_own_row_cannot_hang_on_anothers(service: psycopg.Connection, househo
     for employer_id in (*(other.employer_id for other in others), uuid4()):
         with pytest.raises(errors.ForeignKeyViolation) as refused:
             service.execute(
-                "INSERT INTO employees (organization_id, employer_id, sandbox, first_name, last_name, work_state, "
+                "INSERT INTO employees (id, organization_id, employer_id, sandbox, first_name, last_name, work_state, "
                 "residence_state, pay_rate_cents, overtime_rate_cents, pay_frequency, start_date) "
-                "VALUES (%s, %s, false, 'A', 'B', 'CA', 'CA', 1, 1, 'weekly', '2026-01-01')",
+                "VALUES (new_id(), %s, %s, false, 'A', 'B', 'CA', 'CA', 1, 1, 'weekly', '2026-01-01')",
                 (own.organization_id, employer_id),
             )
         told.add(str(refused.value).replace(str(employer_id), "…"))
@@ -304,7 +371,8 @@ def test_the_tenant_is_the_transactions_own_word(
 
     with service.transaction():
         for household in (mine, theirs, mine):
-            service.execute(_ENTER.replace("false)", "true)"), (str(household.organization_id), "false", ""))
+            claim = seal_of(service).claim(household.organization_id, sandbox=False, employer_id=None)
+            service.execute("SELECT set_config('hearthpay.tenant', %s, true)", (claim,))
             assert visible() == [household.organization_id]
     assert visible() == []
     with psycopg.connect(plain_url(server.service_url()), autocommit=True) as another:

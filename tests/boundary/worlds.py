@@ -142,9 +142,9 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
     person = await caller.post("/employees", {**world.person("Ana"), "employer_id": world.employer_id})
     world.employee_id = data(person, 201)["id"]
     owner.execute(
-        "INSERT INTO vault (organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, "
-        "key_id, last_four) SELECT organization_id, employer_id, sandbox, 'employee', id, 'ssn', %s, %s, 'k', '0000' "
-        "FROM employees WHERE id = %s",
+        "INSERT INTO vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, "
+        "nonce, key_id, last_four) SELECT new_id(), organization_id, employer_id, sandbox, 'employee', id, 'ssn', %s, "
+        "%s, 'k', '0000' FROM employees WHERE id = %s",
         (world.word.encode() * 3, b"\x00" * 12, world.employee_id),
     )
     run = await caller.post(

@@ -46,6 +46,8 @@ _WITHOUT_ID = (
 
 def insert(connection: psycopg.Connection, table: str, **values: Any) -> UUID:
     """Insert one row and return its id, or the organization's for a table without one."""
+    if table not in _WITHOUT_ID:
+        values = {"id": uuid7()} | values
     columns = ", ".join(values)
     places = ", ".join(f"%({name})s" for name in values)
     result = "organization_id" if table in _WITHOUT_ID else "id"

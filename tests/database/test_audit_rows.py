@@ -9,11 +9,11 @@ import pytest
 from psycopg import errors
 
 from tests.database.household import Household
-from tests.database.test_row_level_security import enter
+from tests.database.sealing import enter
 
 INSERT = (
-    "INSERT INTO audit_log (organization_id, employer_id, sandbox, actor_kind, action) "
-    "VALUES (%s, %s, %s, 'key', 'employee.update')"
+    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action) "
+    "VALUES (new_id(), %s, %s, %s, 'key', 'employee.update')"
 )
 
 

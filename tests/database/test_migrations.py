@@ -45,7 +45,7 @@ def test_migrating_again_changes_nothing(new_database: NewDatabase) -> None:
     migrate(url)
     assert tables(url) == {*TABLES, *INSTALLATION_TABLES, "alembic_version"}
     with psycopg.connect(plain_url(url)) as connection:
-        connection.execute("INSERT INTO organizations (name) VALUES ('Smith')")
+        connection.execute("INSERT INTO organizations (id, name) VALUES (new_id(), 'Smith')")
     migrate(url)
     migrate(url)
     with psycopg.connect(plain_url(url)) as connection:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -13,27 +13,13 @@ from hearthpay.database.embedded import OWNER_ROLE
 from hearthpay.database.session import Database, Tenant
 from tests.conftest import INSTALLATION_TABLES, TABLES
 from tests.database.household import Household, add_household, insert
+from tests.database.sealing import enter
 
 HOUSEHOLD_TABLES = tuple(
     table
     for table in TABLES
     if table not in ("organizations", "employers", "idempotency_keys", "assigned_rates")
 )
-
-
-def enter(
-    connection: psycopg.Connection,
-    organization_id: UUID,
-    *,
-    sandbox: bool = False,
-    employer_id: UUID | None = None,
-) -> None:
-    """Name the tenant for the rest of the session."""
-    connection.execute(
-        "SELECT set_config('hearthpay.organization_id', %s, false), set_config('hearthpay.sandbox', %s, false), "
-        "set_config('hearthpay.employer_id', %s, false)",
-        (str(organization_id), str(sandbox).lower(), "" if employer_id is None else str(employer_id)),
-    )
 
 
 def count(connection: psycopg.Connection, table: str) -> int:
@@ -203,7 +189,7 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "DELETE FROM employers",
         "DELETE FROM idempotency_keys",
         "UPDATE idempotency_keys SET request_hash = ''",
-        "INSERT INTO organizations (name) VALUES ('x')",
+        "INSERT INTO organizations (id, name) VALUES (new_id(), 'x')",
         "UPDATE organizations SET name = 'x'",
         "UPDATE api_keys SET revoked_at = NULL",
         "DELETE FROM api_keys",
@@ -230,7 +216,8 @@ def test_the_service_may_do_its_work(service: psycopg.Connection, smiths: Househ
     assert service.execute("UPDATE employees SET status = 'terminated'").rowcount == 1
     # A deed that concerns the whole organization can be noted from within a household's transaction.
     service.execute(
-        "INSERT INTO audit_log (organization_id, actor_kind, action) VALUES (%s, 'key', 'organization.note')",
+        "INSERT INTO audit_log (id, organization_id, actor_kind, action) "
+        "VALUES (new_id(), %s, 'key', 'organization.note')",
         (smiths.organization_id,),
     )
 
@@ -240,7 +227,7 @@ def test_every_table_is_guarded(owner: psycopg.Connection) -> None:
         "SELECT relname, relrowsecurity AND relforcerowsecurity FROM pg_class "
         "WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' AND relname <> 'alembic_version'"
     ).fetchall()
-    assert dict(rows) == dict.fromkeys(TABLES + INSTALLATION_TABLES, True)
+    assert dict(rows) == dict.fromkeys((*TABLES, *INSTALLATION_TABLES, "installation"), True)
 
 
 def test_a_key_is_found_before_its_tenant_is_known(

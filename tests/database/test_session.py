@@ -14,8 +14,10 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.database.session import Database, DatabaseUnavailable, Tenant, psycopg_url
+from hearthpay.database.address import psycopg_url
+from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.session import Database, Tenant
 from tests.conftest import plain_url
 from tests.database.household import Household
 
@@ -142,7 +144,7 @@ async def test_the_callers_own_error_survives_a_connection_that_is_cut(
 
 
 async def test_a_transaction_waits_for_a_server_which_is_being_restarted(mortal: EmbeddedServer) -> None:
-    database = Database(mortal.owner_url())
+    database = Database(mortal.owner_url(), role=OWNER_ROLE)
     try:
         async with database.transaction(None) as session:
             await session.execute(text("CREATE TABLE marks (id int)"))
@@ -171,7 +173,7 @@ async def test_a_server_that_stays_away_is_reported(
     mortal: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("hearthpay.database.session.RECONNECT_SECONDS", 0.5)
-    database = Database(mortal.owner_url())
+    database = Database(mortal.owner_url(), role=OWNER_ROLE)
     mortal.stop()
     try:
         with pytest.raises(DatabaseUnavailable):

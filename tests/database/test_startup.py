@@ -14,7 +14,8 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ProgrammingError
 
 from hearthpay.database.embedded import EmbeddedServer, EmbeddedServerError, default_data_dir
-from hearthpay.database.startup import ServiceLoginError, open_database
+from hearthpay.database.migrations import migrate
+from hearthpay.database.startup import Addresses, ServiceLoginError, open_database
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization
 
@@ -22,18 +23,18 @@ WHO = text("SELECT current_user")
 
 
 async def test_the_embedded_database_is_ready_and_gone_with_the_block(data_dir: Path) -> None:
-    async with open_database(data_dir, None) as opened:
+    async with open_database(data_dir, Addresses()) as opened:
         assert opened.embedded is not None
         assert opened.embedded.is_alive()
         async with opened.database.transaction(None) as session:
             assert await session.scalar(WHO) == "hearthpay_service"
         async with opened.as_operator() as operator, operator.transaction(None) as session:
             assert await session.scalar(WHO) == "hearthpay_owner"
-            await session.execute(text("INSERT INTO organizations (name) VALUES ('Smith')"))
+            await session.execute(text("INSERT INTO organizations (id, name) VALUES (new_id(), 'Smith')"))
     assert not opened.embedded.is_alive()
 
     began = time.monotonic()
-    async with open_database(data_dir, None) as opened:
+    async with open_database(data_dir, Addresses()) as opened:
         assert time.monotonic() - began < 2
         async with opened.as_operator() as operator, operator.transaction(None) as session:
             assert await session.scalar(text("SELECT name FROM organizations")) == "Smith"
@@ -41,7 +42,7 @@ async def test_the_embedded_database_is_ready_and_gone_with_the_block(data_dir: 
 
 async def test_a_failure_within_the_block_still_stops_the_server(data_dir: Path) -> None:
     with pytest.raises(LookupError):
-        async with open_database(data_dir, None):
+        async with open_database(data_dir, Addresses()):
             raise LookupError
     assert not EmbeddedServer(data_dir).is_alive()
 
@@ -49,7 +50,7 @@ async def test_a_failure_within_the_block_still_stops_the_server(data_dir: Path)
 async def test_a_directory_that_cannot_be_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(EmbeddedServerError, match="cannot be used"):
-        async with open_database(tmp_path / "file" / "data", None):
+        async with open_database(tmp_path / "file" / "data", Addresses()):
             pass
 
 
@@ -58,19 +59,16 @@ def managed_url(server: EmbeddedServer, owner_connection: psycopg.Connection) ->
     """A database as a cloud provider hands it out: its owner may create roles, but is no superuser."""
     owner_connection.execute("CREATE ROLE landlord LOGIN CREATEROLE")
     owner_connection.execute("CREATE DATABASE managed OWNER landlord")
-    # On a fresh server the landlord would have made this role and so be its administrator.
-    owner_connection.execute(
-        "GRANT hearthpay_service, hearthpay_worker TO landlord WITH ADMIN TRUE, SET FALSE, INHERIT FALSE"
-    )
     url = make_url(plain_url(server.owner_url())).set(username="landlord", database="managed")
     yield url.render_as_string(hide_password=False)
     owner_connection.execute("DROP DATABASE managed WITH (FORCE)")
+    owner_connection.execute("DROP ROLE IF EXISTS managed_service, managed_worker")
     owner_connection.execute("DROP OWNED BY landlord CASCADE")
     owner_connection.execute("DROP ROLE landlord")
 
 
 async def test_a_given_server_is_used_as_the_service_and_its_policies_hold(managed_url: str) -> None:
-    async with open_database(None, managed_url) as opened:
+    async with open_database(None, Addresses(managed_url)) as opened:
         assert opened.embedded is None
         with psycopg.connect(managed_url, autocommit=True) as landlord:
             first = add_household(landlord, add_organization(landlord, "Smith"))
@@ -79,7 +77,7 @@ async def test_a_given_server_is_used_as_the_service_and_its_policies_hold(manag
         async def employers(household: Household | None) -> list[object]:
             tenant = None if household is None else household.tenant
             async with opened.database.transaction(tenant) as session:
-                assert await session.scalar(WHO) == "hearthpay_service"
+                assert await session.scalar(WHO) == "managed_service"
                 return list(await session.scalars(text("SELECT id FROM employers")))
 
         assert await employers(None) == []
@@ -103,30 +101,36 @@ async def test_a_given_server_is_used_as_the_service_and_its_policies_hold(manag
             assert await session.scalar(WHO) == "landlord"
             assert await session.scalar(text("SELECT count(*) FROM employers")) == 2
 
-    async with open_database(None, managed_url):
+    async with open_database(None, Addresses(managed_url)):
         pass  # a second start finds everything in place
 
 
 async def test_with_a_login_of_its_own_the_service_cannot_become_the_owner(
     managed_url: str, server: EmbeddedServer
 ) -> None:
-    own = (
-        make_url(plain_url(server.service_url()))
-        .set(database="managed")
-        .render_as_string(hide_password=False)
-    )
+    login = make_url(plain_url(server.service_url())).set(username="managed_service", database="managed")
+    own = login.render_as_string(hide_password=False)
+    migrate(managed_url)
+    with psycopg.connect(managed_url, autocommit=True) as landlord:
+        landlord.execute("ALTER ROLE managed_service LOGIN")
     escape = text("SET ROLE NONE")
-    async with open_database(None, managed_url, own) as opened, opened.database.transaction(None) as session:
+    async with (
+        open_database(None, Addresses(managed_url, own)) as opened,
+        opened.database.transaction(None) as session,
+    ):
         await session.execute(escape)
-        assert await session.scalar(WHO) == "hearthpay_service"
-    async with open_database(None, managed_url) as opened, opened.database.transaction(None) as session:
+        assert await session.scalar(WHO) == "managed_service"
+    async with (
+        open_database(None, Addresses(managed_url)) as opened,
+        opened.database.transaction(None) as session,
+    ):
         await session.execute(escape)
         assert await session.scalar(WHO) == "landlord"  # which is why a login of its own is better
 
 
 async def test_the_services_login_must_be_the_services(managed_url: str) -> None:
     with pytest.raises(ServiceLoginError, match="not as landlord"):
-        async with open_database(None, managed_url, managed_url):
+        async with open_database(None, Addresses(managed_url, managed_url)):
             pass
 
 

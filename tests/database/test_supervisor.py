@@ -9,8 +9,9 @@ import time
 
 from sqlalchemy import text
 
-from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.database.session import Database, DatabaseUnavailable
+from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.session import Database
 from hearthpay.database.supervisor import Supervisor
 
 
@@ -30,7 +31,7 @@ async def answers(database: Database) -> bool:
 
 
 async def test_a_server_that_dies_is_started_again(mortal: EmbeddedServer) -> None:
-    database = Database(mortal.owner_url())
+    database = Database(mortal.owner_url(), role=OWNER_ROLE)
     try:
         async with Supervisor(mortal):
             for _ in range(3):

@@ -139,7 +139,7 @@ DAMAGE = {
         ),
         (
             "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, payroll_id, "
-            "amount, attempt, status, send_on, settle_on, created_at, updated_at) SELECT uuidv7(), organization_id, "
+            "amount, attempt, status, send_on, settle_on, created_at, updated_at) SELECT new_id(), organization_id, "
             "employer_id, sandbox, kind, bank_account_id, payroll_id, amount, 2, 'pending', send_on, settle_on, now(), "
             f"now() FROM bank_entries WHERE id = {entry('debit', 'settled')}",
         ),
@@ -207,7 +207,7 @@ DAMAGE = {
         (
             f"UPDATE payrolls SET status = 'firing' WHERE id = {payroll('scheduled')}",
             "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, from_status, to_status, "
-            "actor_kind, at) SELECT uuidv7(), organization_id, employer_id, sandbox, id, 'scheduled', 'firing', 'system', "
+            "actor_kind, at) SELECT new_id(), organization_id, employer_id, sandbox, id, 'scheduled', 'firing', 'system', "
             "now() FROM payrolls WHERE status = 'firing'",
         ),
     ],

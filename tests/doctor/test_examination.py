@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
 from hearthpay.doctor.checks import CHECKS, escrow_balances, year_totals
 from hearthpay.doctor.examination import MOST_TOLD, examine, open_for_reading
 from tests.doctor.books import Books
@@ -22,7 +22,7 @@ def silent(done: int, total: int, name: str) -> None:
 
 
 async def test_what_is_written_meanwhile_is_no_difference(books: Books, server: EmbeddedServer):
-    database = open_for_reading(server.owner_url())
+    database = open_for_reading(server.owner_url(), OWNER_ROLE)
     try:
         async with database.transaction(None) as session:
             before = await examine(session, books.clock.now(), silent, [escrow_balances])
@@ -39,7 +39,7 @@ async def test_what_is_written_meanwhile_is_no_difference(books: Books, server: 
 
 
 async def test_nothing_can_be_written_while_looking(server: EmbeddedServer, books: Books):
-    database = open_for_reading(server.owner_url())
+    database = open_for_reading(server.owner_url(), OWNER_ROLE)
     try:
         with pytest.raises(DBAPIError, match="read-only transaction"):
             async with database.transaction(None) as session:

@@ -7,6 +7,7 @@ import pytest
 from psycopg import errors
 
 from tests.database.household import Household, add_household, add_organization
+from tests.database.sealing import enter as name_tenant
 
 TABLES = ("employers", "assigned_rates", "employees", "payrolls", "paychecks", "paycheck_lines")
 
@@ -24,11 +25,11 @@ def sandbox(organization_id: UUID, owner_connection: psycopg.Connection) -> Hous
 def enter(
     service: psycopg.Connection, organization_id: object, sandbox: str, employer_id: object = ""
 ) -> None:
-    service.execute(
-        "SELECT set_config('hearthpay.organization_id', %s, false), set_config('hearthpay.sandbox', %s, false), "
-        "set_config('hearthpay.employer_id', %s, false)",
-        (str(organization_id), sandbox, str(employer_id)),
-    )
+    if not organization_id:
+        service.execute("SELECT set_config('hearthpay.tenant', '', false)")
+        return
+    chosen = str(employer_id) or None
+    name_tenant(service, str(organization_id), sandbox=sandbox == "true", employer_id=chosen)
 
 
 def clear(
@@ -100,7 +101,10 @@ def test_only_the_tenants_own_and_chosen_household_can_be_cleared(
 
 
 def test_no_trick_of_names_gets_between(
-    service: psycopg.Connection, owner_connection: psycopg.Connection, organization_id: UUID
+    service: psycopg.Connection,
+    owner_connection: psycopg.Connection,
+    organization_id: UUID,
+    temporary_tables: None,
 ) -> None:
     """A table of the attacker's own, found before the real one, would say that the household is a sandbox one."""
     real = add_household(owner_connection, organization_id)

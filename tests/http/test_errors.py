@@ -81,7 +81,7 @@ async def test_every_code_of_the_contract_has_its_status() -> None:
 @pytest.fixture
 async def unreachable(clock: FixedClock, server: Any) -> AsyncIterator[httpx.AsyncClient]:
     """The application over a database that is not there."""
-    database = Database("postgresql://hearthpay_service@127.0.0.1:1/hearthpay")
+    database = Database("postgresql://hearthpay_service@127.0.0.1:1/hearthpay", role="hearthpay_service")
     transport = httpx.ASGITransport(create_app(database, clock))
     async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
         yield client

@@ -27,7 +27,7 @@ from hearthpay.banking.files import current_cut_off
 from hearthpay.banking.reconciliation import reconcile
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME, FixedClock
-from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
 from hearthpay.database.migrations import migrate
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_for_reading
@@ -36,6 +36,7 @@ from hearthpay.http.plans import LIMITS, terms_of
 from hearthpay.payroll.schemas import PayrollEmployee, PayrollRequest
 from hearthpay.payroll.service import run_payroll
 from hearthpay.security.key_ring import KEY_FILE, KeyRing, open_key_file
+from tests.database.sealing import service_database
 from tests.lifecycle.killing.bank import RefusingBank
 from tests.lifecycle.killing.families import Families
 from tests.lifecycle.killing.place import Place, TravellingClock
@@ -268,8 +269,8 @@ class Siege:
 
     async def check_books(self) -> None:
         """The files reconcile, and the doctor finds nothing."""
-        owner = Database(self.server.owner_url(), pool_size=1)
-        reading = open_for_reading(self.server.owner_url())
+        owner = Database(self.server.owner_url(), role=OWNER_ROLE, pool_size=1)
+        reading = open_for_reading(self.server.owner_url(), OWNER_ROLE)
         try:
             async with owner.transaction(None) as session:
                 reconciled = await reconcile(session, self.ring)
@@ -325,7 +326,7 @@ async def run_now(
     clock = FixedClock(payday.due_at - timedelta(hours=1))
     terms = terms_of("professional", dict.fromkeys(LIMITS))
     actor = Actor("key", None, payday.organization_id, "live", frozenset({"payroll"}), "siege", terms=terms)
-    service = Database(service_url, pool_size=1)
+    service = service_database(service_url, pool_size=1)
     ran = []
     try:
         for household in households:

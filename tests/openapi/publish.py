@@ -9,5 +9,5 @@ from hearthpay.http.docs_page import write_docs
 
 if __name__ == "__main__":
     # The document is made of the routes alone: nothing connects to this address.
-    app = create_app(Database("postgresql://nobody@127.0.0.1:1/nothing"), SystemClock())
+    app = create_app(Database("postgresql://nobody@127.0.0.1:1/nothing", role="nobody"), SystemClock())
     write_docs(app.openapi(), Path(__file__).parents[2] / "docs" / "api")

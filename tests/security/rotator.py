@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+from hearthpay.database.embedded import OWNER_ROLE
 from hearthpay.database.session import Database
 from hearthpay.database.vault_rotation import rotate
 from hearthpay.security.key_ring import open_key_file
@@ -21,7 +22,7 @@ def report(done: int, total: int) -> None:
 
 
 async def main() -> None:
-    operator = Database(sys.argv[1], pool_size=1)
+    operator = Database(sys.argv[1], role=OWNER_ROLE, pool_size=1)
     await rotate(lambda: operator.transaction(None), open_key_file(Path(sys.argv[2])), report, batch=10)
     await operator.dispose()
 

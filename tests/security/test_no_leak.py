@@ -112,6 +112,6 @@ def find(secret: str, files: list[Path]) -> list[Path]:
 
 
 def test_the_search_would_find_what_is_there(owner: psycopg.Connection, server: EmbeddedServer) -> None:
-    owner.execute("INSERT INTO organizations (name) VALUES ('planted 271828182')")
+    owner.execute("INSERT INTO organizations (id, name) VALUES (new_id(), 'planted 271828182')")
     owner.execute("CHECKPOINT")
     assert find("271828182", [path for path in (server.data_dir / "server").rglob("*") if path.is_file()])

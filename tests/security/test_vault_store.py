@@ -19,6 +19,7 @@ from hearthpay.security.vault_cipher import SecretOwner, UnreadableSecretError
 from hearthpay.security.vault_numbers import NumberKind, parse_number
 from tests.conftest import plain_url
 from tests.database.household import Household
+from tests.database.sealing import enter
 from tests.security.conftest import Clerk, add_empty_household, employee_of, employer_of
 
 SSN = parse_number("ssn", "536-22-8145")
@@ -273,10 +274,7 @@ async def test_the_service_can_only_replace_a_number(
 ) -> None:
     await keep(database, ring, clerk, smiths, ("ssn", "536-22-8145"))
     with psycopg.connect(plain_url(server.service_url())) as service:
-        service.execute(
-            "SELECT set_config('hearthpay.organization_id', %s, true), set_config('hearthpay.sandbox', 'false', true)",
-            (str(smiths.organization_id),),
-        )
+        enter(service, smiths.organization_id)
         assert service.execute("SELECT FROM vault").rowcount == 1
         with pytest.raises(errors.InsufficientPrivilege, match="permission denied"):
             service.execute(statement)

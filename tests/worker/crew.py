@@ -24,9 +24,11 @@ from sqlalchemy import text
 
 from hearthpay.banking.folder_gateway import folder_gateway
 from hearthpay.clock import FixedClock
-from hearthpay.database.session import WORKER_ROLE, Database
+from hearthpay.database.embedded import ROLES
+from hearthpay.database.session import Database
 from hearthpay.payroll.bank_day import Bank
 from hearthpay.security.key_ring import load_key_ring
+from hearthpay.worker.connector import QueueAddress
 from hearthpay.worker.duties import clockwork_duties
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.runner import Pulse, run_worker
@@ -79,7 +81,7 @@ async def poison(_stopping: Stopping) -> Progress:
 
 
 async def run(owner_url: str, settings: dict[str, str]) -> None:
-    database = Database(owner_url, role=WORKER_ROLE, pool_size=4)
+    database = Database(owner_url, role=ROLES.worker, pool_size=4)
     chunk = int(settings.get("chunk", "5"))
     work = chores_of(database, chunk, float(settings.get("seconds", "0.1")))
     duties = [Duty("chores", "Chores", work, shared_by=chunk, cron=settings.get("cron", EVERY_SECOND))]
@@ -95,7 +97,7 @@ async def run(owner_url: str, settings: dict[str, str]) -> None:
         asyncio.get_running_loop().add_signal_handler(name, stopping.set)
     print("at work", flush=True)
     await run_worker(
-        owner_url,
+        QueueAddress(owner_url, ROLES.worker),
         duties,
         concurrency=int(settings.get("concurrency", "1")),
         stopping=stopping,

@@ -11,7 +11,7 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job
 from sqlalchemy.exc import IntegrityError, OperationalError
 
-from hearthpay.database.session import DatabaseUnavailable
+from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.worker.duty import Duty, Progress, Stopping, perform
 from hearthpay.worker.outage import is_outage
 from hearthpay.worker.queue import MOST_ATTEMPTS, Backoff

@@ -30,8 +30,8 @@ def invite(
         "sandbox": household.sandbox,
     }
     owner.execute(
-        "INSERT INTO invitations (organization_id, employer_id, sandbox, employee_id, type, status, token_hash, "
-        "email_sent, created_at, expires_at, completed_at) VALUES (%s, %s, %s, %s, 'tax_info', %s, "
+        "INSERT INTO invitations (id, organization_id, employer_id, sandbox, employee_id, type, status, token_hash, "
+        "email_sent, created_at, expires_at, completed_at) VALUES (new_id(), %s, %s, %s, %s, 'tax_info', %s, "
         "sha256(convert_to(%s, 'UTF8')), false, %s, %s, %s)",
         (
             *columns.values(),

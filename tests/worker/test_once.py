@@ -13,7 +13,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.embedded import ROLES, EmbeddedServer
+from hearthpay.worker.connector import QueueAddress
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.runner import run_once
 from tests.conftest import plain_url
@@ -30,7 +31,9 @@ class Told:
 
 async def once(server: EmbeddedServer, *duties: Duty) -> tuple[bool, list[str]]:
     told = Told()
-    good = await run_once(server.owner_url(), duties, stopping=asyncio.Event(), tell=told)
+    good = await run_once(
+        QueueAddress(server.owner_url(), ROLES.worker), duties, stopping=asyncio.Event(), tell=told
+    )
     assert told.lines.pop() == "Jobs of dead workers freed: 0"
     return good, told.lines
 
@@ -77,7 +80,9 @@ async def test_told_to_stop_it_leaves_the_rest(server: EmbeddedServer) -> None:
         return Progress(done=1, remaining=9)
 
     duties = [Duty("first", "First", stopped_meanwhile), Duty("second", "Second", stopped_meanwhile)]
-    assert not await run_once(server.owner_url(), duties, stopping=stopping, tell=told)
+    assert not await run_once(
+        QueueAddress(server.owner_url(), ROLES.worker), duties, stopping=stopping, tell=told
+    )
     assert told.lines == [
         "First: 1, 9 or more left to other workers or to later",
         "Stopped before everything was done.",

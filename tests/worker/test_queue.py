@@ -13,8 +13,8 @@ import pytest
 from procrastinate import App
 from psycopg import errors
 
-from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.database.session import WORKER_ROLE
+from hearthpay.database.embedded import ROLES, EmbeddedServer
+from hearthpay.worker.connector import QueueAddress
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.queue import HELPERS, MOST_ATTEMPTS, QUEUE, housekeeping, open_queue
 from tests.conftest import plain_url
@@ -84,7 +84,7 @@ def test_the_services_role_has_no_way_in(server: EmbeddedServer, statement: str)
 )
 def test_the_clockworks_role_uses_the_queue_and_owns_nothing(server: EmbeddedServer, statement: str) -> None:
     with psycopg.connect(plain_url(server.owner_url()), autocommit=True) as worker:
-        worker.execute(f"SET ROLE {WORKER_ROLE}")
+        worker.execute(f"SET ROLE {ROLES.worker}")
         with pytest.raises(errors.InsufficientPrivilege):
             worker.execute(statement)
 
@@ -117,7 +117,11 @@ def pile() -> Pile:
 @pytest.fixture
 async def queue(server: EmbeddedServer, owner: psycopg.Connection, pile: Pile) -> AsyncIterator[App]:
     app = open_queue(
-        server.owner_url(), [pile.duty], stopping=asyncio.Event(), concurrency=1, stalled_after=30
+        QueueAddress(server.owner_url(), ROLES.worker),
+        [pile.duty],
+        stopping=asyncio.Event(),
+        concurrency=1,
+        stalled_after=30,
     )
     async with app.open_async():
         yield app

@@ -88,7 +88,7 @@ _READ: Final = text(
 )
 _LOG_READING: Final = text(
     "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action, subject_id, details) "
-    "SELECT uuidv7(), organization_id, employer_id, sandbox, 'system', 'vault.read', owner_id, "
+    "SELECT new_id(), organization_id, employer_id, sandbox, 'system', 'vault.read', owner_id, "
     "jsonb_build_object('owner_kind', owner_kind, 'kind', kind, 'purpose', CAST(:purpose AS text)) "
     "FROM vault WHERE id = ANY(:ids)"
 )

@@ -197,12 +197,12 @@ def _id(text: str, what: str) -> "UUID":
 
 def _run(data_dir: Any, work: Any) -> Any:
     """Run ``work(opened database, key ring)``."""
-    from hearthpay.database.startup import open_database
+    from hearthpay.database.startup import Addresses, open_database
     from hearthpay.http.errors import ApiError
     from hearthpay.security.key_ring import KeyRingError, load_key_ring
 
     async def run() -> Any:
-        async with open_database(data_dir, os.environ.get("DATABASE_URL")) as opened:
+        async with open_database(data_dir, Addresses.of(os.environ)) as opened:
             directory = opened.embedded.data_dir if opened.embedded is not None else None
             return await work(opened, load_key_ring(directory, os.environ))
 

@@ -37,11 +37,11 @@ def doctor(
 
 
 async def _examine(data_dir: DataDir) -> "list[CheckResult]":
-    from hearthpay.database.startup import open_database
+    from hearthpay.database.startup import Addresses, open_database
     from hearthpay.doctor.examination import examine, open_for_reading
 
-    async with open_database(data_dir, os.environ.get("DATABASE_URL")) as opened:
-        database = open_for_reading(opened.owner_url)
+    async with open_database(data_dir, Addresses.of(os.environ)) as opened:
+        database = open_for_reading(opened.owner_url, opened.installation.owner)
         try:
             async with database.transaction(None) as session:
                 return await examine(session, SystemClock().now(), _show_progress)

@@ -53,8 +53,23 @@ app.command()(audit)
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line; a database that cannot be used is told in a line."""
+    try:
+        app()
+    except Exception as error:
+        if not _concerns_the_database(error):
+            raise
+        typer.echo(f"hearthpay: {error}", err=True)
+        sys.exit(1)
+
+
+def _concerns_the_database(error: Exception) -> bool:
+    """Whether it is one of the failures whose message says all; imported late, as most commands need no database."""
+    if "hearthpay.database.startup" not in sys.modules:
+        return False
+    from hearthpay.database.startup import NOT_USABLE
+
+    return isinstance(error, NOT_USABLE)
 
 
 @app.callback(invoke_without_command=True)
@@ -317,19 +332,20 @@ def serve(
     data_dir: DataDir = None,
 ) -> None:
     """Start the service: its database (embedded unless DATABASE_URL is set), the API and a worker."""
+    from hearthpay.database.startup import Addresses
     from hearthpay.process import run_in_event_loop
     from hearthpay.server import serve as run
 
-    run_in_event_loop(run(host, port, data_dir, os.environ.get("DATABASE_URL"), with_worker=with_worker))
+    run_in_event_loop(run(host, port, data_dir, Addresses.of(os.environ), with_worker=with_worker))
 
 
 @app.command()
 def migrate(data_dir: DataDir = None) -> None:
     """Bring the database's schema up to date; `serve` does so by itself."""
-    from hearthpay.database.startup import open_database
+    from hearthpay.database.startup import Addresses, open_database
 
     async def run() -> None:
-        async with open_database(data_dir, os.environ.get("DATABASE_URL")):
+        async with open_database(data_dir, Addresses.of(os.environ)):
             pass
 
     asyncio.run(run())

@@ -36,12 +36,12 @@ def decimal_of(text: str, field: str) -> Decimal:
 
 def as_operator(data_dir: Path | None, work: Any) -> Any:
     """Run ``work(session)`` as the owner of the database, in one transaction."""
-    from hearthpay.database.startup import open_database
+    from hearthpay.database.startup import Addresses, open_database
     from hearthpay.http.errors import ApiError
 
     async def run() -> Any:
         async with (
-            open_database(data_dir, os.environ.get("DATABASE_URL")) as opened,
+            open_database(data_dir, Addresses.of(os.environ)) as opened,
             opened.as_operator() as operator,
             operator.transaction(None) as session,
         ):

@@ -25,13 +25,13 @@ def rotate_vault(
     With the embedded database a key is added to the key file first. With DATABASE_URL, deploy HEARTHPAY_KEYS with
     the new key in front of the old ones everywhere before.
     """
-    from hearthpay.database.startup import open_database
+    from hearthpay.database.startup import Addresses, open_database
     from hearthpay.database.vault_rotation import RotationResult, rotate
     from hearthpay.security.key_ring import KEY_FILE, KeyRingError, add_key, load_key_ring, open_key_file
 
     async def run() -> RotationResult:
         async with (
-            open_database(data_dir, os.environ.get("DATABASE_URL")) as opened,
+            open_database(data_dir, Addresses.of(os.environ)) as opened,
             opened.as_operator() as operator,
         ):
             if opened.embedded is None or "HEARTHPAY_KEYS" in os.environ:

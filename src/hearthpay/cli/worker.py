@@ -39,30 +39,31 @@ def worker(
 
 
 async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended: bool) -> None:
-    from hearthpay.database.session import WORKER_ROLE, Database
-    from hearthpay.database.startup import open_database
+    from hearthpay.database.startup import Addresses, open_database
     from hearthpay.process import configure_logging, log_settings, supervised
+    from hearthpay.worker.connector import queue_of
     from hearthpay.worker.duties import clockwork_duties
     from hearthpay.worker.runner import run_once, run_worker
 
     configure_logging(*log_settings(os.environ))
     bank = _bank()
     stopping = _stop_signal(attended=attended)
-    async with open_database(data_dir, os.environ.get("DATABASE_URL")) as opened, supervised(opened):
-        database = Database(opened.owner_url, role=WORKER_ROLE, pool_size=concurrency)
-        try:
-            duties = clockwork_duties(database, _key_ring(opened), bank, SystemClock())
-            if once:
-                if not await run_once(opened.owner_url, duties, stopping=stopping, tell=_tell):
-                    raise typer.Exit(1)
-                return
-            if not attended:
-                _tell("The worker is at work.")
-            await run_worker(opened.owner_url, duties, concurrency=concurrency, stopping=stopping)
-            if not attended:
-                _tell("The worker has stopped.")
-        finally:
-            await database.dispose()
+    async with (
+        open_database(data_dir, Addresses.of(os.environ)) as opened,
+        supervised(opened),
+        opened.as_worker(concurrency) as database,
+    ):
+        duties = clockwork_duties(database, _key_ring(opened), bank, SystemClock())
+        queue = queue_of(opened)
+        if once:
+            if not await run_once(queue, duties, stopping=stopping, tell=_tell):
+                raise typer.Exit(1)
+            return
+        if not attended:
+            _tell("The worker is at work.")
+        await run_worker(queue, duties, concurrency=concurrency, stopping=stopping)
+        if not attended:
+            _tell("The worker has stopped.")
 
 
 def _bank() -> "Bank | None":

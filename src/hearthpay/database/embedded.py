@@ -31,12 +31,13 @@ from psycopg import sql
 
 from hearthpay.database.binaries import postgres_programs
 from hearthpay.database.file_lock import FileLock, exclusively
+from hearthpay.database.installation import roles_of
 from hearthpay.database.postmaster import PID_FILE, read_postmaster, remove_misleading_locks
 from hearthpay.database.service_account import ServiceAccount, account_for
-from hearthpay.database.session import SERVICE_ROLE
 
 OWNER_ROLE = "hearthpay_owner"
 DATABASE = "hearthpay"
+ROLES = roles_of(DATABASE)
 DATA_DIR_VARIABLE = "HEARTHPAY_DATA_DIR"
 
 _MAJOR_VERSION = "18"
@@ -158,7 +159,11 @@ class EmbeddedServer:
 
     def service_url(self) -> str:
         """The URL of the service's role, which row-level security binds."""
-        return self._url(SERVICE_ROLE)
+        return self._url(ROLES.service)
+
+    def worker_url(self) -> str:
+        """The URL of the clockwork's role, which may write only what its work writes."""
+        return self._url(ROLES.worker)
 
     @property
     def postmaster_pid(self) -> int | None:
@@ -346,14 +351,16 @@ class EmbeddedServer:
         )
 
     def _ensure_database(self) -> None:
-        """Make the database and the service's login role, which a fresh cluster lacks."""
+        """Make the database and the acting roles' logins, which a fresh cluster lacks, and keep them to it."""
         with self._connect("postgres") as connection:
-            if not _exists(connection, "SELECT FROM pg_roles WHERE rolname = %s", SERVICE_ROLE):
-                connection.execute(
-                    sql.SQL("CREATE ROLE {} LOGIN NOINHERIT").format(sql.Identifier(SERVICE_ROLE))
-                )
+            for role in (ROLES.service, ROLES.worker):
+                if not _exists(connection, "SELECT FROM pg_roles WHERE rolname = %s", role):
+                    connection.execute(sql.SQL("CREATE ROLE {} LOGIN NOINHERIT").format(sql.Identifier(role)))
+                elif not _exists(connection, "SELECT FROM pg_roles WHERE rolname = %s AND rolcanlogin", role):
+                    connection.execute(sql.SQL("ALTER ROLE {} LOGIN").format(sql.Identifier(role)))
             if not _exists(connection, "SELECT FROM pg_database WHERE datname = %s", DATABASE):
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(DATABASE)))
+            connection.execute("REVOKE CONNECT ON DATABASE postgres, template1 FROM PUBLIC")
 
     def _connect(self, database: str) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(

@@ -1,51 +1,50 @@
-"""Transactions: one AsyncSession, one PostgreSQL transaction, bound to one tenant by row-level security."""
+"""Transactions: one AsyncSession, one PostgreSQL transaction, acting as one role and bound to one tenant.
+
+Role, tenant and settings are made by the first statement of every transaction, for that transaction alone. So it does
+not matter whose connection it is: a pooler between us and the server may hand each transaction to another one, and may
+drop what was asked for when the connection was opened. The same statement tells as whom the transaction really acts.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import orjson
-from sqlalchemy import text
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+from sqlalchemy import TextClause, text
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncSession, async_sessionmaker, create_async_engine
 
-SERVICE_ROLE = "hearthpay_service"
-"""The role as which the service runs: it owns nothing and cannot bypass row-level security."""
+from hearthpay.database.address import engine_arguments
+from hearthpay.database.outage import WrongRoleError, outage_of, sqlstate_of
+from hearthpay.security.tenant_seal import TenantSeal
 
-WORKER_ROLE = "hearthpay_worker"
-"""The role of the clockwork: it acts for every tenant, owns nothing and has no right that its work does not need."""
-
-RECONNECT_SECONDS = 10.0
+RECONNECT_SECONDS: Final = 10.0
 """How long a transaction waits for a server which is being restarted before it gives up."""
 
-_RETRY_PAUSE_SECONDS = 0.05
-_SESSION_OPTIONS = (
-    "-c TimeZone=UTC -c jit=off -c statement_timeout=30s -c idle_in_transaction_session_timeout=60s "
-    "-c client_encoding=UTF8"
-)
-_ENTER_TENANT = text(
-    "SELECT set_config('hearthpay.organization_id', :organization_id, true), "
-    "set_config('hearthpay.sandbox', :sandbox, true), "
-    "set_config('hearthpay.employer_id', :employer_id, true)"
-)
-_NOWHERE = {"organization_id": "", "sandbox": "", "employer_id": ""}
-_OUTAGE_CLASSES = ("08", "53")
-_OUTAGE_STATES = {"57P01", "57P02", "57P03", "57P05", "57014", "25P03"}
+SETTINGS: Final = {
+    "search_path": "public, pg_temp",
+    "TimeZone": "UTC",
+    "jit": "off",
+    "statement_timeout": "30s",
+    "lock_timeout": "10s",
+    "idle_in_transaction_session_timeout": "60s",
+    # A statement whose client has gone ends, and lets go of its locks. Servers on Windows do not know this.
+    "client_connection_check_interval": "1s",
+}
+"""What holds in every transaction, whatever the server, the database or the role says otherwise."""
 
-
-class DatabaseUnavailable(Exception):  # noqa: N818 - the name says what the caller sees
-    """The database could not be reached, or was lost in the middle of a transaction.
-
-    When it is lost at the commit, the outcome is unknown: the caller may only repeat what is idempotent.
-    """
+_RETRY_PAUSE_SECONDS: Final = 0.05
+_NO_SUCH_ROLE: Final = ("22023", "42501")
+_SEAL: Final = "tenant_seal"
+_BECOME: Final = text("SELECT set_config('hearthpay.tenant', :tenant, true)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +57,31 @@ class Tenant:
 
 
 class Database:
-    """A pool of connections to one PostgreSQL database."""
+    """A pool of connections to one PostgreSQL database, whose every transaction acts as one role."""
 
-    def __init__(self, url: str | URL, *, role: str | None = None, pool_size: int = 10) -> None:
+    def __init__(
+        self,
+        url: str | URL,
+        *,
+        role: str,
+        seal: TenantSeal | None = None,
+        pool_size: int = 10,
+        settings: Mapping[str, str] | None = None,
+        frozen_view: bool = False,
+    ) -> None:
         """Open a pool on `url` (any PostgreSQL URL); nothing is connected before the first transaction.
 
-        With `role`, every connection acts as that role from its first statement on.
+        The login may be `role` itself or any that may become it. `seal` signs tenants; without it no transaction can
+        be one tenant's. `settings` replace some of SETTINGS. With `frozen_view` each transaction sees one moment and
+        cannot write. Raises DatabaseAddressError.
         """
-        target = psycopg_url(url)
-        options = " ".join(
-            part
-            for part in (
-                _SESSION_OPTIONS,
-                _query_value(target, "options"),
-                f"-c role={role}" if role else "",
-            )
-            if part
-        )
+        target, arguments = engine_arguments(url)
+        self._role: Final = role
+        self._seal: Final = seal
+        self._enter_statement: Final = entrance(role, settings or {})
         self._engine = create_async_engine(
-            target.difference_update_query(["options"]),
-            connect_args={"options": options, "connect_timeout": 10},
+            target,
+            connect_args=arguments,
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_timeout=RECONNECT_SECONDS,
@@ -85,8 +89,13 @@ class Database:
             hide_parameters=True,  # names, emails and wages do not belong in error messages and logs
             json_serializer=_json_text,
             json_deserializer=orjson.loads,
+            execution_options=(
+                {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True} if frozen_view else {}
+            ),
         )
-        self._sessions = async_sessionmaker(self._engine, expire_on_commit=False, autoflush=False)
+        self._sessions = async_sessionmaker(
+            self._engine, expire_on_commit=False, autoflush=False, info={_SEAL: seal}
+        )
 
     @asynccontextmanager
     async def transaction(self, tenant: Tenant | None) -> AsyncIterator[AsyncSession]:
@@ -94,7 +103,8 @@ class Database:
 
         With `tenant`, only that tenant's rows exist for it; without, no tenant's row does. A server which
         is being restarted is waited for before the first statement. Raises DatabaseUnavailable when it
-        cannot be reached within RECONNECT_SECONDS or is lost later on.
+        cannot be reached within RECONNECT_SECONDS, cannot do its work or is lost later on, and WrongRoleError when
+        the connection does not act as the role of this database.
         """
         session = self._sessions()
         try:
@@ -102,8 +112,8 @@ class Database:
             yield session
             await session.commit()
         except DBAPIError as error:
-            if _is_outage(error):
-                raise DatabaseUnavailable("the database connection was lost") from error
+            if (outage := outage_of(error)) is not None:
+                raise outage from error
             raise
         finally:
             await _close(session)
@@ -113,32 +123,48 @@ class Database:
         await self._engine.dispose()
 
     async def _enter(self, session: AsyncSession, tenant: Tenant | None) -> None:
-        """Begin the transaction and name its tenant, on a fresh connection if the pooled one has died."""
-        settings = _NOWHERE if tenant is None else _settings(tenant)
+        """Begin the transaction as the role and the tenant, on a fresh connection if the pooled one has died."""
+        claim = {"tenant": "" if tenant is None else _claim(self._seal, tenant)}
         loop = asyncio.get_running_loop()
         deadline = loop.time() + RECONNECT_SECONDS
         while True:
             try:
-                await session.execute(_ENTER_TENANT, settings)
+                acting = (await session.execute(self._enter_statement, claim)).scalar_one()
             except (DBAPIError, PoolTimeoutError) as error:
-                if not _is_outage(error):
+                if isinstance(error, DBAPIError) and sqlstate_of(error) in _NO_SUCH_ROLE:
+                    raise WrongRoleError(
+                        f"the database's login may not act as {self._role}", sqlstate_of(error)
+                    ) from error
+                outage = outage_of(error)
+                if outage is None:
                     raise
                 await _close(session)
                 if loop.time() >= deadline:
-                    raise DatabaseUnavailable("the database cannot be reached") from error
+                    raise outage from error
                 await asyncio.sleep(_RETRY_PAUSE_SECONDS)
             else:
+                if acting != self._role:
+                    raise WrongRoleError(f"the database's connection acts as {acting}, not as {self._role}")
                 return
 
 
-def psycopg_url(url: str | URL) -> URL:
-    """The URL with this project's driver; ValueError when it is not a PostgreSQL URL."""
-    if isinstance(url, str) and url.startswith("postgres://"):
-        url = "postgresql://" + url.removeprefix("postgres://")
-    target = make_url(url)
-    if target.get_backend_name() != "postgresql":
-        raise ValueError(f"Hearthpay needs a PostgreSQL URL, not {target.get_backend_name()}")
-    return target.set(drivername="postgresql+psycopg")
+def entrance(role: str, settings: Mapping[str, str]) -> TextClause:
+    """The first statement of a transaction: one round trip makes it the role's and the parameter `tenant`'s.
+
+    It answers with the role as which the transaction acts, after all else has been set.
+    """
+    chosen = SETTINGS | dict(settings) | {"role": role}
+    made = ", ".join(
+        f"set_config({_literal(name)}, {_literal(value)}, true)" for name, value in chosen.items()
+    )
+    return text(
+        f"SELECT current_user FROM (SELECT {made}, set_config('hearthpay.tenant', :tenant, true) OFFSET 0) made"  # noqa: S608
+    )
+
+
+async def become(session: AsyncSession, tenant: Tenant) -> None:
+    """From here on the session's transaction is this tenant's; the caller has decided that it may be."""
+    await session.execute(_BECOME, {"tenant": _claim(session.info[_SEAL], tenant)})
 
 
 async def _close(session: AsyncSession) -> None:
@@ -150,27 +176,17 @@ async def _close(session: AsyncSession) -> None:
         await session.invalidate()
 
 
-def _settings(tenant: Tenant) -> dict[str, str]:
-    return {
-        "organization_id": str(tenant.organization_id),
-        "sandbox": "true" if tenant.sandbox else "false",
-        "employer_id": "" if tenant.employer_id is None else str(tenant.employer_id),
-    }
+def _claim(seal: TenantSeal | None, tenant: Tenant) -> str:
+    if seal is None:
+        raise ValueError(
+            "this database was opened without a seal: its transactions are nobody's in particular"
+        )
+    return seal.claim(tenant.organization_id, sandbox=tenant.sandbox, employer_id=tenant.employer_id)
 
 
-def _query_value(url: URL, name: str) -> str:
-    value = url.query.get(name, "")
-    return value if isinstance(value, str) else " ".join(value)
-
-
-def _is_outage(error: DBAPIError | PoolTimeoutError) -> bool:
-    """Whether the server or the way to it is at fault, so that the same work may succeed later."""
-    if isinstance(error, PoolTimeoutError) or error.connection_invalidated:
-        return True
-    state: str | None = getattr(error.orig, "sqlstate", None)
-    if state is None:
-        return isinstance(error, OperationalError | InterfaceError)
-    return state[:2] in _OUTAGE_CLASSES or state in _OUTAGE_STATES
+def _literal(value: str) -> str:
+    """The value as SQL, also for SQLAlchemy, which takes a colon for the beginning of a parameter."""
+    return "'" + value.replace("'", "''").replace(":", r"\:") + "'"
 
 
 def _json_text(value: Any) -> str:

@@ -1,22 +1,69 @@
-"""Opens the database for a program: a URL's server or the embedded one, with the newest schema."""
+"""Opens the database for a program: a URL's server or the embedded one, with the newest schema and the right roles."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from sqlalchemy import text
 
-from hearthpay.database.embedded import EmbeddedServer, default_data_dir
-from hearthpay.database.migrations import migrate
-from hearthpay.database.session import SERVICE_ROLE, Database
+from hearthpay.database.address import DatabaseAddressError
+from hearthpay.database.embedded import EmbeddedServer, EmbeddedServerError, default_data_dir
+from hearthpay.database.installation import Installation
+from hearthpay.database.migrations import MigrationError, migrate
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.session import Database
+
+OWNER_VARIABLE: Final = "DATABASE_URL"
+SERVICE_VARIABLE: Final = "DATABASE_SERVICE_URL"
+WORKER_VARIABLE: Final = "DATABASE_WORKER_URL"
+DIRECT_VARIABLE: Final = "DATABASE_DIRECT_URL"
+
+_WHO: Final = text(
+    "SELECT session_user, rolsuper OR rolbypassrls OR rolcreaterole FROM pg_roles WHERE rolname = current_user"
+)
 
 
 class ServiceLoginError(Exception):
-    """The login given for the service is another role's, whom row-level security may not bind."""
+    """The login given for a role is another's, or the role could bypass what row-level security forbids."""
+
+
+NOT_USABLE: Final = (
+    DatabaseAddressError,
+    DatabaseUnavailable,
+    EmbeddedServerError,
+    MigrationError,
+    ServiceLoginError,
+)
+"""What keeps a program from using a database; each message is for the operator, and holds no password."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addresses:
+    """Where the database is, for each of those who use it; all None for the embedded one."""
+
+    owner: str | None = None
+    """Owns the schema: migrations and the operator."""
+    service: str | None = None
+    """Logs in as the service's role. Without it the owner's login takes that role on in each transaction."""
+    worker: str | None = None
+    """Logs in as the clockwork's role; likewise."""
+    direct: str | None = None
+    """Reaches the server itself, as the clockwork's role or the owner, where `worker` leads through a pooler."""
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str]) -> Addresses:
+        """From DATABASE_URL, DATABASE_SERVICE_URL, DATABASE_WORKER_URL and DATABASE_DIRECT_URL."""
+        return cls(
+            *(
+                environment.get(name) or None
+                for name in (OWNER_VARIABLE, SERVICE_VARIABLE, WORKER_VARIABLE, DIRECT_VARIABLE)
+            )
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,46 +72,70 @@ class OpenedDatabase:
 
     database: Database
     """Acts as the service's role: every transaction is bound by row-level security."""
-    owner_url: str
-    """Logs in as the owner of the schema, who sees every row: for migrations, backups and the operator."""
+    addresses: Addresses
+    """Where it is, with no owner missing."""
+    installation: Installation
     embedded: EmbeddedServer | None
     """The private server, or None when the database was given by its URL."""
+
+    @property
+    def owner_url(self) -> str:
+        """Logs in as the owner of the schema, who sees every row: for migrations, backups and the operator."""
+        assert self.addresses.owner is not None
+        return self.addresses.owner
+
+    @property
+    def worker_url(self) -> str:
+        """Logs in as the clockwork's role, or as the owner who takes it on."""
+        return self.addresses.worker or self.owner_url
 
     @asynccontextmanager
     async def as_operator(self) -> AsyncIterator[Database]:
         """A database that acts as the schema's owner, for the operator's commands only."""
-        operator = Database(self.owner_url, pool_size=1)
+        operator = Database(self.owner_url, role=self.installation.owner, pool_size=1)
         try:
             yield operator
         finally:
             await operator.dispose()
 
+    @asynccontextmanager
+    async def as_worker(self, pool_size: int) -> AsyncIterator[Database]:
+        """A database that acts as the clockwork's role. Raises ServiceLoginError and DatabaseUnavailable."""
+        worker = Database(self.worker_url, role=self.installation.roles.worker, pool_size=pool_size)
+        try:
+            await _require_bound(
+                worker, self.installation.roles.worker, WORKER_VARIABLE if self.addresses.worker else None
+            )
+            yield worker
+        finally:
+            await worker.dispose()
+
 
 @asynccontextmanager
-async def open_database(
-    data_dir: Path | None, database_url: str | None, service_url: str | None = None
-) -> AsyncIterator[OpenedDatabase]:
-    """Open the database of `database_url`; without one, the embedded server in `data_dir` or its default.
+async def open_database(data_dir: Path | None, addresses: Addresses) -> AsyncIterator[OpenedDatabase]:
+    """Open the database at `addresses`; without an owner's, the embedded server in `data_dir` or its default.
 
-    `service_url` logs in to the same database as the service's own role. Without it, the owner's login takes that
-    role on: enough against a mistake in a query, while a statement smuggled in could lay the role down again.
-
-    Starts the embedded server where it does not run, migrates the schema, and lets go of both at the end of
-    the block. Raises EmbeddedServerError, MigrationError, ServiceLoginError, or SQLAlchemy's OperationalError when
-    the given server is out of reach.
+    Starts the embedded server where it does not run, migrates the schema, makes sure that the service acts as its
+    role and no other, and lets go of all at the end of the block. Raises EmbeddedServerError, MigrationError,
+    ServiceLoginError, DatabaseAddressError, and DatabaseUnavailable when the given server is out of reach or cannot
+    be written to.
     """
-    embedded = None if database_url else EmbeddedServer(data_dir or default_data_dir())
+    embedded = None if addresses.owner else EmbeddedServer(data_dir or default_data_dir())
     try:
         if embedded is not None:
             await asyncio.to_thread(embedded.start)
-        owner_url = embedded.owner_url() if embedded is not None else str(database_url)
-        await asyncio.to_thread(migrate, owner_url)
-        own_login = embedded.service_url() if embedded is not None else service_url
-        database = Database(own_login) if own_login else Database(owner_url, role=SERVICE_ROLE)
+            addresses = Addresses(embedded.owner_url(), embedded.service_url(), embedded.worker_url())
+        assert addresses.owner is not None
+        installation = await asyncio.to_thread(migrate, addresses.owner)
+        assert installation is not None, "the newest schema can say what it is"
+        database = Database(
+            addresses.service or addresses.owner, role=installation.roles.service, seal=installation.seal
+        )
         try:
-            if own_login:
-                await _require_service_login(database)
-            yield OpenedDatabase(database, owner_url, embedded)
+            await _require_bound(
+                database, installation.roles.service, SERVICE_VARIABLE if addresses.service else None
+            )
+            yield OpenedDatabase(database, addresses, installation, embedded)
         finally:
             await database.dispose()
     finally:
@@ -72,8 +143,11 @@ async def open_database(
             await asyncio.to_thread(embedded.stop)
 
 
-async def _require_service_login(database: Database) -> None:
+async def _require_bound(database: Database, role: str, variable: str | None) -> None:
+    """Make sure that row-level security binds `role`, and that `variable`, where it is set, logs in as no other."""
     async with database.transaction(None) as session:
-        login = await session.scalar(text("SELECT session_user"))
-    if login != SERVICE_ROLE:
-        raise ServiceLoginError(f"DATABASE_SERVICE_URL must log in as {SERVICE_ROLE}, not as {login}")
+        login, unbound = (await session.execute(_WHO)).one()
+    if variable is not None and login != role:
+        raise ServiceLoginError(f"{variable} must log in as {role}, not as {login}")
+    if unbound:
+        raise ServiceLoginError(f"the role {role} must not be able to bypass row-level security")

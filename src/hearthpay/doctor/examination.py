@@ -10,7 +10,7 @@ from uuid import UUID
 from sqlalchemy import TextClause, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.database.session import Database, psycopg_url
+from hearthpay.database.session import Database
 from hearthpay.doctor.checks import CHECKS, Check
 
 #: How many differences of one check are told one by one; the others are counted.
@@ -18,10 +18,7 @@ MOST_TOLD: Final = 100
 
 # One snapshot for every check, so that what is paid in the meantime cannot look like a difference; and reading only,
 # so that a look at the books cannot change them. Hashes of millions of lines may take some memory, but not all of it.
-_VIEW: Final = (
-    r"-c default_transaction_isolation=repeatable\ read -c default_transaction_read_only=on -c statement_timeout=0 "
-    "-c idle_in_transaction_session_timeout=0 -c work_mem=64MB"
-)
+_SETTINGS: Final = {"statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "work_mem": "64MB"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +47,12 @@ Progress = Callable[[int, int, str], None]
 """Told before each check: how many are done, how many there are, and the name of the next."""
 
 
-def open_for_reading(owner_url: str) -> Database:
+def open_for_reading(owner_url: str, owner: str) -> Database:
     """Return the database as the schema's owner sees it: every tenant, frozen at a moment, and nothing can be written.
 
-    Each of its transactions is one view. To be disposed of by the caller.
+    `owner` is the role that owns the tables. Each transaction is one view. To be disposed of by the caller.
     """
-    url = psycopg_url(owner_url)
-    return Database(url.update_query_dict({"options": [_VIEW]}, append=True), pool_size=1)
+    return Database(owner_url, role=owner, pool_size=1, settings=_SETTINGS, frozen_view=True)
 
 
 async def examine(

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.clock import Clock
+from hearthpay.database.session import Tenant, become
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import NewEmployer
 from hearthpay.http.actor import Actor
@@ -21,8 +22,6 @@ _MADE_UNDER_A_SANDBOX: Final = (
     "This live key was created under a sandbox household. Name a real household with employer_id, "
     "or use a test key (hp_test_…) for the sandbox."
 )
-_SWITCH_MODE: Final = text("SELECT set_config('hearthpay.sandbox', :sandbox, true)")
-_NARROW: Final = text("SELECT set_config('hearthpay.employer_id', :employer_id, true)")
 _LOCK_HOUSEHOLDS: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
@@ -85,7 +84,7 @@ async def resolve_employer(session: AsyncSession, actor: Actor, employer_id: UUI
         if found is None:
             raise await _why_out_of_reach(session, actor, wanted)
         employer = found
-    await session.execute(_NARROW, {"employer_id": str(employer.id)})
+    await become(session, Tenant(actor.organization_id, actor.sandbox, employer.id))
     return employer
 
 
@@ -107,7 +106,7 @@ async def owned_in_the_other_mode(session: AsyncSession, actor: Actor, employer_
 
     The transaction is left in the other mode: only a refusal may follow, which ends it.
     """
-    await session.execute(_SWITCH_MODE, {"sandbox": "false" if actor.sandbox else "true"})
+    await become(session, Tenant(actor.organization_id, not actor.sandbox, actor.tenant.employer_id))
     return await session.scalar(select(Employer.id).where(Employer.id == employer_id)) is not None
 
 

@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
-from hearthpay.database.session import DatabaseUnavailable
+from hearthpay.database.outage import DatabaseUnavailable, WrongRoleError
 from hearthpay.http.envelope import JsonResponse, render, request_id_of
 from hearthpay.http.example import docs_url_of, example_of
 from hearthpay.http.request_log import describe_failure, route_of
@@ -221,7 +221,14 @@ def _methods_of(request: Request) -> list[str]:
 
 
 async def _on_database_unavailable(request: Request, error: Exception) -> Response:
-    _log.warning("database unavailable", request_id=request_id_of(request), cause=str(error))
+    assert isinstance(error, DatabaseUnavailable)
+    level = "error" if isinstance(error, WrongRoleError) else "warning"
+    getattr(_log, level)(
+        "database unavailable",
+        request_id=request_id_of(request),
+        cause=str(error),
+        sqlstate=error.sqlstate,
+    )
     refusal = ApiError(
         "service_unavailable",
         "The database cannot be reached just now. Try again; a POST is safe to repeat with its Idempotency-Key.",

@@ -49,7 +49,7 @@ _MOVE: Final = """
     )
     INSERT INTO escrow_movements (id, organization_id, employer_id, sandbox, employee_id, paycheck_id, kind,
                                   payment_method, amount, balance, note, created_at)
-    SELECT uuidv7(), m.*
+    SELECT new_id(), m.*
       FROM (SELECT organization_id, employer_id, sandbox, employee_id, paycheck_id, kind, payment_method, amount,
                    (accounts.balance - sum(amount) OVER employee + sum(amount) OVER so_far)::bigint, note, :now
               FROM moved JOIN accounts USING (employee_id)

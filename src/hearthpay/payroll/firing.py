@@ -21,7 +21,8 @@ from hearthpay.banking.calendar import next_banking_day
 from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.funding import employees_with_account, households_with_account
 from hearthpay.clock import BUSINESS_TIME, Clock
-from hearthpay.database.session import Database, DatabaseUnavailable
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.session import Database
 from hearthpay.payroll import failures
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.failures import Failure

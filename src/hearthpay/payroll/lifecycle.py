@@ -57,13 +57,13 @@ _MOVE: Final = text(
     "RETURNING id, organization_id, employer_id, sandbox) "
     "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, from_status, to_status, "
     "actor_kind, actor_id, reason, at) "
-    "SELECT uuidv7(), m.organization_id, m.employer_id, m.sandbox, m.id, step.leave, step.enter, :actor_kind, "
+    "SELECT new_id(), m.organization_id, m.employer_id, m.sandbox, m.id, step.leave, step.enter, :actor_kind, "
     ":actor_id, :reason, :at FROM moved m CROSS JOIN unnest(CAST(:leave AS text[]), CAST(:enter AS text[])) "
     "WITH ORDINALITY AS step(leave, enter, number) ORDER BY m.id, step.number RETURNING payroll_id, to_status"
 )
 _BEGIN: Final = text(
     "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, to_status, actor_kind, "
-    "actor_id, at) SELECT uuidv7(), organization_id, employer_id, sandbox, id, status, :actor_kind, :actor_id, :at "
+    "actor_id, at) SELECT new_id(), organization_id, employer_id, sandbox, id, status, :actor_kind, :actor_id, :at "
     "FROM payrolls WHERE id = :id"
 )
 _HISTORY: Final = text(

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account
 from hearthpay.clock import Clock
-from hearthpay.database.session import DatabaseUnavailable
+from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.employees.invitations import (
     PORTAL_PATH,
     Entry,

@@ -7,7 +7,7 @@ from procrastinate.exceptions import ConnectorException
 from sqlalchemy.exc import DBAPIError
 
 from hearthpay.banking.gateway import GatewayUnavailableError
-from hearthpay.database.session import DatabaseUnavailable
+from hearthpay.database.outage import DatabaseUnavailable
 
 
 def is_outage(error: BaseException) -> bool:

@@ -15,19 +15,17 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import structlog
-from procrastinate import App, PsycopgConnector
+from procrastinate import App
 from procrastinate.exceptions import AlreadyEnqueued, ConnectorException, JobAborted, UniqueViolation
 from procrastinate.jobs import Job, Status
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
 from procrastinate.tasks import Task
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
-from hearthpay.database.session import RECONNECT_SECONDS, WORKER_ROLE, psycopg_url
+from hearthpay.worker.connector import QueueAddress, QueueConnector
 from hearthpay.worker.duty import Duty, Progress, Stopping, perform
 from hearthpay.worker.outage import is_outage
 
 QUEUE: Final = "hearthpay"
-SCHEMA: Final = "procrastinate"
 
 SHIFT_SECONDS: Final = 20.0
 """How long one job goes on before it queues another and lets more urgent ones pass."""
@@ -41,10 +39,6 @@ MOST_ATTEMPTS: Final = 5
 KEEP_HOURS: Final = 30 * 24
 """How long the record of a job that failed is kept. Jobs that succeed leave none."""
 
-_SESSION_OPTIONS: Final = (
-    f"-c role={WORKER_ROLE} -c search_path={SCHEMA} -c TimeZone=UTC -c jit=off -c statement_timeout=30s "
-    "-c idle_in_transaction_session_timeout=60s -c client_encoding=UTF8"
-)
 _log = structlog.get_logger(__name__)
 
 
@@ -63,14 +57,19 @@ class Backoff(BaseRetryStrategy):
 
 
 def open_queue(
-    owner_url: str, duties: Sequence[Duty], *, stopping: asyncio.Event, concurrency: int, stalled_after: float
+    address: QueueAddress,
+    duties: Sequence[Duty],
+    *,
+    stopping: asyncio.Event,
+    concurrency: int,
+    stalled_after: float,
 ) -> App:
     """The queue with the jobs of all duties, ready to be opened.
 
     `stopping` ends duties after the chunk in hand; a worker that has not been heard of for `stalled_after` seconds
     is dead, and its jobs are given to others.
     """
-    app = App(connector=_connector(owner_url, concurrency))
+    app = App(connector=QueueConnector(address, concurrency + 2))
     for duty in [*duties, housekeeping(app, stalled_after=stalled_after)]:
         _register(app, duty, stopping)
     return app
@@ -88,21 +87,6 @@ def housekeeping(app: App, *, stalled_after: float) -> Duty:
         return Progress(done=freed)
 
     return Duty("housekeeping", "Jobs of dead workers freed", work, priority=1)
-
-
-def _connector(owner_url: str, concurrency: int) -> PsycopgConnector:
-    """Connections of the clockwork's role, which find Procrastinate's tables and nothing else by name."""
-    url = psycopg_url(owner_url)
-    # As SQLAlchemy reads it for all else.
-    _, parameters = PGDialect_psycopg().create_connect_args(url)  # type: ignore[no-untyped-call]
-    options = f"{parameters.pop('options', '')} {_SESSION_OPTIONS}".strip()
-    return PsycopgConnector(
-        kwargs={**parameters, "options": options, "connect_timeout": 10},
-        min_size=1,
-        max_size=concurrency + 2,
-        timeout=RECONNECT_SECONDS,
-        name="hearthpay-queue",
-    )
 
 
 def _register(app: App, duty: Duty, stopping: asyncio.Event) -> None:

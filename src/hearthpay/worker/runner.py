@@ -10,6 +10,7 @@ from typing import Final
 
 import structlog
 
+from hearthpay.worker.connector import QueueAddress
 from hearthpay.worker.duty import FINISH_SECONDS, Duty, Progress, perform
 from hearthpay.worker.outage import is_outage
 from hearthpay.worker.queue import QUEUE, housekeeping, open_queue
@@ -35,7 +36,7 @@ class Pulse:
 
 
 async def run_worker(
-    owner_url: str,
+    address: QueueAddress,
     duties: Sequence[Duty],
     *,
     concurrency: int,
@@ -52,7 +53,7 @@ async def run_worker(
     pause = _SHORTEST_PAUSE
     while not stopping.is_set():
         began = loop.time()
-        await _run_until_trouble(owner_url, duties, concurrency, stopping, pulse)
+        await _run_until_trouble(address, duties, concurrency, stopping, pulse)
         if stopping.is_set():
             return
         if loop.time() - began > _LONGEST_PAUSE:
@@ -65,12 +66,10 @@ async def run_worker(
 
 
 async def _run_until_trouble(
-    owner_url: str, duties: Sequence[Duty], concurrency: int, stopping: asyncio.Event, pulse: Pulse
+    address: QueueAddress, duties: Sequence[Duty], concurrency: int, stopping: asyncio.Event, pulse: Pulse
 ) -> None:
     """Work off the queue until told to stop; returns, too, when the queue could not be reached."""
-    app = open_queue(
-        owner_url, duties, stopping=stopping, concurrency=concurrency, stalled_after=pulse.stalled
-    )
+    app = open_queue(address, duties, stopping=stopping, concurrency=concurrency, stalled_after=pulse.stalled)
 
     async def work() -> None:
         try:
@@ -82,6 +81,7 @@ async def _run_until_trouble(
                 shutdown_graceful_timeout=pulse.finish,
                 delete_jobs="successful",
                 install_signal_handlers=False,
+                listen_notify=address.can_listen,
                 update_heartbeat_interval=pulse.beat,
                 stalled_worker_timeout=pulse.stalled,
             )
@@ -104,7 +104,7 @@ async def _run_until_trouble(
 
 
 async def run_once(
-    owner_url: str,
+    address: QueueAddress,
     duties: Sequence[Duty],
     *,
     stopping: asyncio.Event,
@@ -116,7 +116,7 @@ async def run_once(
     `tell` is given a line for each duty, and one a second while it lasts. A duty that fails does not keep the next
     from being done.
     """
-    app = open_queue(owner_url, duties, stopping=stopping, concurrency=1, stalled_after=pulse.stalled)
+    app = open_queue(address, duties, stopping=stopping, concurrency=1, stalled_after=pulse.stalled)
     good = True
     async with app.open_async():
         for duty in [*duties, housekeeping(app, stalled_after=pulse.stalled)]:

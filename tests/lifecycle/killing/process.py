@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from hearthpay.banking.gateway_address import open_gateway
-from hearthpay.database.session import WORKER_ROLE, Database
-from hearthpay.database.startup import open_database
+from hearthpay.database.startup import Addresses, open_database
 from hearthpay.payroll.bank_day import Bank
 from hearthpay.process import configure_logging, run_in_event_loop, supervised
 from hearthpay.security.key_ring import load_key_ring
 from hearthpay.server import serve
+from hearthpay.worker.connector import queue_of
 from hearthpay.worker.duties import clockwork_duties
 from hearthpay.worker.runner import Pulse, run_worker
 from tests.lifecycle.killing.place import ORIGINATOR, Place, TravellingClock
@@ -34,16 +34,17 @@ async def work(place: Place) -> None:
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stopping.set)
     bank = Bank(ORIGINATOR, open_gateway(f"folder://{place.bank}"))
-    async with open_database(place.data, None) as opened, supervised(opened):
-        database = Database(opened.owner_url, role=WORKER_ROLE, pool_size=CONCURRENCY)
-        try:
-            ring = load_key_ring(place.data, {})
-            duties = clockwork_duties(database, ring, bank, TravellingClock(place.time))
-            often = [replace(duty, cron=EVERY_SECOND) for duty in duties]
-            print("The worker is at work.", flush=True)
-            await run_worker(opened.owner_url, often, concurrency=CONCURRENCY, stopping=stopping, pulse=PULSE)
-        finally:
-            await database.dispose()
+    async with (
+        open_database(place.data, Addresses()) as opened,
+        supervised(opened),
+        opened.as_worker(CONCURRENCY) as database,
+    ):
+        ring = load_key_ring(place.data, {})
+        duties = clockwork_duties(database, ring, bank, TravellingClock(place.time))
+        often = [replace(duty, cron=EVERY_SECOND) for duty in duties]
+        print("The worker is at work.", flush=True)
+        queue = queue_of(opened)
+        await run_worker(queue, often, concurrency=CONCURRENCY, stopping=stopping, pulse=PULSE)
 
 
 if __name__ == "__main__":
@@ -51,4 +52,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "worker":
         run_in_event_loop(work(there))
     else:
-        run_in_event_loop(serve("127.0.0.1", 0, there.data, None, TravellingClock(there.time)))
+        run_in_event_loop(serve("127.0.0.1", 0, there.data, Addresses(), TravellingClock(there.time)))

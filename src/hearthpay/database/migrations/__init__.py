@@ -4,50 +4,154 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Final
 
+import psycopg
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from hearthpay.database.session import psycopg_url
+from hearthpay.database.address import engine_arguments
+from hearthpay.database.installation import (
+    ForeignSchemaError,
+    Installation,
+    Roles,
+    read_installation,
+    rename,
+    roles_of,
+)
+from hearthpay.database.migrations.rendering import rendering_cursor
+from hearthpay.database.migrations.roles import settle_roles
+from hearthpay.database.outage import outage_of, sqlstate_of
 
-OLDEST_SERVER = 180000
-"""PostgreSQL 18, the first with `uuidv7()`; in the form of `server_version_num`."""
+OLDEST_SERVER: Final = 150000
+"""PostgreSQL 15; in the form of `server_version_num`."""
 
 _LOCK = 0x48454152544850  # "HEARTHP": the advisory lock by which servers that start together take turns
 _TURN = threading.Lock()  # Alembic keeps the migration under way in module globals: one thread at a time
+# A migration of much data takes its time; and a pooler may hand us a connection that somebody else has set up.
+_SETTINGS = text(
+    "SELECT set_config('search_path', 'public', true), set_config('TimeZone', 'UTC', true), "
+    "set_config('statement_timeout', '0', true), set_config('idle_in_transaction_session_timeout', '0', true), "
+    "set_config('lock_timeout', '0', true), set_config('role', 'none', true)"
+)
+_INSUFFICIENT_PRIVILEGE: Final = "42501"
 
 
 class MigrationError(Exception):
     """The schema cannot be brought to this program's version; the message says why."""
 
 
-def migrate(owner_url: str | URL) -> None:
-    """Bring the schema to its newest version; does nothing when it is there already.
+def newest_revision() -> str:
+    """The revision of the schema that this program was written for."""
+    head = ScriptDirectory(str(Path(__file__).parent)).get_current_head()
+    assert head is not None
+    return head
 
-    `owner_url` logs in as the role which owns, or will own, the tables. Everything happens in one
-    transaction, so an interrupted migration leaves no trace, and servers which start together wait for each
-    other. Raises MigrationError for a PostgreSQL before 18, or a schema which a newer program has made.
+
+def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | None:
+    """Bring the schema to its newest version, or to `revision`; changes nothing when it is there already.
+
+    `owner_url` logs in as the role which owns, or will own, the tables; it may lead through a pooler. Everything
+    happens in one transaction, so an interrupted migration leaves no trace, and servers which start together wait for
+    each other. Returns what the database then is (None only for a `revision` before it could say). Raises
+    MigrationError for a PostgreSQL before 15, missing privileges, another's tables or a schema which a newer program
+    has made, and DatabaseUnavailable.
     """
-    engine = create_engine(psycopg_url(owner_url), poolclass=NullPool)
+    target, arguments = engine_arguments(owner_url)
+    engine = create_engine(target, connect_args=arguments, poolclass=NullPool, hide_parameters=True)
     try:
         with _TURN, engine.begin() as connection:
-            _require_supported(connection)
+            connection.execute(_SETTINGS)
+            version = _require_supported(connection)
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+            database = str(connection.scalar(text("SELECT current_database()")))
+            driver = _driver_of(connection)
+            roles = roles_of(database)
+            settle_roles(driver, roles)
+            driver.cursor_factory = rendering_cursor(roles, version)
             config = Config()
             config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
             config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            command.upgrade(config, revision)
+            driver.cursor_factory = psycopg.Cursor
+            return _installation(driver, database, roles)
     except CommandError as error:
-        raise MigrationError(f"this program does not know the database's schema: {error}") from error
+        raise MigrationError(
+            f"this program is older than the database's schema, and does not know it: {error}"
+        ) from error
+    except ForeignSchemaError as error:
+        raise MigrationError(str(error)) from error
+    except DBAPIError as error:
+        raise _plainly(error, target) from error
+    except psycopg.errors.InsufficientPrivilege as error:
+        raise MigrationError(_without_privilege(target, error)) from error
     finally:
         engine.dispose()
 
 
-def _require_supported(connection: Connection) -> None:
+def read(owner_url: str | URL) -> Installation:
+    """What the database is, without changing it. Raises MigrationError and DatabaseUnavailable."""
+    target, arguments = engine_arguments(owner_url)
+    engine = create_engine(target, connect_args=arguments, poolclass=NullPool, hide_parameters=True)
+    try:
+        with engine.begin() as connection:
+            return read_installation(_driver_of(connection))
+    except ForeignSchemaError as error:
+        raise MigrationError(str(error)) from error
+    except DBAPIError as error:
+        raise _plainly(error, target) from error
+    finally:
+        engine.dispose()
+
+
+def _installation(
+    driver: psycopg.Connection[tuple[object, ...]], database: str, roles: Roles
+) -> Installation | None:
+    exists = driver.execute("SELECT to_regclass('public.installation') IS NOT NULL").fetchone()
+    if exists != (True,):
+        return None
+    rename(driver, database, roles)
+    return read_installation(driver)
+
+
+def _driver_of(connection: Connection) -> psycopg.Connection[tuple[object, ...]]:
+    """The driver's own connection, in the same transaction."""
+    driver = connection.connection.dbapi_connection
+    assert isinstance(driver, psycopg.Connection)
+    return driver
+
+
+def _require_supported(connection: Connection) -> int:
     version = int(connection.execute(text("SELECT current_setting('server_version_num')")).scalar_one())
     if version < OLDEST_SERVER:
-        raise MigrationError(f"Hearthpay needs PostgreSQL 18 or newer; this server is {version // 10000}")
+        raise MigrationError(
+            f"Hearthpay needs PostgreSQL {OLDEST_SERVER // 10000} or newer; this server is {version // 10000}"
+        )
+    encoding = connection.execute(text("SELECT current_setting('server_encoding')")).scalar_one()
+    if encoding != "UTF8":
+        raise MigrationError(f"Hearthpay needs a database in UTF8; this one is in {encoding}")
+    return version
+
+
+def _plainly(error: DBAPIError, target: URL) -> Exception:
+    if sqlstate_of(error) == _INSUFFICIENT_PRIVILEGE:
+        return MigrationError(_without_privilege(target, error.orig))
+    outage = outage_of(error)
+    if outage is None:
+        return error
+    told = str(error.orig).strip().partition("\n")[0] if sqlstate_of(error) is None else str(outage)
+    return type(outage)(told, outage.sqlstate)
+
+
+def _without_privilege(target: URL, error: object) -> str:
+    told = str(error).strip().partition("\n")[0]
+    return (
+        f"the login {target.username} may not make what is missing ({told}): it must own the database, or be given "
+        "CREATE on it and on its schema public, and be allowed to create roles"
+    )

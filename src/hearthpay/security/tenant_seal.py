@@ -1,0 +1,42 @@
+"""Signs whose rows a transaction may see, so that a statement smuggled into it cannot name another tenant.
+
+The database checks the signature in every policy. It keeps the same secret, where the service's role cannot read it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from typing import Final, NoReturn
+from uuid import UUID
+
+SECRET_BYTES: Final = 32
+
+
+class TenantSeal:
+    """HMAC-SHA-256 over a tenant's name; the secret never leaves the object."""
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: bytes) -> None:
+        """`secret` has 32 bytes. Raises ValueError."""
+        if len(secret) != SECRET_BYTES:
+            raise ValueError(f"the tenant seal's secret has {len(secret)} bytes instead of {SECRET_BYTES}")
+        self._secret: Final = secret
+
+    @staticmethod
+    def new_secret() -> bytes:
+        """Random bytes for a new installation."""
+        return secrets.token_bytes(SECRET_BYTES)
+
+    def claim(self, organization_id: UUID, *, sandbox: bool, employer_id: UUID | None) -> str:
+        """The setting `hearthpay.tenant`: organization, mode, household or nothing, and the signature."""
+        named = f"{organization_id} {'t' if sandbox else 'f'} {'' if employer_id is None else employer_id}"
+        return f"{named} {hmac.new(self._secret, named.encode('ascii'), hashlib.sha256).hexdigest()}"
+
+    def __repr__(self) -> str:
+        return "TenantSeal()"
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a tenant seal is not copied or pickled")
