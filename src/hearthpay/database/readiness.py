@@ -11,11 +11,16 @@ from hearthpay.database.migrations import newest_revision
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 
-# A message into the write-ahead log is the smallest write there is: no row, nothing to clean up, and yet it needs the
-# primary server, a disk with room, and a commit that reaches it.
+# No row is written, so nothing has to be cleaned up. A message into the write-ahead log needs the primary server and a
+# commit that reaches the disk; a sort that does not fit into so little memory needs room on the disk.
+_LITTLE_MEMORY: Final = text("SELECT set_config('work_mem', '64kB', true)")
 _PROBE: Final = text(
-    "SELECT (SELECT version_num FROM alembic_version), pg_logical_emit_message(true, 'hearthpay', 'ready')"
+    "SELECT (SELECT version_num FROM alembic_version) AS revision, "
+    "current_setting('transaction_read_only') AS read_only, "
+    "pg_logical_emit_message(true, 'hearthpay', 'ready'), "
+    "(SELECT count(*) FROM (SELECT repeat(md5(n::text), 64) FROM generate_series(1, 256) n ORDER BY 1 OFFSET 0) sorted)"
 )
+_READ_ONLY: Final = "25006"
 
 
 class WrongSchemaError(DatabaseUnavailable):
@@ -25,7 +30,10 @@ class WrongSchemaError(DatabaseUnavailable):
 async def require_ready(database: Database) -> None:
     """Write and commit. Raises DatabaseUnavailable where that fails, WrongSchemaError for another schema's program."""
     async with database.transaction(None) as session:
-        revision, _ = (await session.execute(_PROBE)).one()
+        await session.execute(_LITTLE_MEMORY)
+        revision, read_only, *_ = (await session.execute(_PROBE)).one()
+    if read_only == "on":
+        raise DatabaseUnavailable("the database takes no writes: it is read-only", _READ_ONLY)
     if revision != _own_revision():
         raise WrongSchemaError(
             f"the database's schema is at {revision}, this program is of {_own_revision()}: start the newer program"
