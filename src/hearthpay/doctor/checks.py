@@ -321,12 +321,12 @@ def latest_to_date() -> str:
         money={f"ytd_{name}": (f"ytd_{name}", name) for name in names},
         detail="' of the latest paycheck of ' || s.tax_year",
     )
-    # The latest line is the greatest of id and amount as bytes: one pass over all lines, and no sort of them.
+    # The latest line is the greatest of id and amount as text: one pass over all lines, and no sort of them.
     lines = _unequal(
         "employee",
         """
         SELECT employee_id AS id, tax_year, code, sum(amount) AS amount,
-               substring(max(uuid_send(paycheck_id) || int8send(ytd_amount)) FROM 17)::bigint AS ytd_amount
+               substring(max((paycheck_id::text || ytd_amount) COLLATE "C") FROM 37)::bigint AS ytd_amount
           FROM paycheck_lines GROUP BY employee_id, tax_year, code
         """,
         money={"ytd_amount": ("ytd_amount", "amount")},

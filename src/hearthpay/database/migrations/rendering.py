@@ -6,6 +6,7 @@ and `hearthpay_worker`: their names in a database called `hearthpay`, which stan
 
 from __future__ import annotations
 
+import re
 from typing import Any, Self
 
 import psycopg
@@ -20,12 +21,29 @@ _OLDER_WORDS = (
     (160000, " WITH SET TRUE, INHERIT FALSE", ""),
     (160000, "'SET')", "'MEMBER')"),
 )
+# Before 17 a value that was added to an enumeration cannot be used in the same transaction, not even where the type
+# itself was made in it: there the types are made with all their values at once. Their order says nothing.
+_WHOLE_TYPES = (
+    (
+        170000,
+        "CREATE TYPE procrastinate_job_status AS ENUM (",
+        "CREATE TYPE procrastinate_job_status AS ENUM ('cancelled', 'aborting', 'aborted',",
+    ),
+    (
+        170000,
+        "CREATE TYPE procrastinate_job_event_type AS ENUM (",
+        "CREATE TYPE procrastinate_job_event_type AS ENUM ('abort_requested', 'aborted', 'retried',",
+    ),
+)
+_ADDED_VALUE = re.compile(r"ALTER TYPE procrastinate_job_\w+ ADD VALUE '\w+'(?: (?:BEFORE|AFTER) '\w+')?;")
 
 
 def rendering_cursor(roles: Roles, server_version: int) -> type[psycopg.Cursor[Any]]:
     """A cursor that renders every statement for a server of this version and a database with these roles."""
     words = [("hearthpay_service", roles.service), ("hearthpay_worker", roles.worker)]
-    words += [(written, said) for since, written, said in _OLDER_WORDS if server_version < since]
+    rules = _OLDER_WORDS + _WHOLE_TYPES
+    words += [(written, said) for since, written, said in rules if server_version < since]
+    whole_types = server_version < _WHOLE_TYPES[0][0]
 
     class RenderingCursor(psycopg.Cursor[Any]):
         """Sends what it is given in this database's words."""
@@ -35,6 +53,8 @@ def rendering_cursor(roles: Roles, server_version: int) -> type[psycopg.Cursor[A
             if isinstance(query, str):
                 for written, said in words:
                     query = query.replace(written, said)
+                if whole_types:
+                    query = _ADDED_VALUE.sub("", query)
             return super().execute(query, *arguments, **options)
 
     return RenderingCursor
