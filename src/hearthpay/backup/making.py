@@ -74,8 +74,9 @@ def make_backup(
             if ring is None:
                 raise RefusedError(f"there are no keys to copy: {keys_in} is not there")
             copy_key_ring(ring, keys_to)
+        taken_at = clock.now()  # before the snapshot: all that was done by then is in it
         with draft(shelf) as made, source.connect() as connection, _snapshot(connection) as snapshot:
-            manifest = _describe(source, connection, how, clock.now())
+            manifest = _describe(source, connection, how, taken_at)
             secrets = inventory.secrets_by_key(connection)
             manifest = replace(manifest, keys=needed_keys(secrets, ring))
             if how == "logical":
@@ -103,11 +104,11 @@ def _snapshot(connection: Connection) -> Iterator[str]:
         yield str(row[0])
 
 
-def _describe(source: Source, connection: Connection, how: How, now: datetime.datetime) -> Manifest:
+def _describe(source: Source, connection: Connection, how: How, taken_at: datetime.datetime) -> Manifest:
     return Manifest(
         id=uuid7(),
         kind=how,
-        taken_at=now,
+        taken_at=taken_at,
         program=__version__,
         programs="",
         origin=inventory.origin(connection, embedded=source.embedded is not None),
@@ -150,7 +151,7 @@ def _parent(shelf: Path, manifest: Manifest) -> StoredBackup:
         raise RefusedError(f"{shelf} holds no physical backup yet: make one with --physical first")
     newest = found[-1]
     if newest.manifest.origin.system_identifier != manifest.origin.system_identifier:
-        raise RefusedError(f"{newest.path.name} is of another server: make a new one with --physical")
+        raise RefusedError(f"{newest.path.name} is of another database: make a new one with --physical")
     try:
         chain(newest)
     except BackupError as error:

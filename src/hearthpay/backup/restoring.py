@@ -92,7 +92,7 @@ def restore_into_directory(
                     with connection.transaction():
                         _hold(connection, stored, clock.now())
                         try_keys(connection, ring)
-            restored = _prove(source, stored, ring, clock, tell)
+            restored = _prove(source, stored, ring, tell)
         finally:
             server.stop()
         if ring is not None and keep_keys:
@@ -123,7 +123,7 @@ def restore_into_database(
 
         _examined(stored, ring, tell, empty=require_empty)
         _load(connection, stored, ring, clock.now(), tell)
-    return _prove(source, stored, ring, clock, tell)
+    return _prove(source, stored, ring, tell)
 
 
 def _examined(
@@ -146,9 +146,12 @@ def _examined(
         )
     empty()
     require_keys(manifest, ring)
-    links = chain(stored)
-    for link in links:
-        verify_files(link.path, link.manifest, tell)
+    try:
+        links = chain(stored)
+        for link in links:
+            verify_files(link.path, link.manifest, tell)
+    except BackupError as error:
+        raise RefusedError(str(error)) from None
     return links
 
 
@@ -236,18 +239,18 @@ def _compare(manifest: Manifest, rows: Mapping[str, int]) -> None:
             raise BackupError(f"{found} rows of {table} were restored, of {expected}")
 
 
-def _prove(source: Source, stored: StoredBackup, ring: KeyRing | None, clock: Clock, tell: Tell) -> Restored:
+def _prove(source: Source, stored: StoredBackup, ring: KeyRing | None, tell: Tell) -> Restored:
     """Bring the schema to this program's, and examine the books and the bank's files."""
     tell("bringing the schema up to date …")
     migrate(source.owner_url)
     with source.connect() as connection:
         rows = inventory.rows(connection)
-    checks, reconciliation = asyncio.run(_examine(source.owner_url, ring, clock, tell))
+    checks, reconciliation = asyncio.run(_examine(source.owner_url, ring, stored.manifest.taken_at, tell))
     return Restored(stored, rows, checks, reconciliation)
 
 
 async def _examine(
-    owner_url: str, ring: KeyRing | None, clock: Clock, tell: Tell
+    owner_url: str, ring: KeyRing | None, taken_at: datetime.datetime, tell: Tell
 ) -> tuple[tuple[CheckResult, ...], Reconciliation | None]:
     pace = Pace(tell, "examining")
     database: Database = open_for_reading(owner_url)
@@ -255,7 +258,7 @@ async def _examine(
         async with database.transaction(None) as session:
             checks = await examine(
                 session,
-                clock.now(),
+                taken_at,  # what has come due since then waits, and rightly so
                 lambda done, total, name: pace.say(f"{name} ({done + 1} of {total})"),
             )
             if ring is None:
