@@ -2,67 +2,82 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-import orjson
+import psycopg
+import pytest
 
+from hearthpay.backup.errors import RefusedError
+from hearthpay.backup.making import How, MadeBackup, make_backup
+from hearthpay.backup.restoring import Restored, restore_into_directory
+from hearthpay.clock import SystemClock
 from hearthpay.database.embedded import EmbeddedServer
-from tests.backup.conftest import Installation, ask, back_up, cli
+from tests.backup.conftest import Installation, ask, cli
+from tests.conftest import plain_url
 
-NOTES = "SELECT name FROM organizations ORDER BY name"
+NAMES = "SELECT name FROM organizations ORDER BY name"
 
 
+def make(installation: Installation, shelf: Path, how: How) -> MadeBackup:
+    return make_backup(installation.data_dir, None, shelf, how, SystemClock(), lambda _: None)
+
+
+def restore(installation: Installation, backup: Path, target: Path) -> Restored:
+    return restore_into_directory(
+        backup, target, installation.ring, SystemClock(), lambda _: None, keep_keys=True
+    )
+
+
+def found(installation: Installation, name: str) -> None:
+    with psycopg.connect(plain_url(installation.server.owner_url())) as connection:
+        connection.execute("INSERT INTO organizations (name) VALUES (%s)", (name,))
+
+
+@pytest.mark.timeout(900)
 def test_a_chain_is_restored_and_nothing_of_it_may_be_missing(
     installation: Installation, place: Path
 ) -> None:
-    shelf, where = place / "shelf", ("--data-dir", installation.data_dir)
-    full = back_up(shelf, installation.data_dir, "--physical")
-    assert cli("organizations", "create", "Between", *where).returncode == 0
-    first = back_up(shelf, installation.data_dir, "--incremental")
-    assert cli("organizations", "create", "Later", *where).returncode == 0
-    second = back_up(shelf, installation.data_dir, "--incremental")
-    manifests = [orjson.loads((path / "manifest.json").read_bytes()) for path in (full, first, second)]
-    assert [each["kind"] for each in manifests] == ["full", "incremental", "incremental"]
-    assert [each["parent"] for each in manifests] == [None, manifests[0]["id"], manifests[1]["id"]]
-    for each in manifests[1:]:
-        assert sum(file["size"] for file in each["files"]) < sum(
-            file["size"] for file in manifests[0]["files"]
-        )
+    shelf = place / "shelf"
+    full = make(installation, shelf, "full")
+    found(installation, "Between")
+    first = make(installation, shelf, "incremental")
+    found(installation, "Later")
+    second = make(installation, shelf, "incremental")
+    assert [each.manifest.parent for each in (full, first, second)] == [
+        None,
+        full.manifest.id,
+        first.manifest.id,
+    ]
+    assert first.manifest.size < full.manifest.size
 
-    keys = ("--keys", installation.keys)
     apart = place / "apart"
-    first.rename(apart)
-    missing = cli("restore", second, "--data-dir", place / "new", *keys)
-    assert (missing.returncode, f"since {first.name}, which is not in" in missing.stderr) == (2, True)
-    refused = cli("backup", shelf, "--incremental", *where)
-    assert (refused.returncode, first.name in refused.stderr) == (2, True), refused.stderr
-    apart.rename(first)
+    first.path.rename(apart)
+    with pytest.raises(RefusedError, match=f"since {first.path.name}, which is not in"):
+        restore(installation, second.path, place / "new")
+    with pytest.raises(RefusedError, match=f"{first.path.name}.*--physical"):
+        make(installation, shelf, "incremental")
+    apart.rename(first.path)
 
-    page = next(path for path in (full / "cluster" / "base").rglob("*") if path.is_file())
-    kept = page.read_bytes()
-    page.write_bytes(b"\0" + kept[1:] if kept[0] else b"\1" + kept[1:])
-    damaged = cli("restore", second, "--data-dir", place / "new", *keys)
-    assert (damaged.returncode, f"{full.name} is damaged" in damaged.stderr) == (2, True)
+    page = full.path / "cluster" / "PG_VERSION"
+    page.write_bytes(b"17\n")
+    with pytest.raises(RefusedError, match=f"{full.path.name} is damaged: cluster/PG_VERSION"):
+        restore(installation, second.path, place / "new")
     assert not (place / "new").exists()
-    page.write_bytes(kept)
+    page.write_bytes(b"18\n")
 
-    result = cli("restore", shelf, "--data-dir", place / "new", *keys)
-    assert result.returncode == 0, result.stderr
-    assert second.name in result.stdout
-    assert "The books are right." in result.stdout
-    restored = EmbeddedServer(place / "new")
-    restored.start()
+    restored = restore(installation, shelf, place / "new")
+    assert restored.backup.path == second.path
+    assert restored.differing == 0
+    server = EmbeddedServer(place / "new")
+    server.start()
     try:
-        assert ask(restored.owner_url(), NOTES) == [("Between",), ("Later",), ("Payday",)]
-        assert ask(restored.owner_url(), "SELECT resumed_at FROM restorations") == [(None,)]
+        assert ask(server.owner_url(), NAMES) == [("Between",), ("Later",), ("Payday",)]
+        assert ask(server.owner_url(), "SELECT resumed_at FROM restorations") == [(None,)]
         # Its future is another than the one of the server that was backed up.
-        other = cli("backup", shelf, "--incremental", "--data-dir", place / "new")
-        assert (other.returncode, "make a new one with --physical" in other.stderr) == (2, True)
-        shutil.rmtree(second)
-        assert cli("backup", shelf, "--physical", "--data-dir", place / "new").returncode == 0
+        with pytest.raises(RefusedError, match="make a new one with --physical"):
+            make_backup(place / "new", None, shelf, "incremental", SystemClock(), lambda _: None)
     finally:
-        restored.stop()
+        server.stop()
 
 
 def test_a_given_server_is_backed_up_by_what_it_holds_alone(installation: Installation, place: Path) -> None:
