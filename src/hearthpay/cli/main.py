@@ -15,6 +15,7 @@ import typer
 
 from hearthpay import __version__
 from hearthpay.cli.audit import audit
+from hearthpay.cli.backup import backup, hold_after_restore, restore, resume_after_restore
 from hearthpay.cli.bank import bank
 from hearthpay.cli.doctor import doctor
 from hearthpay.cli.escrow import escrow
@@ -50,6 +51,10 @@ app.command()(worker)
 app.add_typer(organizations, name="organizations")
 app.command()(plans)
 app.command()(audit)
+app.command()(backup)
+app.command()(restore)
+app.command("hold-after-restore")(hold_after_restore)
+app.command("resume-after-restore")(resume_after_restore)
 
 
 def main() -> None:

@@ -10,6 +10,7 @@ starts it)::
     programs/           a copy of the programs, only where the account cannot read the installed ones
     start.lock          held while somebody starts or stops the server
     users.lock          held, shared, by every process that uses the server
+    restoring/          a data directory of its own, only while it is being restored from a backup
 """
 
 from __future__ import annotations
@@ -40,11 +41,14 @@ DATABASE = "hearthpay"
 ROLES = roles_of(DATABASE)
 DATA_DIR_VARIABLE = "HEARTHPAY_DATA_DIR"
 
+RESTORING = "restoring"
+"""In a data directory: where a restore puts it together; there only until that has succeeded."""
+
 _MAJOR_VERSION = "18"
 _PORT = 5432
 # A socket's path may have 107 bytes at most; PostgreSQL appends "/.s.PGSQL.5432.lock" to the directory's.
 _LONGEST_SOCKET_DIR = 88
-_OUR_FILES = frozenset({"start.lock", "users.lock", "socket-dir", "server", "programs"})
+_OUR_FILES = frozenset({"start.lock", "users.lock", "socket-dir", "server", "programs", RESTORING})
 _UNQUOTABLE = frozenset("\"'`$\\,\n\r")
 _LOCK_SECONDS = 120.0
 _RECOVERY_SECONDS = 300
@@ -63,6 +67,7 @@ _SETTINGS = {
     "fsync": "on",
     "full_page_writes": "on",
     "synchronous_commit": "on",
+    "summarize_wal": "on",  # incremental backups are told what has changed
     "timezone": "UTC",
     "log_timezone": "UTC",
     # A refused statement is the application's to report, and may hold names: only the server's own affairs
@@ -112,6 +117,10 @@ class EmbeddedServer:
         """
         try:
             self._make_data_dir()
+            if (self.data_dir / RESTORING / "server").exists():
+                raise EmbeddedServerError(
+                    f"a restore into {self.data_dir} has not been finished: remove the directory and restore again"
+                )
             with self._exclusively():
                 account = self._prepare()
                 programs = postgres_programs(account, self.data_dir / "programs")

@@ -22,6 +22,7 @@ from hearthpay.banking.originator import Originator
 from hearthpay.banking.settlement import settle_credits, settle_debits, settle_others
 from hearthpay.banking.simulated_bank import simulate
 from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.restorations import HELD, is_held
 from hearthpay.database.session import Database
 from hearthpay.payroll.firing import FiringReport, fire_due
 from hearthpay.payroll.outcomes import complete, fund, undo_returned
@@ -75,13 +76,17 @@ async def advance(
     """Do all that is due with the bank: take in returns, settle, fire, build the cut-off's file and deliver it.
 
     `database` acts as the clockwork's role; without a `bank` only sandbox households' money moves, at the simulated
-    bank. A gateway that cannot be reached is a problem of the report and stops nothing else. Raises
-    DatabaseUnavailable; all that was done stays done.
+    bank, and so it is, bank or not, after a restore until real money is let go. A gateway that cannot be reached is a
+    problem of the report and stops nothing else. Raises DatabaseUnavailable; all that was done stays done.
     """
     cut_off = current_cut_off(
         clock.now()
     )  # should the next one pass meanwhile, it is prepared by the next bank day
     problems: list[str] = []
+    async with database.transaction(None) as session:
+        if await is_held(session):
+            bank = None  # a return of a payment that is not known here must wait at the bank as well
+            problems.append(HELD)
     taken_in, returned = await _take_in(database, ring, bank, clock, problems)
     returned += await _simulate(database, ring, clock)
     async with database.transaction(None) as session:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import fcntl
+import hmac
 import os
 import re
 import secrets
@@ -89,6 +90,16 @@ class KeyRing:
         """The ids of all keys, the current one first."""
         return tuple(key.id for key in self._keys)
 
+    @property
+    def keys(self) -> tuple[EncryptionKey, ...]:
+        """All keys, the current one first."""
+        return self._keys
+
+    def holds(self, key: EncryptionKey) -> bool:
+        """Whether the ring has this very key, by id and secret."""
+        own = self._look_up(key.id)
+        return own is not None and hmac.compare_digest(own.entry(), key.entry())
+
     def find(self, key_id: str) -> EncryptionKey:
         """The key of this id; raises UnknownKeyError.
 
@@ -133,6 +144,26 @@ def open_key_file(path: Path) -> KeyRing:
         if not path.is_symlink() and not path.exists():
             _write_key_file(path, (EncryptionKey.generate(),))
         return KeyRing(_read_key_file(path), path)
+
+
+def read_key_ring(path: Path) -> KeyRing:
+    """The ring in a key file that is there. Raises KeyRingError."""
+    return KeyRing(_read_key_file(path), path)
+
+
+def copy_key_ring(ring: KeyRing, path: Path) -> None:
+    """Write the ring to a key file of its own, durably; an earlier copy is replaced.
+
+    Raises KeyRingError, also where the file holds a key that the ring does not: that key may have no other copy.
+    """
+    with _changing(path):
+        if path.is_symlink() or path.exists():
+            lost = [key.id for key in _read_key_file(path) if not ring.holds(key)]
+            if lost:
+                raise KeyRingError(
+                    f"{path} holds the key {lost[0]!r}, which this ring does not: name another file"
+                )
+        _write_key_file(path, ring.keys)
 
 
 def add_key(path: Path) -> KeyRing:

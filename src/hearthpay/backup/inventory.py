@@ -1,0 +1,104 @@
+"""What a database holds, as one transaction sees it: where it comes from, its rows by table, the keys it needs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from psycopg import sql
+
+from hearthpay.backup.errors import BackupError, RefusedError
+from hearthpay.backup.manifest import Origin
+from hearthpay.backup.source import Connection
+
+# An owner who bypasses nothing sees what the policies show him: it must be everything, or the backup is none.
+_HIDDEN: Final = """
+SELECT c.oid::regclass::text FROM pg_class c
+ WHERE c.relkind IN ('r', 'p') AND c.relrowsecurity AND row_security_active(c.oid)
+   AND c.relnamespace::regnamespace::text NOT LIKE 'pg\\_%' AND c.relnamespace <> 'information_schema'::regnamespace
+   AND (NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd = '*'
+                    AND pg_get_expr(p.polqual, c.oid) = 'true'
+                    AND current_user::regrole::oid = ANY(p.polroles))
+        OR EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND NOT p.polpermissive
+                   AND (0 = ANY(p.polroles) OR current_user::regrole::oid = ANY(p.polroles))))
+"""
+_TABLES: Final = (
+    "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') "
+    "AND NOT relispartition AND relname <> 'alembic_version' ORDER BY relname"
+)
+# Whatever is sealed is stored beside its nonce and the id of its key.
+_SEALED: Final = (
+    "SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' "
+    "AND column_name IN ('key_id', 'nonce') GROUP BY table_name HAVING count(*) = 2 ORDER BY table_name"
+)
+_ROLES: Final = (
+    "SELECT DISTINCT r.rolname FROM pg_shdepend d JOIN pg_roles r ON r.oid = d.refobjid "
+    "WHERE d.refclassid = 'pg_authid'::regclass "
+    "AND d.dbid = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+    "AND r.rolname <> current_user ORDER BY r.rolname"
+)
+_SERVER: Final = "SELECT current_setting('server_version_num')::int, current_database(), current_user::text"
+_SYSTEM: Final = "SELECT system_identifier::text FROM pg_control_system()"
+
+
+def origin(connection: Connection, *, embedded: bool) -> Origin:
+    """Where the data comes from; RefusedError where it is no database of ours, BackupError where rows are hidden."""
+    revision = None
+    if connection.execute("SELECT to_regclass('public.alembic_version')").fetchone() == ("alembic_version",):
+        row = connection.execute("SELECT version_num FROM public.alembic_version").fetchone()
+        revision = None if row is None else str(row[0])
+    if revision is None:
+        raise RefusedError("the database holds no schema of Hearthpay's: there is nothing to back up")
+    hidden = [row[0] for row in connection.execute(_HIDDEN)]
+    if hidden:
+        raise BackupError(
+            f"row-level security hides rows of {hidden[0]} from this login: log in as the owner"
+        )
+    server = connection.execute(_SERVER).fetchone()
+    assert server is not None
+    system = connection.execute(_SYSTEM).fetchone() if embedded else None
+    return Origin(
+        embedded=embedded,
+        server_version=server[0],
+        system_identifier=None if system is None else system[0],
+        database=server[1],
+        owner=server[2],
+        roles=tuple(row[0] for row in connection.execute(_ROLES)),
+        schema_revision=revision,
+    )
+
+
+def rows(connection: Connection) -> dict[str, int]:
+    """How many rows each of our tables has."""
+    counts = {}
+    for (table,) in connection.execute(_TABLES).fetchall():
+        counts[table] = _count(connection, table)
+    return counts
+
+
+def secrets_by_key(connection: Connection) -> dict[str, int]:
+    """How many numbers and files each key has sealed, by the key's id."""
+    counts: dict[str, int] = {}
+    for (table,) in connection.execute(_SEALED).fetchall():
+        query = sql.SQL("SELECT key_id, count(*) FROM public.{} WHERE key_id IS NOT NULL GROUP BY key_id")
+        for key_id, count in connection.execute(query.format(sql.Identifier(table))):
+            counts[key_id] = counts.get(key_id, 0) + count
+    return dict(sorted(counts.items()))
+
+
+def is_empty(connection: Connection) -> bool:
+    """Whether nobody has made anything in the database."""
+    found = connection.execute(
+        "SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
+        "WHERE n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema') "
+        "OR EXISTS (SELECT FROM pg_namespace WHERE nspname NOT LIKE 'pg\\_%' "
+        "AND nspname NOT IN ('information_schema', 'public'))"
+    ).fetchone()
+    return found == (False,)
+
+
+def _count(connection: Connection, table: str) -> int:
+    row = connection.execute(
+        sql.SQL("SELECT count(*) FROM public.{}").format(sql.Identifier(table))
+    ).fetchone()
+    assert row is not None
+    return int(row[0])

@@ -1,0 +1,145 @@
+"""Restored from a backup: what was paid since then is unknown here, so real money waits until a person has looked.
+
+While a row of `restorations` is open, row-level security hides every real payroll, bank entry, bank account and bank
+file from the clockwork's role: nothing real is fired, settled or sent, whichever program runs. Sandboxes go on.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+HELD: Final = (
+    "this database was restored from a backup: real payrolls and bank files wait until somebody has checked what was "
+    "paid since, and said so with `hearthpay resume-after-restore`"
+)
+
+#: A backup may be older than this table: the restoring transaction makes it, as the migration does.
+TABLE: Final = """
+CREATE TABLE IF NOT EXISTS public.restorations (
+    id uuid PRIMARY KEY,
+    backup text NOT NULL CHECK (backup <> ''),
+    taken_at timestamptz NOT NULL,
+    restored_at timestamptz NOT NULL,
+    resumed_at timestamptz CHECK (resumed_at >= restored_at)
+);
+"""
+#: For psycopg, which the restoring transaction uses.
+INSERT: Final = (
+    "INSERT INTO public.restorations (id, backup, taken_at, restored_at) "
+    "VALUES (%(id)s, %(backup)s, %(taken_at)s, %(restored_at)s)"
+)
+
+#: How far trace numbers jump: beyond all that can have been sent in the time that was lost, so that the return of a
+#: forgotten payment cannot be taken for that of a new one.
+LOST_TRACES: Final = 1_000_000
+
+_OPEN: Final = text(
+    "SELECT backup, taken_at, restored_at FROM restorations WHERE resumed_at IS NULL ORDER BY restored_at"
+)
+_IS_HELD: Final = text("SELECT EXISTS (SELECT FROM restorations WHERE resumed_at IS NULL)")
+_RESUME: Final = text("UPDATE restorations SET resumed_at = :now WHERE resumed_at IS NULL")
+_SKIP_TRACES: Final = text(
+    "UPDATE bank_trace_numbers SET last_used = (last_used + CAST(:lost AS integer)) % 10000000"
+)
+_PAYROLLS: Final = text(
+    "SELECT p.id, p.status, p.scheduled_send_at, p.pay_date, h.first_name || ' ' || h.last_name AS household "
+    "FROM payrolls p JOIN employers h ON h.id = p.employer_id WHERE NOT p.sandbox "
+    "AND p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') ORDER BY p.scheduled_send_at, p.id"
+)
+_ENTRIES: Final = text(
+    "SELECT kind, count(*) AS entries, sum(amount)::bigint AS cents FROM bank_entries "
+    "WHERE NOT sandbox AND status = 'pending' GROUP BY kind ORDER BY kind"
+)
+_FILES: Final = text("SELECT name FROM bank_files WHERE status = 'built' ORDER BY cut_off")
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Why real money waits."""
+
+    backup: str
+    taken_at: datetime.datetime
+    restored_at: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPayroll:
+    """A real payroll that the backup knows as not yet paid in full."""
+
+    id: UUID
+    status: str
+    send_at: datetime.datetime | None
+    pay_date: datetime.date
+    household: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingEntries:
+    """Real bank entries of one kind that the next file would carry; `cents` is their sum."""
+
+    kind: str
+    count: int
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Everything that goes on once real money is let go again; any of it may have happened since the backup."""
+
+    payrolls: tuple[WaitingPayroll, ...]
+    entries: tuple[WaitingEntries, ...]
+    files: tuple[str, ...]
+
+
+async def is_held(session: AsyncSession) -> bool:
+    """Whether real money waits; for the owner and the clockwork."""
+    return bool(await session.scalar(_IS_HELD))
+
+
+async def hold(
+    session: AsyncSession, backup: str, taken_at: datetime.datetime, now: datetime.datetime
+) -> None:
+    """Let real money wait, as after a restore from `backup`; the session is the schema's owner's."""
+    await session.execute(
+        text(
+            "INSERT INTO restorations (id, backup, taken_at, restored_at) VALUES (:id, :backup, :taken_at, :now)"
+        ),
+        {"id": uuid7(), "backup": backup, "taken_at": taken_at, "now": now},
+    )
+
+
+async def holds(session: AsyncSession) -> tuple[Hold, ...]:
+    """The restores that nobody has answered for yet, the earliest first; the session is the owner's."""
+    return tuple(Hold(row.backup, row.taken_at, row.restored_at) for row in await session.execute(_OPEN))
+
+
+async def waiting(session: AsyncSession) -> Waiting:
+    """What waits; the session is the owner's."""
+    payrolls = await session.execute(_PAYROLLS)
+    entries = await session.execute(_ENTRIES)
+    files = await session.scalars(_FILES)
+    return Waiting(
+        tuple(
+            WaitingPayroll(row.id, row.status, row.scheduled_send_at, row.pay_date, row.household)
+            for row in payrolls
+        ),
+        tuple(WaitingEntries(row.kind, row.entries, row.cents) for row in entries),
+        tuple(files),
+    )
+
+
+async def resume(session: AsyncSession, now: datetime.datetime) -> None:
+    """Let real money go again, under trace numbers that were not used before; the session is the owner's.
+
+    Does nothing where nothing is held.
+    """
+    if await is_held(session):
+        await session.execute(_SKIP_TRACES, {"lost": LOST_TRACES})
+        await session.execute(_RESUME, {"now": now})

@@ -1,0 +1,147 @@
+"""An installation with real households on their payday, to be backed up; and a place for what is made of it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import orjson
+import psycopg
+import pytest
+from benchmarks.payday_data import Payday, make_payday
+
+from hearthpay.banking.folder_gateway import folder_gateway
+from hearthpay.clock import FixedClock
+from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.migrations import migrate
+from hearthpay.database.session import WORKER_ROLE, Database
+from hearthpay.payroll.bank_day import Bank
+from hearthpay.security.key_ring import KEY_FILE, KeyRing, open_key_file
+from hearthpay.worker.duties import clockwork_duties
+from hearthpay.worker.duty import Progress, perform
+from tests.conftest import plain_url
+from tests.payroll.direct_deposit import ORIGINATOR
+
+HOUSEHOLDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """An embedded database with a payday in it, and its keys."""
+
+    server: EmbeddedServer
+    payday: Payday
+    ring: KeyRing
+
+    @property
+    def data_dir(self) -> Path:
+        return self.server.data_dir
+
+    @property
+    def keys(self) -> Path:
+        return self.data_dir / KEY_FILE
+
+
+def made_place() -> Path:
+    """A directory that the server's account may pass through, as a directory below /var/lib is."""
+    place = Path(tempfile.mkdtemp(prefix="hearthpay-backup-", dir="/tmp"))
+    place.chmod(0o755)
+    return place
+
+
+@pytest.fixture(scope="package")
+def installation() -> Iterator[Installation]:
+    place = made_place()
+    server = EmbeddedServer(place / "data")
+    server.start()
+    try:
+        migrate(server.owner_url())
+        ring = open_key_file(server.data_dir / KEY_FILE)
+        payday = asyncio.run(
+            make_payday(server.owner_url(), server.service_url(), ring, households=HOUSEHOLDS, history=2)
+        )
+        installation = Installation(server, payday, ring)
+        asyncio.run(keep_bank_day(server, ring, place / "bank", payday.due_at))
+        yield installation
+    finally:
+        server.stop()
+        shutil.rmtree(place)
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    made = made_place()
+    yield made
+    shutil.rmtree(made)
+
+
+@pytest.fixture(scope="package")
+def logical(installation: Installation) -> Iterator[Path]:
+    """A logical backup of the installation, for those who only read it."""
+    shelf = made_place()
+    yield back_up(shelf, installation.data_dir)
+    shutil.rmtree(shelf)
+
+
+def cli(
+    *arguments: str | Path, user: int | None = None, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run `hearthpay` to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "hearthpay.cli", *map(str, arguments)],
+        env={**os.environ, **environment},
+        user=user,
+        group=user,
+        extra_groups=None if user is None else [],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def back_up(shelf: Path, data_dir: Path, *more: str | Path) -> Path:
+    """Make a backup; returns where it is."""
+    result = cli("backup", shelf, *more, "--data-dir", data_dir)
+    assert result.returncode == 0, result.stderr
+    return Path(result.stdout.split()[0])
+
+
+def rewrite_manifest(backup: Path, **changes: Any) -> None:
+    """Write the manifest anew, with its checksum right again."""
+    from hearthpay.backup.manifest import _digest
+
+    path = backup / "manifest.json"
+    content = orjson.loads(path.read_bytes())
+    del content["sha256"]
+    content |= changes
+    path.write_bytes(orjson.dumps(content | {"sha256": _digest(content)}))
+
+
+async def keep_bank_day(
+    server: EmbeddedServer, ring: KeyRing, bank: Path | None, now: datetime
+) -> tuple[dict[str, Progress], tuple[str, ...]]:
+    """Have a worker do all its duties at this time; returns what it did, and what the bank has then."""
+    there = None if bank is None else Bank(ORIGINATOR, folder_gateway(bank))
+    database = Database(server.owner_url(), role=WORKER_ROLE)
+    try:
+        duties = clockwork_duties(database, ring, there, FixedClock(now))
+        done = {duty.name: await perform(duty, stopping=asyncio.Event()) for duty in duties}
+    finally:
+        await database.dispose()
+    outbox = Path() if bank is None else bank / "outbox"
+    return done, tuple(sorted(path.name for path in outbox.glob("*.ach")))
+
+
+def ask(url: str, query: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(plain_url(url), autocommit=True) as connection:
+        return connection.execute(query.encode()).fetchall()

@@ -1,0 +1,86 @@
+"""Physical backups: a full one and what changed since, put together again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from hearthpay.backup.errors import RefusedError
+from hearthpay.backup.making import How, MadeBackup, make_backup
+from hearthpay.backup.restoring import Restored, restore_into_directory
+from hearthpay.clock import SystemClock
+from hearthpay.database.embedded import EmbeddedServer
+from tests.backup.conftest import Installation, ask, cli
+from tests.conftest import plain_url
+
+NAMES = "SELECT name FROM organizations ORDER BY name"
+
+
+def make(installation: Installation, shelf: Path, how: How) -> MadeBackup:
+    return make_backup(installation.data_dir, None, shelf, how, SystemClock(), lambda _: None)
+
+
+def restore(installation: Installation, backup: Path, target: Path) -> Restored:
+    return restore_into_directory(
+        backup, target, installation.ring, SystemClock(), lambda _: None, keep_keys=True
+    )
+
+
+def found(installation: Installation, name: str) -> None:
+    with psycopg.connect(plain_url(installation.server.owner_url())) as connection:
+        connection.execute("INSERT INTO organizations (name) VALUES (%s)", (name,))
+
+
+@pytest.mark.timeout(900)
+def test_a_chain_is_restored_and_nothing_of_it_may_be_missing(
+    installation: Installation, place: Path
+) -> None:
+    shelf = place / "shelf"
+    full = make(installation, shelf, "full")
+    found(installation, "Between")
+    first = make(installation, shelf, "incremental")
+    found(installation, "Later")
+    second = make(installation, shelf, "incremental")
+    assert [each.manifest.parent for each in (full, first, second)] == [
+        None,
+        full.manifest.id,
+        first.manifest.id,
+    ]
+    assert first.manifest.size < full.manifest.size
+
+    apart = place / "apart"
+    first.path.rename(apart)
+    with pytest.raises(RefusedError, match=f"since {first.path.name}, which is not in"):
+        restore(installation, second.path, place / "new")
+    with pytest.raises(RefusedError, match=f"{first.path.name}.*--physical"):
+        make(installation, shelf, "incremental")
+    apart.rename(first.path)
+
+    page = full.path / "cluster" / "PG_VERSION"
+    page.write_bytes(b"17\n")
+    with pytest.raises(RefusedError, match=f"{full.path.name} is damaged: cluster/PG_VERSION"):
+        restore(installation, second.path, place / "new")
+    assert not (place / "new").exists()
+    page.write_bytes(b"18\n")
+
+    restored = restore(installation, shelf, place / "new")
+    assert restored.backup.path == second.path
+    assert restored.differing == 0
+    server = EmbeddedServer(place / "new")
+    server.start()
+    try:
+        assert ask(server.owner_url(), NAMES) == [("Between",), ("Later",), ("Payday",)]
+        assert ask(server.owner_url(), "SELECT resumed_at FROM restorations") == [(None,)]
+        # Its future is another than the one of the server that was backed up.
+        with pytest.raises(RefusedError, match="make a new one with --physical"):
+            make_backup(place / "new", None, shelf, "incremental", SystemClock(), lambda _: None)
+    finally:
+        server.stop()
+
+
+def test_a_given_server_is_backed_up_by_what_it_holds_alone(installation: Installation, place: Path) -> None:
+    result = cli("backup", place / "shelf", "--physical", DATABASE_URL=installation.server.owner_url())
+    assert result.returncode == 2
+    assert "its own tools" in result.stderr
