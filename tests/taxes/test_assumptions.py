@@ -149,6 +149,15 @@ def test_a_city_whose_tax_is_voluntary_is_not_withheld_and_says_so():
 
 def test_a_voluntary_city_that_was_chosen_needs_no_word():
     assert _codes("MI", "DETROIT", city="Detroit") == []
+    assert _codes("MI", city="Detroit", state={"city_resident": "Detroit"}) == []
+    assert _codes("MI", city="Detroit", state={"city_resident": "none"}) == ["city_tax_voluntary"]
+
+
+def test_a_city_that_is_not_known_needs_no_word_where_the_place_was_said_otherwise():
+    assert _codes("NY", city="Flushing", state={"nyc_resident": True}) == []
+    assert _codes("NY", city="Flushing", federal=UNELECTED) == []
+    assert _codes("PA", "LST-52", city="Altoona") == ["city_tax_unknown"]
+    assert _codes("PA", "LST-52", "READING", city="Altoona") == []
 
 
 @pytest.mark.parametrize(
@@ -162,6 +171,16 @@ def test_a_voluntary_city_that_was_chosen_needs_no_word():
 )
 def test_a_city_that_withholds_nothing_says_why(state, city, code):
     assert _codes(state, city=city) == [code]
+
+
+@pytest.mark.parametrize("city", ["New York", "brooklyn", "The Bronx", "Queens", "Staten Island"])
+def test_a_borough_is_new_york_city(city):
+    assert rulebook_of(2026).state("NY").local_taxes.due_at(city) == ("NYC",)
+    assert _codes("NY", "NYC", city=city) == []
+
+
+def test_a_city_of_new_york_that_may_lie_within_the_city_says_that_nothing_is_known():
+    assert _codes("NY", city="Flushing") == ["city_tax_unknown"]
 
 
 @pytest.mark.parametrize(("state", "city"), [("MO", "Springfield"), ("CO", "Boulder"), ("MI", "Ann Arbor")])
@@ -198,7 +217,7 @@ def test_denvers_month_is_assumed_from_its_first_payday(day, wages, ytd_tax, cod
     assert found == codes
 
 
-def test_what_cannot_be_calculated_is_refused_in_the_same_words():
+def test_a_state_that_is_none_is_refused():
     with pytest.raises(TaxInputError) as caught:
-        assumptions_of(_input("PA", "ATLANTIS"))
-    assert caught.value.field == "localities[0]"
+        assumptions_of(_input("ZZ"))
+    assert caught.value.field == "work_state"

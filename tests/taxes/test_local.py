@@ -13,6 +13,7 @@ from hearthpay.taxes import (
     calculate_paycheck,
     rulebook_for,
 )
+from hearthpay.taxes.coverage import law_behind
 from hearthpay.taxes.errors import RuleError
 from hearthpay.taxes.local import LocalTaxes, read_local_taxes
 from hearthpay.taxes.localities import list_localities
@@ -225,6 +226,13 @@ def test_no_school_district_is_no_entry():
     with pytest.raises(TaxInputError) as caught:
         _paycheck("OH", state={"school_distrikt": "2501"})
     assert "school_district_number" not in caught.value.message
+
+
+def test_the_law_behind_ohios_line_says_what_its_certificate_does_not_take():
+    (law, *_) = law_behind("OH-SIT", RULEBOOK, "OH")
+    facts = dict(law.facts)
+    assert "school_district_number" not in facts["Certificate"]
+    assert "SD 100" in facts["Not taken: school_district_number"]
 
 
 def test_an_ohio_resident_under_an_agreement_meets_the_same_refusal():

@@ -94,6 +94,11 @@ class CertificateForm:
         """The entries that may be filled in, in alphabetical order."""
         return tuple(sorted(name for name, entry in self.fields.items() if entry.kind != "refused"))
 
+    @property
+    def refused(self) -> tuple[CertificateField, ...]:
+        """The entries of the form that nothing here can honour."""
+        return tuple(entry for entry in self.fields.values() if entry.kind == "refused")
+
     def read(self, entries: Mapping[str, object], path: str = "state") -> StateCertificate:
         """Check ``entries`` against the form and fill in the defaults; amounts become cents.
 

@@ -176,6 +176,7 @@ def _income_tax_law(tax: StateIncomeTax) -> Iterator[Law]:
         facts = [
             ("Withheld by a household", f"{tax.household}. {tax.household_note}".strip()),
             ("Certificate", f"{tax.form.form}: {', '.join(tax.form.known)}"),
+            *((f"Not taken: {entry.name}", entry.note) for entry in tax.form.refused),
             ("In force from", f"{version.effective_from}, by {tax.selected_by.replace('_', ' ')}"),
             ("Method", version.method_name),
             ("Confidence", version.confidence),

@@ -532,6 +532,8 @@ class LocalTaxes:
             for name in (entry.locality, f"{state}-{entry.locality}", *entry.aliases):
                 self._by_name.setdefault(name, entry)
         self._by_certificate = tuple(chosen.items())
+        #: True where a tax falls on calendar months.
+        self.by_month = any(isinstance(tax.method, MonthlyFee) for tax in taxes)
         #: True where the certificate alone may choose a tax.
         self.on_certificate = bool(chosen)
 
@@ -568,7 +570,7 @@ class LocalTaxes:
 
     def named(self, name: str) -> LocalTax | CertificatePlace | NotOwed | None:
         """Return what a place's name stands for, in any case; None for a place that is not known here."""
-        return self._by_name.get(name.strip().upper())
+        return self._by_name.get(name) or self._by_name.get(name.strip().upper())
 
     def choose(
         self, names: tuple[str, ...], certificate: StateCertificate, day: datetime.date
