@@ -21,9 +21,9 @@ from benchmarks.payday_data import Payday, make_payday
 
 from hearthpay.banking.folder_gateway import folder_gateway
 from hearthpay.clock import FixedClock
-from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.embedded import ROLES, EmbeddedServer
 from hearthpay.database.migrations import migrate
-from hearthpay.database.session import WORKER_ROLE, Database
+from hearthpay.database.session import Database
 from hearthpay.payroll.bank_day import Bank
 from hearthpay.security.key_ring import KEY_FILE, KeyRing, open_key_file
 from hearthpay.worker.duties import clockwork_duties
@@ -132,7 +132,7 @@ async def keep_bank_day(
 ) -> tuple[dict[str, Progress], tuple[str, ...]]:
     """Have a worker do all its duties at this time; returns what it did, and what the bank has then."""
     there = None if bank is None else Bank(ORIGINATOR, folder_gateway(bank))
-    database = Database(server.owner_url(), role=WORKER_ROLE)
+    database = Database(server.worker_url(), role=ROLES.worker)
     try:
         duties = clockwork_duties(database, ring, there, FixedClock(now))
         done = {duty.name: await perform(duty, stopping=asyncio.Event()) for duty in duties}

@@ -10,16 +10,12 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from alembic import command
-from alembic.config import Config
 from psycopg import sql
-from sqlalchemy import create_engine
 
 from hearthpay.backup.errors import RefusedError
 from hearthpay.backup.programs import packaged_programs, programs_for
 from hearthpay.backup.source import Source
-from hearthpay.database import migrations
-from hearthpay.database.session import psycopg_url
+from hearthpay.database.migrations import migrate
 from tests.backup.conftest import Installation, ask, cli
 from tests.conftest import TABLES, plain_url
 
@@ -44,12 +40,6 @@ def given(installation: Installation) -> Iterator[list[Given]]:
                     sql.Identifier(owner)
                 )
             )
-            for role in ("hearthpay_service", "hearthpay_worker"):
-                connection.execute(
-                    sql.SQL("GRANT {} TO {} WITH SET TRUE, INHERIT FALSE, ADMIN TRUE").format(
-                        sql.Identifier(role), sql.Identifier(owner)
-                    )
-                )
             connection.execute(
                 sql.SQL("CREATE DATABASE {} OWNER {}").format(sql.Identifier(name), sql.Identifier(owner))
             )
@@ -65,24 +55,15 @@ def given(installation: Installation) -> Iterator[list[Given]]:
             connection.execute(sql.SQL("DROP ROLE {}").format(owner_role))
 
 
-def schema_of(url: str, revision: str) -> None:
-    """The schema as an earlier program has left it."""
-    engine = create_engine(psycopg_url(url))
-    with engine.begin() as connection:
-        config = Config()
-        config.set_main_option("script_location", str(Path(migrations.__file__).parent))
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-    engine.dispose()
-
-
 def test_an_earlier_schema_goes_to_another_owners_database_and_up_to_date(
     given: list[Given], installation: Installation, place: Path
 ) -> None:
     old, new = given
-    schema_of(old.url, "0006")
+    migrate(old.url, revision="0006")
     with psycopg.connect(plain_url(old.url)) as connection:
-        connection.execute("INSERT INTO organizations (name) VALUES ('Lopez'), ('Chen')")
+        connection.execute(
+            "INSERT INTO organizations (id, name) VALUES (uuidv7(), 'Lopez'), (uuidv7(), 'Chen')"
+        )
 
     made = cli("backup", place / "shelf", DATABASE_URL=old.url)
     assert made.returncode == 0, made.stderr
@@ -95,7 +76,7 @@ def test_an_earlier_schema_goes_to_another_owners_database_and_up_to_date(
     assert ask(new.url, "SELECT name FROM organizations ORDER BY name") == [("Chen",), ("Lopez",)]
     assert ask(new.url, "SELECT resumed_at FROM restorations") == [(None,)]
     policies = "SELECT DISTINCT unnest(roles)::text FROM pg_policies ORDER BY 1"
-    assert ask(new.url, policies) == [("given_new_owner",), ("hearthpay_service",), ("hearthpay_worker",)]
+    assert ask(new.url, policies) == [("given_new_owner",), ("given_new_service",), ("given_new_worker",)]
     owners = "SELECT DISTINCT tableowner::text FROM pg_tables WHERE schemaname IN ('public', 'procrastinate')"
     assert ask(new.url, owners) == [("given_new_owner",)]
     assert len(ask(new.url, "SELECT FROM pg_tables WHERE schemaname = 'public'")) >= len(TABLES)
@@ -121,7 +102,7 @@ def test_rows_that_the_login_may_not_see_make_no_backup(
     given: list[Given], installation: Installation, place: Path
 ) -> None:
     url = given[0].url
-    schema_of(url, "0007")
+    migrate(url, revision="0007")
     with psycopg.connect(plain_url(url)) as connection:
         connection.execute("DROP POLICY operator ON payrolls")
     result = cli("backup", place / "shelf", DATABASE_URL=url)
@@ -150,7 +131,7 @@ def test_no_password_is_among_a_programs_arguments(
             f'exec {real}/{name} "$@"\n'
         )
         (programs / name).chmod(0o755)
-    schema_of(given[0].url, "0007")
+    migrate(given[0].url, revision="0007")
     result = cli("backup", place / "shelf", DATABASE_URL=given[0].url, HEARTHPAY_PG_PROGRAMS=str(programs))
     assert result.returncode == 0, result.stderr
     seen = note.read_text()

@@ -242,18 +242,21 @@ def _compare(manifest: Manifest, rows: Mapping[str, int]) -> None:
 def _prove(source: Source, stored: StoredBackup, ring: KeyRing | None, tell: Tell) -> Restored:
     """Bring the schema to this program's, and examine the books and the bank's files."""
     tell("bringing the schema up to date …")
-    migrate(source.owner_url)
+    installation = migrate(source.owner_url)
+    assert installation is not None
     with source.connect() as connection:
         rows = inventory.rows(connection)
-    checks, reconciliation = asyncio.run(_examine(source.owner_url, ring, stored.manifest.taken_at, tell))
+    checks, reconciliation = asyncio.run(
+        _examine(source.owner_url, installation.owner, ring, stored.manifest.taken_at, tell)
+    )
     return Restored(stored, rows, checks, reconciliation)
 
 
 async def _examine(
-    owner_url: str, ring: KeyRing | None, taken_at: datetime.datetime, tell: Tell
+    owner_url: str, owner: str, ring: KeyRing | None, taken_at: datetime.datetime, tell: Tell
 ) -> tuple[tuple[CheckResult, ...], Reconciliation | None]:
     pace = Pace(tell, "examining")
-    database: Database = open_for_reading(owner_url)
+    database: Database = open_for_reading(owner_url, owner)
     try:
         async with database.transaction(None) as session:
             checks = await examine(

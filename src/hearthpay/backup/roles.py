@@ -1,7 +1,8 @@
 """The roles that a backup's rights and policies name, where it is restored: they must exist before, and fit after.
 
 A dump names roles but does not hold them. Those that are missing are made without login; then the schema is taken over
-by whoever restores it. Everything happens in the restoring transaction.
+by whoever restores it. Everything happens in the restoring transaction. The acting roles are then settled by the
+migration: a database that came under another name gets its own.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _SET_ROLE: Final = 160000
 
 
 def prepare_roles(connection: Connection, origin: Origin) -> tuple[str, ...]:
-    """Make the roles that are missing, and let the restoring login act as them; returns those that were made."""
+    """Make the roles that are missing; returns those that were made."""
     made = []
     for role in (origin.owner, *origin.roles):
         if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (role,)).fetchone() is None:
@@ -35,13 +36,6 @@ def prepare_roles(connection: Connection, origin: Origin) -> tuple[str, ...]:
                 ).format(sql.Identifier(role))
             )
             made.append(role)
-    for role in origin.roles:
-        _let_act_as(connection, role)
-        connection.execute(
-            sql.SQL("GRANT CONNECT ON DATABASE {} TO {}").format(
-                sql.Identifier(connection.info.dbname), sql.Identifier(role)
-            )
-        )
     return tuple(made)
 
 

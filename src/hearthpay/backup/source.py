@@ -18,8 +18,8 @@ from psycopg import pq
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from hearthpay.backup.errors import RefusedError
+from hearthpay.database.address import psycopg_url
 from hearthpay.database.embedded import EmbeddedServer, default_data_dir
-from hearthpay.database.session import psycopg_url
 
 _SERVICE: Final = "hearthpay"
 _WITHOUT_ENCRYPTION: Final = (None, "allow", "prefer")

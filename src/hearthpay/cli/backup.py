@@ -174,7 +174,7 @@ def _plainly() -> Iterator[None]:
     from hearthpay.backup.errors import BackupError, RefusedError
     from hearthpay.database.embedded import EmbeddedServerError
     from hearthpay.database.migrations import MigrationError
-    from hearthpay.database.session import DatabaseUnavailable
+    from hearthpay.database.outage import DatabaseUnavailable
     from hearthpay.security.key_ring import KeyRingError
 
     before = signal.signal(signal.SIGTERM, _interrupt)

@@ -1,8 +1,8 @@
 """Local taxes on pay, chosen for each employee by locality: city and county taxes, service fees, head taxes."""
 
 import datetime
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, NamedTuple, Protocol, cast
 
@@ -250,6 +250,8 @@ class LocalTax:
     #: The certificate entries of which the first that is filled in chooses the locality, and the value that does.
     certificate_fields: tuple[str, ...]
     certificate_value: CertificateValue
+    #: True where the rate is lowered by that of another city in which the employee works.
+    less_city_of_work: bool
     additional_field: str | None
     supplemental_rate: int | None
     #: The most that a year may bear, in cents.
@@ -264,6 +266,24 @@ class LocalTax:
         """Tell whether the tax applies to a pay date."""
         return self.effective_from <= day and (self.effective_to is None or day <= self.effective_to)
 
+    def lowered_by(self, taxes: Sequence["LocalTax"]) -> "LocalTax":
+        """Return the tax at its rate less that of the other city of ``taxes`` where the employee works; not below 0."""
+        method = self.method
+        if not isinstance(method, FlatRate):
+            return self
+        elsewhere = sum(
+            tax.method.rate
+            for tax in taxes
+            if tax.applies_to == "nonresidents"
+            and tax.group != self.group
+            and isinstance(tax.method, FlatRate)
+        )
+        if not elsewhere:
+            return self
+        rate = max(0, method.rate - elsewhere)
+        supplemental = None if self.supplemental_rate is None else max(0, self.supplemental_rate - elsewhere)
+        return replace(self, method=replace(method, rate=rate), supplemental_rate=supplemental)
+
     @property
     def entries(self) -> tuple[str, ...]:
         """The entries of the state's certificate that the tax looks at."""
@@ -277,7 +297,7 @@ class LocalTax:
         Raises `TaxInputError` naming ``pay_frequency`` where a tax of the month has no payday to fall on.
         """
         pay = local.pay
-        if isinstance(self.method, MonthlyFee) and not _is_first_payday(local.pay_date, pay.frequency):
+        if isinstance(self.method, MonthlyFee) and not is_first_payday(local.pay_date, pay.frequency):
             if trace is not None:
                 trace.text("already due", "on the month's first payday")
             return 0
@@ -306,7 +326,11 @@ def _stated(certificate: StateCertificate, fields: tuple[str, ...]) -> Certifica
     return None
 
 
-def _is_first_payday(day: datetime.date, frequency: str) -> bool:
+def is_first_payday(day: datetime.date, frequency: str) -> bool:
+    """Tell whether ``day`` is the month's first payday where paydays are regular.
+
+    Raises `TaxInputError` naming ``pay_frequency`` for a frequency that has no payday in every month.
+    """
     until = FIRST_PAYDAY_UNTIL.get(frequency)
     if until is None:
         raise TaxInputError("pay_frequency", f"a local tax of the month cannot be taken from {frequency} pay")
@@ -376,6 +400,7 @@ def read_local_tax(state: str, table: RuleTable, periods: Mapping[str, int]) -> 
         note=table.text("note", default=""),
         certificate_fields=(single_field,) if single_field else table.texts("certificate_fields"),
         certificate_value=True if by_flag else table.optional_text("certificate_value"),
+        less_city_of_work=table.flag("less_city_of_work", default=False),
         additional_field=table.optional_text("additional_field"),
         supplemental_rate=table.optional_rate("supplemental_rate"),
         year_maximum=table.optional_cents("year_maximum"),
@@ -386,6 +411,8 @@ def read_local_tax(state: str, table: RuleTable, periods: Mapping[str, int]) -> 
         method=method,
     )
     table.close()
+    if tax.less_city_of_work and not isinstance(method, FlatRate):
+        raise table.error("less_city_of_work", "only a flat rate can be lowered by another")
     return tax
 
 
@@ -408,6 +435,42 @@ class NotOwed(NamedTuple):
     sources: tuple[Source, ...]
 
 
+#: What an assumption about the place goes with: the state's own line, the state's tax, or nothing.
+GOES_WITH = ("state_line", "state_tax", "nothing")
+
+#: Whether the cities of the rule file are all that tax, or some; empty where the tax is none of cities.
+CITIES = ("", "all", "some")
+
+
+class Unchosen(NamedTuple):
+    """What is taken for granted of an employee whose place nobody named."""
+
+    code: str
+    message: str
+    #: Entries of the certificate of which any settles the place, also by saying that there is none.
+    certificate_fields: tuple[str, ...]
+    #: Groups of localities of which one settles it; empty where any locality does.
+    groups: tuple[str, ...]
+    goes_with: str
+    #: A flag of the certificate that must be set for the assumption to matter.
+    only_if: str | None
+    cities: str
+
+
+def _read_unchosen(table: RuleTable) -> Unchosen:
+    unchosen = Unchosen(
+        table.text("code"),
+        table.text("message"),
+        table.texts("certificate_fields"),
+        table.texts("groups"),
+        table.choice("goes_with", GOES_WITH),
+        table.optional_text("only_if"),
+        table.choice("cities", CITIES, default=""),
+    )
+    table.close()
+    return unchosen
+
+
 def _read_place(table: RuleTable) -> CertificatePlace:
     place = CertificatePlace(
         table.text("locality"), table.texts("aliases"), table.text("field"), table.text("value")
@@ -428,6 +491,16 @@ def _read_not_owed(table: RuleTable) -> NotOwed:
     return tax
 
 
+def _with_city_of_work(taxes: list[LocalTax]) -> list[LocalTax]:
+    """Return the taxes of an employee with that of the city of residence lowered by that of the city of work."""
+    at_home = [tax.locality for tax in taxes if tax.less_city_of_work]
+    if len(at_home) > 1:
+        raise TaxInputError(
+            "localities", f"{at_home[0]} and {at_home[1]} tax residents, and an employee lives in one of them"
+        )
+    return [tax.lowered_by(taxes) if tax.less_city_of_work else tax for tax in taxes]
+
+
 class LocalTaxes:
     """The local taxes of a state for a year, found by name or by what the state's certificate says."""
 
@@ -437,11 +510,13 @@ class LocalTaxes:
         taxes: tuple[LocalTax, ...] = (),
         places: tuple[CertificatePlace, ...] = (),
         not_owed: tuple[NotOwed, ...] = (),
+        unchosen: tuple[Unchosen, ...] = (),
     ) -> None:
         self.state = state
         self.taxes = taxes
         self.places = places
         self.not_owed = not_owed
+        self.unchosen = unchosen
         self._by_name: dict[str, LocalTax | CertificatePlace | NotOwed] = {}
         #: Locality → positions of its taxes: versions, and the employer's beside the employee's.
         self._positions: dict[str, tuple[int, ...]] = {}
@@ -457,6 +532,8 @@ class LocalTaxes:
             for name in (entry.locality, f"{state}-{entry.locality}", *entry.aliases):
                 self._by_name.setdefault(name, entry)
         self._by_certificate = tuple(chosen.items())
+        #: True where a tax falls on calendar months.
+        self.by_month = any(isinstance(tax.method, MonthlyFee) for tax in taxes)
         #: True where the certificate alone may choose a tax.
         self.on_certificate = bool(chosen)
 
@@ -491,6 +568,10 @@ class LocalTaxes:
             return (found.locality,)
         return ()
 
+    def named(self, name: str) -> LocalTax | CertificatePlace | NotOwed | None:
+        """Return what a place's name stands for, in any case; None for a place that is not known here."""
+        return self._by_name.get(name) or self._by_name.get(name.strip().upper())
+
     def choose(
         self, names: tuple[str, ...], certificate: StateCertificate, day: datetime.date
     ) -> tuple[StateCertificate, list[LocalTax]]:
@@ -521,8 +602,10 @@ class LocalTaxes:
             for position in by_value.get(_stated(certificate, fields), ()):
                 if not self._outdone(position, positions):
                     positions.add(position)
-        taxes = [self.taxes[position] for position in sorted(positions)]
-        return certificate, [tax for tax in taxes if tax.in_force(day)]
+        taxes = [tax for position in sorted(positions) if (tax := self.taxes[position]).in_force(day)]
+        if len(taxes) > 1:
+            taxes = _with_city_of_work(taxes)
+        return certificate, taxes
 
     def _outdone(self, position: int, named: set[int]) -> bool:
         """Tell whether a named locality stands in for the one that the certificate chooses."""
@@ -553,6 +636,7 @@ def read_local_taxes(state: str, table: RuleTable, periods: Mapping[str, int]) -
         tuple(read_local_tax(state, entry, periods) for entry in table.tables("local")),
         tuple(_read_place(entry) for entry in table.tables("certificate_place")),
         tuple(_read_not_owed(entry) for entry in table.tables("not_owed")),
+        tuple(_read_unchosen(entry) for entry in table.tables("unchosen")),
     )
     table.close()
     return taxes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Final
 
 import psycopg
@@ -114,6 +115,16 @@ def _hand_over(cursor: psycopg.Cursor[tuple[object, ...]], old: str, new: str) -
         cursor.execute(SQL(f"GRANT {place} TO {{}}").format(Identifier(new)))
         cursor.execute(SQL(f"REVOKE {place} FROM {{}}").format(Identifier(old)))
     cursor.execute(_formatted(cursor, "REVOKE ALL ON DATABASE {} FROM {}", Identifier(old)))
+    _drop_if_unused(cursor, old)
+
+
+def _drop_if_unused(cursor: psycopg.Cursor[tuple[object, ...]], role: str) -> None:
+    """A role that nobody logs in as and that no other database knows has done its work."""
+    if cursor.execute("SELECT rolcanlogin FROM pg_roles WHERE rolname = %s", (role,)).fetchone() != (False,):
+        return
+    kept = (psycopg.errors.DependentObjectsStillExist, psycopg.errors.InsufficientPrivilege)
+    with contextlib.suppress(*kept), cursor.connection.transaction():
+        cursor.execute(SQL("DROP ROLE {}").format(Identifier(role)))
 
 
 def _formatted(cursor: psycopg.Cursor[tuple[object, ...]], statement: str, *names: Identifier) -> Composed:
