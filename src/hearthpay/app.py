@@ -23,7 +23,7 @@ from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
 from hearthpay.http import errors, metrics, runtime
 from hearthpay.http.deadlines import Deadlines
-from hearthpay.http.docs_page import PLAN_KEY, SCOPE_KEY, docs_page
+from hearthpay.http.docs_page import PLAN_KEY, SCOPE_KEY, docs_page, openapi_document
 from hearthpay.http.envelope import answer
 from hearthpay.http.gate import Gate
 from hearthpay.http.key_lookup import KeyLookup
@@ -122,6 +122,7 @@ def create_app(
         title="Hearthpay",
         version=__version__,
         description=_DESCRIPTION,
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -137,7 +138,8 @@ def create_app(
     app.add_middleware(Gate, metrics=counted, deadlines=deadlines)
     app.add_api_route("/healthz", healthz, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)
-    app.add_api_route("/docs", docs, include_in_schema=False)
+    app.add_api_route("/openapi.json", openapi_document(app.openapi), include_in_schema=False)
+    app.add_api_route("/docs", docs_page(app.openapi), include_in_schema=False)
     for router in ROUTERS:
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
@@ -157,8 +159,3 @@ async def readyz(request: Request) -> Response:
     except TimeoutError as error:
         raise DatabaseUnavailable("the database did not answer the readiness probe in time") from error
     return answer(request, {"status": "ready"})
-
-
-async def docs(request: Request) -> Response:
-    """The documentation, as a page."""
-    return docs_page(request.app.openapi())
