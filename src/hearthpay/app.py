@@ -22,9 +22,11 @@ from hearthpay.database.session import Database, DatabaseUnavailable
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
 from hearthpay.http import errors, metrics, runtime
+from hearthpay.http.attempts import FailedAttempts
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.docs_page import PLAN_KEY, SCOPE_KEY, docs_page, openapi_document
 from hearthpay.http.envelope import answer
+from hearthpay.http.fair_share import USUAL_SHARE, FairShare
 from hearthpay.http.gate import Gate
 from hearthpay.http.key_lookup import KeyLookup
 from hearthpay.http.plans import required_plan
@@ -111,12 +113,14 @@ def create_app(
     ring: KeyRing | None = None,
     mailer: Mailer | None = None,
     direct_deposit: bool = False,
+    requests_at_once: int = USUAL_SHARE,
 ) -> FastAPI:
     """The application over an open database; `public_url` is its address as its clients see it.
 
     Without a `metrics_token` there is no `/metrics`; without `rate_limits` requests are counted in this process alone;
     without a `ring` the portal takes no numbers; without a `mailer` no email is sent. `direct_deposit` tells whether
-    a bank is configured that real households' payrolls can go through.
+    a bank is configured that real households' payrolls can go through; `requests_at_once` are worked on
+    for one organization.
     """
     app = Application(
         title="Hearthpay",
@@ -130,7 +134,18 @@ def create_app(
     )
     keys = KeyLookup(database, clock)
     counting = rate_limits or RateLimits(clock)
-    parts = Runtime(database, clock, keys, counting, public_url, ring, mailer, direct_deposit)
+    parts = Runtime(
+        database=database,
+        clock=clock,
+        keys=keys,
+        rate_limits=counting,
+        attempts=FailedAttempts(clock),
+        fair_share=FairShare(requests_at_once),
+        public_url=public_url,
+        ring=ring,
+        mailer=mailer,
+        direct_deposit=direct_deposit,
+    )
     runtime.install(app, parts)
     errors.install(app)
     counted = metrics.Metrics()

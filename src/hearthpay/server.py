@@ -20,6 +20,7 @@ from hearthpay.clock import Clock, SystemClock
 from hearthpay.database.startup import open_database
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.door import ConnectionLimits, Door, connection_limits, raise_descriptor_limit
+from hearthpay.http.fair_share import share_of
 from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
 from hearthpay.http.rate_limit import rate_limits
 from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
@@ -150,6 +151,7 @@ async def serve(
         mailer = load_mailer(os.environ, clock)
         bank = load_bank(os.environ)
         connections = connection_limits(os.environ)
+        requests_at_once = share_of(os.environ)
     except (ValueError, MailSettingsError, BankSettingsError) as error:
         raise SystemExit(f"hearthpay: {error}") from None
     print("Starting the database …", flush=True)  # noqa: T201
@@ -168,7 +170,9 @@ async def serve(
             ring=ring,
             mailer=mailer,
             direct_deposit=bank is not None,
+            requests_at_once=requests_at_once,
         )
+        app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
         loop = asyncio.get_running_loop()
         stopping = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):

@@ -71,7 +71,7 @@ class Metrics:
         )
         self._rate_limited = Counter(
             "hearthpay_http_rate_limited",
-            "Requests refused because their key had used up its day.",
+            "Requests refused with 429: the key's day is used up, or too many came at once.",
             ("route",),
             registry=self.registry,
         )
@@ -79,6 +79,12 @@ class Metrics:
             "hearthpay_connections_cut",
             "Connections that the service ended or refused, by reason.",
             ("reason",),
+            registry=self.registry,
+        )
+        self._failed_authentications = Counter(
+            "hearthpay_authentication_failures",
+            "Keys presented that are not valid; throttled: refused without a look, after too many.",
+            ("throttled",),
             registry=self.registry,
         )
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
@@ -103,6 +109,10 @@ class Metrics:
     def count_cut(self, reason: CutReason) -> None:
         """Count one connection that was cut."""
         self._cut.labels(reason).inc()
+
+    def count_failed_authentication(self, *, throttled: bool) -> None:
+        """Count one attempt with a key that is not valid."""
+        self._failed_authentications.labels("yes" if throttled else "no").inc()
 
     def _series(self, method: str, template: str, status: int) -> tuple[Counter, Histogram]:
         """The two series of such a request, remembered: finding them costs more than counting."""
