@@ -20,7 +20,7 @@ from tests.conftest import TABLES, plain_url
 from tests.database.household import Household, add_household, add_organization
 
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
-_SEE_MORE: Final = {"authenticate_api_key", "clear_sandbox_household", "find_invitation"}
+_SEE_MORE: Final = {"authenticate_api_key", "clear_sandbox_household", "find_invitation", "note_api_key_use"}
 
 _ENTER: Final = (
     "SELECT set_config('hearthpay.organization_id', %s, false), set_config('hearthpay.sandbox', %s, false), "
