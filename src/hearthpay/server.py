@@ -19,7 +19,13 @@ from hearthpay.banking.originator import BankSettingsError, load_bank
 from hearthpay.clock import Clock, SystemClock
 from hearthpay.database.startup import open_database
 from hearthpay.http.deadlines import Deadlines
-from hearthpay.http.door import ConnectionLimits, Door, connection_limits, raise_descriptor_limit
+from hearthpay.http.door import (
+    ConnectionLimits,
+    Door,
+    connection_limits,
+    queue_within,
+    raise_descriptor_limit,
+)
 from hearthpay.http.fair_share import share_of
 from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
 from hearthpay.http.rate_limit import rate_limits
@@ -44,11 +50,7 @@ class WebServer(uvicorn.Server):
         yield
 
 
-#: Connections that the system accepts before the service has looked at them.
-BACKLOG = 2_048
-
-
-def listen(host: str, port: int, backlog: int = BACKLOG) -> socket.socket:
+def listen(host: str, port: int, backlog: int = 2_048) -> socket.socket:
     """Open the listening socket; raises `OSError` where the address is taken.
 
     Its connections send at once: head and body of an answer are two writes, and a connection that is kept alive
@@ -84,8 +86,7 @@ async def running(
     """
     descriptors = raise_descriptor_limit()
     door = Door(connections, descriptors=descriptors, read_within=deadlines.reading, metrics=metrics_of(app))
-    # All that wait are accepted at once, before the door sees the first of them: there must be descriptors for all.
-    backlog = BACKLOG if descriptors is None else min(BACKLOG, descriptors // 16)
+    backlog = queue_within(descriptors)
     with listen(host, port, backlog) as listener:
         config = uvicorn.Config(
             app,

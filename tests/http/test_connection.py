@@ -205,5 +205,5 @@ def test_settings_are_read_strictly() -> None:
 
 
 def test_there_is_room_for_fewer_connections_than_descriptors() -> None:
-    assert room_within(ConnectionLimits(), 1024) == 896
+    assert room_within(ConnectionLimits(), 1024) == 640
     assert room_within(ConnectionLimits(), None) == room_within(ConnectionLimits(), 65_536) == 4_000

@@ -9,6 +9,7 @@ from hearthpay.banking.returned import mark_returned
 from hearthpay.payroll.bank_day import advance
 from hearthpay.payroll.outcomes import undo_returned
 from tests.http.api import Account, data, refusal
+from tests.payroll.conftest import add_employee
 from tests.payroll.direct_deposit import Family, Town, new_family, rows, statuses
 
 # The clock stands on Friday, 20 November 2026, 10:00 in New York. Thursday the 26th is Thanksgiving, so the
@@ -286,10 +287,12 @@ async def test_what_no_bank_entry_holds_is_refused_everywhere_alike(family: Fami
     assert counts() == before
 
 
-async def test_a_debit_beyond_a_bank_entry_is_refused_too(family: Family, counts: Any):
+async def test_a_debit_beyond_a_bank_entry_is_refused_too(family: Family, town: Town, counts: Any):
+    second = await add_employee(family.caller, family.employer_id, first_name="Ana")
+    await town.connect(family.caller, family.employer_id, second, account="987654322")
     before = counts()
-    order = family.order() | {"confirm_large_payroll": True, "confirm_ach_debit": True}
-    assert len(order["employees"]) > 1
+    order = family.order() | {"confirm_large_payroll": True}
+    order["employees"].append({**order["employees"][0], "employee_id": second})
     for entry in order["employees"]:
         entry["bonus"] = 120_000_000
     for path in ("/payroll/preview", "/payroll/run"):

@@ -22,8 +22,7 @@ PER_ADDRESS_VARIABLE: Final = "HEARTHPAY_MAX_CONNECTIONS_PER_ADDRESS"
 PROXIES_VARIABLE: Final = "HEARTHPAY_TRUSTED_PROXIES"
 
 _MOST_DESCRIPTORS: Final = 65_536
-_OWN_DESCRIPTORS: Final = 128
-"""Descriptors kept for the database, files and the listening socket."""
+_LONGEST_QUEUE: Final = 2_048
 _TELL_EVERY: Final = 10.0  # seconds; a flood of cut connections is one log line, not thousands
 _LOOK_EVERY: Final = 0.25  # of the time an answer may wait to be read
 _SHARED_PREFIX: Final = 64  # bits of an IPv6 address: one subscriber has all addresses below them
@@ -96,7 +95,17 @@ def room_within(limits: ConnectionLimits, descriptors: int | None) -> int:
     """How many connections there is room for: the limit, or less where the process may not open so many files."""
     if descriptors is None:
         return limits.total
-    return max(1, min(limits.total, descriptors - min(_OWN_DESCRIPTORS, descriptors // 2)))
+    own = descriptors // 8  # the database's connections, files, the listening socket
+    return max(1, min(limits.total, descriptors - own - queue_within(descriptors)))
+
+
+def queue_within(descriptors: int | None) -> int:
+    """How many connections may wait to be accepted.
+
+    All that wait are accepted at once, before the door sees the first of them: there must be descriptors for all. Where
+    the queue is too short, the system drops whoever comes, who tries again a second later.
+    """
+    return _LONGEST_QUEUE if descriptors is None else min(_LONGEST_QUEUE, descriptors // 4)
 
 
 class Visitor(Protocol):
