@@ -168,7 +168,7 @@ async def test_every_other_character_is_kept_as_it_was_sent(
 
 
 async def test_a_flood_of_problems_is_answered_briefly(account: Account, household: dict[str, Any]) -> None:
-    flood = {f"field_{number}": number for number in range(5000)} | {"x" * 100_000: 1, "078-05-1120": 1}
+    flood = {f"field_{number}": number for number in range(4_000)} | {"x" * 100_000: 1, "078-05-1120": 1}
     response = await account.live.post("/employees", flood)
     error = refusal(response, 400, "validation_error")
     assert len(error["details"]) == 50
