@@ -19,7 +19,15 @@ from hearthpay.banking.originator import BankSettingsError, load_bank
 from hearthpay.clock import Clock, SystemClock
 from hearthpay.database.startup import Addresses, open_database
 from hearthpay.http.deadlines import Deadlines
-from hearthpay.http.metrics import TOKEN_VARIABLE
+from hearthpay.http.door import (
+    ConnectionLimits,
+    Door,
+    connection_limits,
+    queue_within,
+    raise_descriptor_limit,
+)
+from hearthpay.http.fair_share import share_of
+from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
 from hearthpay.http.rate_limit import rate_limits
 from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
@@ -42,25 +50,25 @@ class WebServer(uvicorn.Server):
         yield
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, backlog: int = 2_048) -> socket.socket:
     """Open the listening socket; raises `OSError` where the address is taken.
 
     Its connections send at once: head and body of an answer are two writes, and a connection that is kept alive
     would otherwise wait some forty milliseconds between them for the client's acknowledgement.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family, backlog=2048)
+    listener = socket.create_server((host, port), family=family, backlog=backlog)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
-def _connections(deadlines: Deadlines) -> type[asyncio.Protocol] | str:
-    """What speaks HTTP: with deadlines, save on Windows, where the parser does not exist."""
+def _connections(deadlines: Deadlines, door: Door) -> type[asyncio.Protocol] | str:
+    """What speaks HTTP: with deadlines and a door, save on Windows, where the parser does not exist."""
     if sys.platform == "win32":
         return "auto"
     from hearthpay.http.connection import timed_by
 
-    return timed_by(deadlines)
+    return timed_by(deadlines, door)
 
 
 @asynccontextmanager
@@ -69,17 +77,23 @@ async def running(
     host: str,
     port: int,
     deadlines: Deadlines = Deadlines(),  # noqa: B008 - frozen
+    connections: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - frozen
 ) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
     """Serve ``app`` for the length of the block: yields its URL and the task that serves.
 
-    Port 0 takes a free one. Connections keep `deadlines`; the app's gate has been given its own. Raises `OSError`
-    where the address is taken.
+    Port 0 takes a free one. Connections keep `deadlines` and `connections`; the app's gate has been given its own.
+    Raises `OSError` where the address is taken.
     """
-    with listen(host, port) as listener:
+    descriptors = raise_descriptor_limit()
+    door = Door(connections, descriptors=descriptors, read_within=deadlines.reading, metrics=metrics_of(app))
+    backlog = queue_within(descriptors)
+    with listen(host, port, backlog) as listener:
         config = uvicorn.Config(
             app,
-            http=_connections(deadlines),
+            http=_connections(deadlines, door),
             ws="none",
+            backlog=backlog,
+            forwarded_allow_ips=[str(network) for network in connections.proxies],
             log_config=None,
             access_log=False,
             server_header=False,
@@ -137,6 +151,8 @@ async def serve(
         public_url = public_url_of(os.environ)
         mailer = load_mailer(os.environ, clock)
         bank = load_bank(os.environ)
+        connections = connection_limits(os.environ)
+        requests_at_once = share_of(os.environ)
     except (ValueError, MailSettingsError, BankSettingsError) as error:
         raise SystemExit(f"hearthpay: {error}") from None
     print("Starting the database …", flush=True)  # noqa: T201
@@ -154,7 +170,9 @@ async def serve(
             ring=ring,
             mailer=mailer,
             direct_deposit=bank is not None,
+            requests_at_once=requests_at_once,
         )
+        app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
         loop = asyncio.get_running_loop()
         stopping = asyncio.Event()
         for name in (signal.SIGTERM, signal.SIGINT):
@@ -162,7 +180,7 @@ async def serve(
         try:
             async with (
                 worker_beside(data_dir) if with_worker else contextlib.nullcontext(),
-                running(app, host, port) as (address, serving),
+                running(app, host, port, connections=connections) as (address, serving),
             ):
                 print(f"Hearthpay is ready at {address} (documentation at /docs).", flush=True)  # noqa: T201
                 waiting = asyncio.create_task(stopping.wait())

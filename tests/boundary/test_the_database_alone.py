@@ -22,7 +22,13 @@ from tests.database.household import Household, add_household, add_organization
 from tests.database.sealing import enter, seal_of
 
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
-_SEE_MORE: Final = {"authenticate_api_key", "clear_sandbox_household", "current_tenant", "find_invitation"}
+_SEE_MORE: Final = {
+    "authenticate_api_key",
+    "clear_sandbox_household",
+    "current_tenant",
+    "find_invitation",
+    "note_api_key_use",
+}
 
 
 @pytest.fixture

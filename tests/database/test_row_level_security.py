@@ -235,7 +235,10 @@ def test_a_key_is_found_before_its_tenant_is_known(
 ) -> None:
     found = service.execute("SELECT * FROM authenticate_api_key(%s)", (smiths.key_hash,)).fetchall()
     assert [row[1:] for row in found] == [
-        (smiths.organization_id, smiths.employer_id, "live", ["payroll"], False, "professional", {})
+        (
+            *(smiths.organization_id, smiths.employer_id, "live", ["payroll"], False, "professional", {}),
+            *(None, False, None),
+        )
     ]
     assert service.execute("SELECT FROM authenticate_api_key(%s)", (b"\x00" * 32,)).rowcount == 0
     owner.execute("UPDATE api_keys SET revoked_at = now() WHERE key_hash = %s", (smiths.key_hash,))

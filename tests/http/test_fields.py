@@ -71,7 +71,7 @@ def test_text_with_a_secret_number_is_seen(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["555-0100", "2026-01-05", "12345", "1234567890", "019a9e2c-6b6e-7c31-9d0e-123456789012", "Flat 12-3"],
+    ["555-0100", "2026-01-05", "12345", "019a9e2c-6b6e-7c31-9d0e-123456789012", "Flat 12-3"],
 )
 def test_harmless_numbers_pass(text: str) -> None:
     assert not holds_a_secret(text)

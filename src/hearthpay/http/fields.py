@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hearthpay.http.secrecy import PORTAL_ONLY, holds_a_secret
+from hearthpay.http.secrecy import PORTAL_ONLY, address_holds_a_secret, holds_a_secret
 from hearthpay.taxes.jurisdictions import STATES
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -99,9 +99,12 @@ def _read_email(value: object) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST_EMAIL:
         raise PydanticCustomError("email_form", "must be an email address")
     try:
-        return validate_email(value.strip(), check_deliverability=False, test_environment=True).normalized
+        address = validate_email(value.strip(), check_deliverability=False, test_environment=True).normalized
     except EmailNotValidError:
         raise PydanticCustomError("email_form", "must be an email address") from None
+    if address_holds_a_secret(address):
+        raise PydanticCustomError("text_secret", PORTAL_ONLY)
+    return address
 
 
 Email = Annotated[

@@ -21,6 +21,7 @@ from hearthpay.http.envelope import Answer, JsonResponse
 from hearthpay.http.errors import ApiError, invalid
 from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import runtime_of
+from hearthpay.http.secrecy import PORTAL_ONLY, key_holds_a_secret
 
 HEADER: Final = "Idempotency-Key"
 _HEADER: Final = HEADER.lower().encode("ascii")
@@ -85,6 +86,8 @@ def key_of(request: Request) -> str | None:
     key = keys[0]
     if len(keys) > 1 or not 1 <= len(key) <= LONGEST_KEY or not key.isprintable():
         raise invalid(HEADER, f"must be one header of 1 to {LONGEST_KEY} printable characters")
+    if key_holds_a_secret(key):
+        raise invalid(HEADER, PORTAL_ONLY)
     return key
 
 
@@ -92,7 +95,8 @@ async def _request_hash(request: Request, actor: Actor) -> bytes:
     """What makes two requests the same one: the endpoint, the household they fall back on, and the body."""
     parsed = await read_json(request)
     digest = hashlib.sha256()
-    for part in (request.method, request.url.path, str(actor.employer_id or "")):
+    falls_back_on = f"{'only ' if actor.confined else ''}{actor.employer_id or ''}"
+    for part in (request.method, request.url.path, falls_back_on):
         digest.update(part.encode("utf-8") + b"\n")
     digest.update(orjson.dumps(parsed, option=orjson.OPT_SORT_KEYS))
     return digest.digest()

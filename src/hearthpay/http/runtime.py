@@ -1,6 +1,9 @@
-"""What the running service hands to its routes: database, clock, the authenticator of keys, rate limits."""
+"""What the running service hands to its routes: database, clock, keys, limits, and where money and mail leave."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -11,6 +14,10 @@ from hearthpay.http.key_lookup import KeyLookup
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.mail.mailer import Mailer
 from hearthpay.security.key_ring import KeyRing
+
+if TYPE_CHECKING:  # they refuse requests, and a refusal tells the address that is found here
+    from hearthpay.http.attempts import FailedAttempts
+    from hearthpay.http.fair_share import FairShare
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +32,8 @@ class Runtime:
     clock: Clock
     keys: KeyLookup
     rate_limits: RateLimits
+    attempts: FailedAttempts
+    fair_share: FairShare
     public_url: str | None = None
     ring: KeyRing | None = None
     mailer: Mailer | None = None

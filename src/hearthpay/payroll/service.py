@@ -23,7 +23,12 @@ from hearthpay.http.errors import ApiError, Problem, invalid_fields
 from hearthpay.http.paging import page_of
 from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.answers import estimate_json
-from hearthpay.payroll.approval import confirmations_needed, debit_of, require_confirmations
+from hearthpay.payroll.approval import (
+    confirmations_needed,
+    debit_of,
+    refuse_beyond_the_bank,
+    require_confirmations,
+)
 from hearthpay.payroll.ledger import (
     Owner,
     find_overlap,
@@ -198,6 +203,7 @@ async def _prepare(
     sui_rates = await assigned_sui_rates(session, employer.id, dates.pay_date.year)
     payees = {employee.id: payee_of(employee) for employee in employees}
     record = calculate_payroll(order, payees, histories, sui_rates)
+    refuse_beyond_the_bank(record)
     authorization_needed = order.direct_deposit and await needs_authorization(session, employer.id, now)
     confirmations = confirmations_needed(record, authorization_needed=authorization_needed)
     return _Prepared(order, record, histories, confirmations)
