@@ -23,6 +23,7 @@ TABLES = (
     "idempotency_keys",
     "vault",
     "invitations",
+    "mail_outbox",
     "bank_entries",
     "ach_authorizations",
     "bank_accounts",
@@ -43,7 +44,7 @@ TABLES = (
 )
 
 # What belongs to the installation and to no tenant: the service's role has no right to any of it.
-INSTALLATION_TABLES = ("bank_files", "bank_trace_numbers", "bank_intake")
+INSTALLATION_TABLES = ("bank_files", "bank_trace_numbers", "bank_intake", "vault_keys")
 
 
 @pytest.fixture

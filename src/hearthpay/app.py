@@ -31,6 +31,7 @@ from hearthpay.http.plans import required_plan
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.routing import Endpoint
 from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
 from hearthpay.payroll.routes import calculator_router as calculator
 from hearthpay.payroll.routes import payroll_router as payroll
@@ -110,13 +111,15 @@ def create_app(
     rate_limits: RateLimits | None = None,
     ring: KeyRing | None = None,
     mailer: Mailer | None = None,
+    mail_limits: MailLimits = USUAL_LIMITS,
     direct_deposit: bool = False,
 ) -> FastAPI:
     """The application over an open database; `public_url` is its address as its clients see it.
 
     Without a `metrics_token` there is no `/metrics`; without `rate_limits` requests are counted in this process alone;
-    without a `ring` the portal takes no numbers; without a `mailer` no email is sent. `direct_deposit` tells whether
-    a bank is configured that real households' payrolls can go through.
+    without a `ring` the portal takes no numbers and nobody is invited; without a `mailer` no email is sent, and with
+    one no more in a day than `mail_limits` allow. `direct_deposit` tells whether a bank is configured that real
+    households' payrolls can go through.
     """
     app = Application(
         title="Hearthpay",
@@ -129,7 +132,7 @@ def create_app(
     )
     keys = KeyLookup(database, clock)
     counting = rate_limits or RateLimits(clock)
-    parts = Runtime(database, clock, keys, counting, public_url, ring, mailer, direct_deposit)
+    parts = Runtime(database, clock, keys, counting, public_url, ring, mailer, mail_limits, direct_deposit)
     runtime.install(app, parts)
     errors.install(app)
     counted = metrics.Metrics()

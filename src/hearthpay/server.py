@@ -21,6 +21,7 @@ from hearthpay.database.startup import open_database
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.metrics import TOKEN_VARIABLE
 from hearthpay.http.rate_limit import rate_limits
+from hearthpay.mail.limits import MailLimitsError, mail_limits
 from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
 from hearthpay.security.key_ring import KeyRingError
@@ -134,15 +135,16 @@ async def serve(
     try:
         counted = rate_limits(clock, os.environ.get("RATE_LIMIT_URL") or None)
         public_url = public_url_of(os.environ)
-        mailer = load_mailer(os.environ, clock)
+        mailer = load_mailer(os.environ)
+        limits = mail_limits(os.environ)
         bank = load_bank(os.environ)
-    except (ValueError, MailSettingsError, BankSettingsError) as error:
+    except (ValueError, MailSettingsError, MailLimitsError, BankSettingsError) as error:
         raise SystemExit(f"hearthpay: {error}") from None
     print("Starting the database …", flush=True)  # noqa: T201
     service_url = os.environ.get("DATABASE_SERVICE_URL") or None
     async with open_database(data_dir, database_url, service_url) as opened, supervised(opened):
         try:
-            ring = key_ring_of(opened)
+            ring = await key_ring_of(opened)
         except KeyRingError as error:
             raise SystemExit(f"hearthpay: {error}") from None
         app = create_app(
@@ -153,6 +155,7 @@ async def serve(
             rate_limits=counted,
             ring=ring,
             mailer=mailer,
+            mail_limits=limits,
             direct_deposit=bank is not None,
         )
         loop = asyncio.get_running_loop()
