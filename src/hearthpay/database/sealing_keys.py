@@ -7,6 +7,7 @@ each table refuses what was encrypted with another key (SQLSTATE HP001).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
@@ -138,6 +139,27 @@ async def keys_in_use(session: AsyncSession, *, except_for: str | None = None) -
     """
     counts: dict[str, int] = {row[0]: row[1] for row in await session.execute(_USED)}
     return {key_id: number for key_id, number in counts.items() if key_id != except_for}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUse:
+    """A key as the operator sees it: what it is to this database, and how many rows it has encrypted."""
+
+    key_id: str
+    status: str
+    rows: int
+    in_ring: bool
+
+
+async def keys_and_uses(session: AsyncSession, ring: KeyRing) -> list[KeyUse]:
+    """Every key that the database knows, uses or the ring holds, in the order in which they came."""
+    status = {row.id: row.status for row in await session.execute(_REGISTER)}
+    used = await keys_in_use(session)
+    key_ids = dict.fromkeys((*status, *used, *reversed(ring.ids)))
+    return [
+        KeyUse(key_id, status.get(key_id, "new"), used.get(key_id, 0), key_id in ring.ids)
+        for key_id in key_ids
+    ]
 
 
 def _has(ring: KeyRing, key_id: str) -> bool:

@@ -71,7 +71,7 @@ def name_in_mail(*parts: str) -> str:
     )
     for pattern, put in ((_LONG_NUMBER, " "), (_LINK_WORD, " "), (_BROKEN_DOT, ". "), (_SPACES, " ")):
         allowed = pattern.sub(put, allowed)
-    return allowed.strip()[:LONGEST_NAME].rstrip()
+    return allowed.lstrip(" .,&)-")[:LONGEST_NAME].rstrip()
 
 
 def header_problem(value: str) -> str | None:

@@ -23,6 +23,7 @@ from procrastinate.tasks import Task
 from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from hearthpay.database.session import RECONNECT_SECONDS, WORKER_ROLE, psycopg_url
+from hearthpay.http.database_trouble import sqlstate_of
 from hearthpay.worker.duty import Duty, Progress, Stopping, perform
 from hearthpay.worker.outage import is_outage
 
@@ -58,7 +59,14 @@ class Backoff(BaseRetryStrategy):
         if not is_outage(exception) or job.attempts >= MOST_ATTEMPTS:
             return None
         seconds = 2 ** (job.attempts + 1)
-        _log.warning("job_postponed", job=job.task_name, seconds=seconds, attempts=job.attempts + 1)
+        _log.warning(
+            "job_postponed",
+            job=job.task_name,
+            seconds=seconds,
+            attempts=job.attempts + 1,
+            error=type(exception).__name__,
+            sqlstate=sqlstate_of(exception),
+        )
         return RetryDecision(retry_in={"seconds": seconds})
 
 
