@@ -16,6 +16,7 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.database.migrations import migrate
 from hearthpay.database.session import WORKER_ROLE, Database
+from tests.held_connections import nobody_waits_holding_a_connection
 
 # Children before their parents.
 TABLES = (
@@ -45,6 +46,13 @@ TABLES = (
 
 # What belongs to the installation and to no tenant: the service's role has no right to any of it.
 INSTALLATION_TABLES = ("bank_files", "bank_trace_numbers", "bank_intake", "vault_keys")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def connections_are_not_held() -> Iterator[None]:
+    """In no test does anybody wait for another server within a transaction."""
+    with nobody_waits_holding_a_connection():
+        yield
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.audit import ActorKind
-from hearthpay.database.session import Database, Tenant
+from hearthpay.database.session import Database, DatabaseUnavailable, Tenant
 from hearthpay.employees.invitation_mail import invitation_mail
 from hearthpay.employees.invitation_schemas import (
     EmailStatus,
@@ -127,20 +127,30 @@ async def with_email_of(
     """The answer of an invitation with what is known of its email by now.
 
     With a `postman`, an email that has not been tried yet is sent first, and waited for a little. Call it outside of
-    any transaction.
+    any transaction. A database that is lost meanwhile leaves the answer as it was: the invitation stands.
     """
     token = parse_token(str(answer["portal_url"]).rpartition("/")[2])
     if token is None:
         return answer
-    async with database.transaction(tenant) as session:
-        mail_id = await session.scalar(select(Invitation.mail_id).where(Invitation.token_hash == token.hash))
-        state = None if mail_id is None else await state_of_mail(session, clock, mail_id)
-    if mail_id is not None and state is not None and state.untried and postman is not None:
-        state = await postman.hurry(tenant, mail_id)
+    try:
+        state = await _email_of(database, clock, postman, tenant, token)
+    except DatabaseUnavailable:
+        return answer
     if state is None:
         return answer
     sent, status, reason = _told(state)
     return answer | {"email_sent": sent, "email_status": status, "email_reason": reason}
+
+
+async def _email_of(
+    database: Database, clock: Clock, postman: Postman | None, tenant: Tenant, token: PortalToken
+) -> MailState | None:
+    async with database.transaction(tenant) as session:
+        mail_id = await session.scalar(select(Invitation.mail_id).where(Invitation.token_hash == token.hash))
+        state = None if mail_id is None else await state_of_mail(session, clock, mail_id)
+    if mail_id is None or state is None or postman is None or not state.untried:
+        return state
+    return await postman.hurry(tenant, mail_id)
 
 
 def _told(state: MailState) -> tuple[bool, EmailStatus | None, str | None]:

@@ -83,6 +83,6 @@ def sqlstate_of(failure: BaseException) -> str | None:
 
 
 def trouble_of(failure: BaseException) -> Trouble | None:
-    """The trouble behind a failure of the database; None where the statement itself is at fault, or nothing is known."""
+    """The trouble behind a failure of the database; None where the statement is at fault, or nothing is known."""
     state = sqlstate_of(failure)
     return None if state is None else _TROUBLES.get(state, _TROUBLES.get(state[:2]))
