@@ -10,6 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -25,6 +26,8 @@ from tests.server.test_serve import Service
 
 INVITED = 60
 
+pytestmark = pytest.mark.timeout(600)
+
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
@@ -36,6 +39,7 @@ def data_dir() -> Iterator[Path]:
 
 def settings(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     """What the processes of a test are started with."""
+    monkeypatch.setattr("tests.server.test_serve.START_WITHIN", 180)  # on a machine that does much else
     monkeypatch.setenv("SMTP_URL", url)
     monkeypatch.setenv("MAIL_FROM", "Hearthpay <payroll@example.com>")
     monkeypatch.setenv("HEARTHPAY_PUBLIC_URL", "https://pay.example.com")
@@ -47,7 +51,7 @@ def command(data_dir: Path, *arguments: str) -> subprocess.CompletedProcess[str]
         [sys.executable, "-m", "hearthpay.cli", *arguments, "--data-dir", str(data_dir)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
 
@@ -95,8 +99,16 @@ async def invite(client: httpx.AsyncClient, person: str, key: str) -> dict[str, 
     return told
 
 
-def owner_of(data_dir: Path) -> psycopg.Connection:
-    return psycopg.connect(plain_url(EmbeddedServer(data_dir).owner_url()), autocommit=True)
+@contextmanager
+def owner_of(data_dir: Path) -> Iterator[psycopg.Connection]:
+    """The owner's connection to the embedded database of the processes."""
+    embedded = EmbeddedServer(data_dir)
+    embedded.start()
+    try:
+        with psycopg.connect(plain_url(embedded.owner_url()), autocommit=True) as connection:
+            yield connection
+    finally:
+        embedded.stop()
 
 
 def test_a_mail_server_that_hangs_holds_up_nobody(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -315,7 +327,9 @@ async def _readable(data_dir: Path) -> dict[str, str]:
     from hearthpay.security.vault_cipher import SecretOwner
     from tests.security.conftest import Clerk
 
-    database = Database(EmbeddedServer(data_dir).owner_url(), pool_size=1)
+    embedded = EmbeddedServer(data_dir)
+    embedded.start()
+    database = Database(embedded.owner_url(), pool_size=1)
     ring = open_key_file(data_dir / "vault.keys")
     found: dict[str, str] = {}
     try:
@@ -330,4 +344,5 @@ async def _readable(data_dir: Path) -> dict[str, str]:
                 found[str(row.owner_id)] = number.reveal()
     finally:
         await database.dispose()
+        embedded.stop()
     return found
