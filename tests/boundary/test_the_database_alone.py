@@ -20,7 +20,14 @@ from tests.conftest import TABLES, plain_url
 from tests.database.household import Household, add_household, add_organization
 
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
-_SEE_MORE: Final = {"authenticate_api_key", "clear_sandbox_household", "find_invitation"}
+_SEE_MORE: Final = {
+    "authenticate_api_key",
+    "clear_sandbox_household",
+    "find_invitation",
+    "mails_since",
+    "refuse_replaced_key",
+    "vault_key_for_writing",
+}
 
 _ENTER: Final = (
     "SELECT set_config('hearthpay.organization_id', %s, false), set_config('hearthpay.sandbox', %s, false), "
@@ -165,15 +172,24 @@ def test_functions_that_see_more_are_known_and_closed(owner_connection: psycopg.
 def test_functions_that_see_more_tell_nothing_without_the_secret(
     owner_connection: psycopg.Connection, service: psycopg.Connection, households: list[Household]
 ) -> None:
+    owner_connection.execute("INSERT INTO vault_keys (id, status) VALUES ('k', 'current')")
     before = fingerprint(owner_connection)
     for own in (None, *households):
         if own is not None:
             _enter(service, own)
+        # A key is no tenant's; its id is all that is told, and nobody's offer replaces it.
+        writing = service.execute("SELECT * FROM vault_key_for_writing('mine', %s)", (b"\x00" * 16,))
+        assert writing.fetchall() == [("k", None)]
         for guess in (b"", b"\x00" * 32, None):
             assert service.execute("SELECT * FROM authenticate_api_key(%s)", (guess,)).rowcount == 0
             assert service.execute("SELECT * FROM find_invitation(%s)", (guess,)).rowcount == 0
         for other in households:
             if other is not own:
+                counted = service.execute(
+                    "SELECT of_household, of_employee FROM mails_since(%s, %s, '2000-01-01')",
+                    (other.employer_id, other.employee_id),
+                )
+                assert counted.fetchall() == [(0, 0)]
                 for keep in (True, False):
                     cleared = service.execute(
                         "SELECT * FROM clear_sandbox_household(%s, %s)", (other.employer_id, keep)
@@ -183,6 +199,7 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
             cleared = service.execute("SELECT * FROM clear_sandbox_household(%s, true)", (own.employer_id,))
             assert cleared.rowcount == 0
     assert fingerprint(owner_connection) == before
+    owner_connection.execute("DELETE FROM vault_keys")
 
 
 def test_shadows_of_tables_deceive_no_function(
