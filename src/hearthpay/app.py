@@ -34,6 +34,7 @@ from hearthpay.http.plans import required_plan
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.routing import Endpoint
 from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
 from hearthpay.payroll.routes import calculator_router as calculator
 from hearthpay.payroll.routes import payroll_router as payroll
@@ -113,15 +114,16 @@ def create_app(
     rate_limits: RateLimits | None = None,
     ring: KeyRing | None = None,
     mailer: Mailer | None = None,
+    mail_limits: MailLimits = USUAL_LIMITS,
     direct_deposit: bool = False,
     requests_at_once: int = USUAL_SHARE,
 ) -> FastAPI:
     """The application over an open database; `public_url` is its address as its clients see it.
 
     Without a `metrics_token` there is no `/metrics`; without `rate_limits` requests are counted in this process alone;
-    without a `ring` the portal takes no numbers; without a `mailer` no email is sent. `direct_deposit` tells whether
-    a bank is configured that real households' payrolls can go through; `requests_at_once` are worked on
-    for one organization.
+    without a `ring` the portal takes no numbers and nobody is invited; without a `mailer` no email is sent, and with
+    one no more in a day than `mail_limits` allow. `direct_deposit` tells whether a bank is configured that real
+    households' payrolls can go through; `requests_at_once` are worked on for one organization.
     """
     app = Application(
         title="Hearthpay",
@@ -145,6 +147,7 @@ def create_app(
         public_url=public_url,
         ring=ring,
         mailer=mailer,
+        mail_limits=mail_limits,
         direct_deposit=direct_deposit,
     )
     runtime.install(app, parts)

@@ -29,6 +29,7 @@ from hearthpay.http.door import (
 from hearthpay.http.fair_share import share_of
 from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
 from hearthpay.http.rate_limit import rate_limits
+from hearthpay.mail.limits import MailLimitsError, mail_limits
 from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
 from hearthpay.security.key_ring import KeyRingError
@@ -149,16 +150,17 @@ async def serve(
     try:
         counted = rate_limits(clock, os.environ.get("RATE_LIMIT_URL") or None)
         public_url = public_url_of(os.environ)
-        mailer = load_mailer(os.environ, clock)
+        mailer = load_mailer(os.environ)
+        limits = mail_limits(os.environ)
         bank = load_bank(os.environ)
         connections = connection_limits(os.environ)
         requests_at_once = share_of(os.environ)
-    except (ValueError, MailSettingsError, BankSettingsError) as error:
+    except (ValueError, MailSettingsError, MailLimitsError, BankSettingsError) as error:
         raise SystemExit(f"hearthpay: {error}") from None
     print("Starting the database …", flush=True)  # noqa: T201
     async with open_database(data_dir, addresses) as opened, supervised(opened):
         try:
-            ring = key_ring_of(opened)
+            ring = await key_ring_of(opened)
         except KeyRingError as error:
             raise SystemExit(f"hearthpay: {error}") from None
         app = create_app(
@@ -169,6 +171,7 @@ async def serve(
             rate_limits=counted,
             ring=ring,
             mailer=mailer,
+            mail_limits=limits,
             direct_deposit=bank is not None,
             requests_at_once=requests_at_once,
         )

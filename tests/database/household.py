@@ -109,7 +109,7 @@ def add_household(
         kind="ssn",
         ciphertext=b"\x00" * 25,
         nonce=b"\x00" * 12,
-        key_id="k",
+        key_id=current_key(connection),
         last_four="0000",
     )
     add_entry(connection, household, payroll_id, employee_id)
@@ -190,10 +190,24 @@ def add_household(
         created_at=NOW,
         updated_at=NOW,
     )
+    mail_id = insert(
+        connection,
+        "mail_outbox",
+        **household,
+        id=uuid7(),
+        employee_id=employee_id,
+        kind="invitation",
+        status="withheld" if sandbox else "sent",
+        created_at=NOW,
+        expires_at=NOW + timedelta(days=7),
+        due_at=NOW,
+        finished_at=NOW,
+    )
     insert(
         connection,
         "invitations",
         **household,
+        mail_id=mail_id,
         employee_id=employee_id,
         type="tax_info",
         token_hash=employee_id.bytes * 2,
@@ -215,6 +229,12 @@ def add_household(
         last_four="abcd",
     )
     return Household(organization_id, employer_id, sandbox, employee_id, payroll_id, paycheck_id, key_hash)
+
+
+def current_key(connection: psycopg.Connection) -> str:
+    """The id of the key that encrypts; of some key where nothing was encrypted yet."""
+    row = connection.execute("SELECT id FROM vault_keys WHERE status = 'current'").fetchone()
+    return "k" if row is None else row[0]
 
 
 def add_employee(connection: psycopg.Connection, household: dict[str, Any]) -> UUID:

@@ -39,6 +39,7 @@ from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
 from hearthpay.banking.nacha.writer import write_nacha
 from hearthpay.banking.originator import Originator
 from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.session import Database
 from hearthpay.security.file_seal import SealedFile, open_file, seal_file
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -318,7 +319,7 @@ async def _write_file(
     held += refused
     if not sent:
         return BuiltFile(None, name, cut_off, 0, 0, 0, tuple(held))
-    sealed = seal_file(ring, file_id, name, content)
+    sealed = seal_file(await key_for_writing(session, ring), file_id, name, content)
     debits = sum(batch.total_debit_cents for batch in batches)
     credits_ = sum(batch.total_credit_cents for batch in batches)
     last = int(sent[-1].entry.trace[len(originator.odfi) :])

@@ -30,6 +30,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.database import audit
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.base import Base
+from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, seal, unseal
 from hearthpay.security.vault_numbers import NumberKind, SecretNumber
@@ -85,9 +86,10 @@ async def store_secret(
 ) -> None:
     """Encrypt the number and keep it, in the place of an earlier one of the same kind; leaves an audit row.
 
-    Raises SQLAlchemy's IntegrityError when there is no such owner, DBAPIError when it is another tenant's.
+    Raises OutdatedKeyRingError when the ring lacks the current key, SQLAlchemy's IntegrityError when there is no such
+    owner, DBAPIError when it is another tenant's.
     """
-    sealed = seal(ring, owner, number)
+    sealed = seal(await key_for_writing(session, ring), owner, number)
     row = {
         "ciphertext": sealed.ciphertext,
         "nonce": sealed.nonce,

@@ -577,7 +577,8 @@ def idempotency() -> str:
                CASE WHEN k.status IS NULL THEN 'no answer' ELSE 'payroll ' || k.payroll END AS recorded,
                CASE WHEN k.status IS NULL THEN 'an answer' ELSE 'a payroll that exists' END AS expected
           FROM (SELECT organization_id, sandbox, key, status,
-                       substring(convert_from(body, 'UTF8') FROM '"payroll_id"\\: ?"({identity})"')::uuid AS payroll
+                       substring(CASE WHEN key_id IS NULL THEN convert_from(body, 'UTF8') END
+                                 FROM '"payroll_id"\\: ?"({identity})"')::uuid AS payroll
                   FROM idempotency_keys) k
           LEFT JOIN payrolls p ON p.id = k.payroll AND p.organization_id = k.organization_id AND p.sandbox = k.sandbox
          WHERE k.status IS NULL OR k.payroll IS NOT NULL AND p.id IS NULL AND NOT k.sandbox

@@ -61,6 +61,7 @@ class Invitation(Base):
     status: Mapped[str]
     token_hash: Mapped[bytes]
     email_sent: Mapped[bool]
+    mail_id: Mapped[UUID | None]
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     completed_at: Mapped[datetime | None]

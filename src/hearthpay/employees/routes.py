@@ -11,7 +11,7 @@ from starlette.responses import Response
 from hearthpay.clock import Clock
 from hearthpay.employees import service
 from hearthpay.employees.invitation_schemas import InvitationItem, NewInvitation
-from hearthpay.employees.invitations import PORTAL_PATH, invite
+from hearthpay.employees.invitations import PORTAL_PATH, Sending, invite, with_email_of
 from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import NOTHING_ENTERED, onboarding_of
 from hearthpay.employees.schemas import (
@@ -25,9 +25,11 @@ from hearthpay.employees.schemas import (
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, listing
+from hearthpay.http.errors import ApiError
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import address_of, runtime_of
+from hearthpay.mail.postman import Postman
 
 router: Final = api_router("Employees")
 
@@ -186,26 +188,36 @@ async def invite_employee(
 
     A `bank_account` needs a household that can pay by direct deposit, and is asked for once in 24 hours
     (`invitation_too_soon` with `retry_at` and the header `Retry-After`) unless `send_email` is false. The link goes
-    to the employee's email address; without one, in the sandbox, or where the mail server does not take it,
-    `email_sent` is false and the link is yours to pass on. Treat it as a secret: whoever has it may use it.
+    to the employee's email address. `email_sent` is true once the mail server has taken the email, for which the answer
+    waits a few seconds; else `email_status` and `email_reason` tell why not, and whether it is still tried. Only so
+    many emails leave in a day for one employee, household and organization. The link is yours to pass on in any case.
+    Treat it as a secret: whoever has it may use it. Repeated with its `Idempotency-Key`, the request is answered with
+    the same link, and with what is known of the email by then.
     """
     runtime = runtime_of(request)
-    portal = f"{address_of(request)}{PORTAL_PATH}"
+    ring = runtime.ring
+    if ring is None:
+        raise ApiError(
+            "service_unavailable",
+            "This service has no key ring: it cannot keep numbers or links safe, and invites nobody.",
+        )
+    sending = Sending(
+        f"{address_of(request)}{PORTAL_PATH}", ring, None if runtime.mailer is None else runtime.mail_limits
+    )
+    postman = None
+    if runtime.mailer is not None:
+        postman = Postman(runtime.database, ring, runtime.mailer, runtime.clock)
 
     async def operation(session: AsyncSession) -> Answer:
         invitation = await invite(
-            session,
-            actor,
-            runtime.clock,
-            runtime.mailer,
-            portal,
-            employee_id,
-            body,
-            offered=runtime.direct_deposit,
+            session, actor, runtime.clock, sending, employee_id, body, offered=runtime.direct_deposit
         )
         return Answer(invitation)
 
-    return await idempotent(request, actor, operation)
+    async def latest(answered: dict[str, object]) -> dict[str, object]:
+        return await with_email_of(runtime.database, runtime.clock, postman, actor.tenant, answered)
+
+    return await idempotent(request, actor, operation, sealed_with=ring, latest=latest)
 
 
 async def _item(session: AsyncSession, clock: Clock, employee: Employee) -> EmployeeItem:

@@ -12,6 +12,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import Database
 from hearthpay.http.key_lookup import KeyLookup
 from hearthpay.http.rate_limit import RateLimits
+from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
 from hearthpay.security.key_ring import KeyRing
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:  # they refuse requests, and a refusal tells the address that 
 class Runtime:
     """The service's parts; `public_url` is its address as clients see it (None: as they call it).
 
-    Without a `ring` nothing can be put into the vault; without a `mailer` no email is sent.
+    Without a `ring` nothing can be put into the vault and nobody invited; without a `mailer` no email is sent.
+    `mail_limits` is how much email a day may see.
     `direct_deposit` tells whether this installation has a bank to send real households' payrolls to.
     """
 
@@ -37,6 +39,7 @@ class Runtime:
     public_url: str | None = None
     ring: KeyRing | None = None
     mailer: Mailer | None = None
+    mail_limits: MailLimits = USUAL_LIMITS
     direct_deposit: bool = False
 
 
