@@ -45,9 +45,9 @@ _OVERLAP: Final = text(
 )
 
 _PAYROLL_COLUMNS: Final = (
-    "id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_defaulted, "
-    "pay_frequency, notes, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, employer_taxes, "
-    "total_cost, scheduled_send_at, direct_deposit, created_by_kind, created_by, created_at"
+    "id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_asked, "
+    "pay_date_defaulted, pay_frequency, notes, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, "
+    "employer_taxes, total_cost, scheduled_send_at, direct_deposit, created_by_kind, created_by, created_at"
 )
 _INSERT_PAYROLL: Final = text(
     f"INSERT INTO payrolls ({_PAYROLL_COLUMNS}) VALUES "
@@ -270,6 +270,7 @@ async def insert_payroll(
             "period_start": dates.period_start,
             "period_end": dates.period_end,
             "pay_date": dates.pay_date,
+            "pay_date_asked": dates.asked,
             "pay_date_defaulted": dates.defaulted,
             "pay_frequency": order.pay_frequency,
             "notes": order.notes,
@@ -488,6 +489,7 @@ async def read_payroll(session: AsyncSession, payroll_id: UUID) -> StoredPayroll
             payroll.pay_date,
             payroll.pay_date_defaulted,
             payroll.scheduled_send_at,
+            payroll.pay_date_asked,
         ),
         pay_frequency=payroll.pay_frequency,
         notes=payroll.notes,

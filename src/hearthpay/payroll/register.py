@@ -193,6 +193,8 @@ def _warnings(
     set_aside: SetAside,
 ) -> list[str]:
     warnings = list(paycheck.limitations)
+    if dates.told is not None:
+        warnings.append(dates.told)
     fica = liability_thresholds(employee.work_state, dates.pay_date.year)[0]
     withheld = any(line.code == "US-SS-EE" and line.amount_cents for line in paycheck.lines)
     if withheld and ytd.gross_pay < fica.cents:
