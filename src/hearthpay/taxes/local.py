@@ -277,7 +277,7 @@ class LocalTax:
         Raises `TaxInputError` naming ``pay_frequency`` where a tax of the month has no payday to fall on.
         """
         pay = local.pay
-        if isinstance(self.method, MonthlyFee) and not _is_first_payday(local.pay_date, pay.frequency):
+        if isinstance(self.method, MonthlyFee) and not is_first_payday(local.pay_date, pay.frequency):
             if trace is not None:
                 trace.text("already due", "on the month's first payday")
             return 0
@@ -306,7 +306,11 @@ def _stated(certificate: StateCertificate, fields: tuple[str, ...]) -> Certifica
     return None
 
 
-def _is_first_payday(day: datetime.date, frequency: str) -> bool:
+def is_first_payday(day: datetime.date, frequency: str) -> bool:
+    """Tell whether ``day`` is the month's first payday where paydays are regular.
+
+    Raises `TaxInputError` naming ``pay_frequency`` for a frequency that has no payday in every month.
+    """
     until = FIRST_PAYDAY_UNTIL.get(frequency)
     if until is None:
         raise TaxInputError("pay_frequency", f"a local tax of the month cannot be taken from {frequency} pay")
@@ -408,6 +412,42 @@ class NotOwed(NamedTuple):
     sources: tuple[Source, ...]
 
 
+#: What an assumption about the place goes with: the state's own line, the state's tax, or nothing.
+GOES_WITH = ("state_line", "state_tax", "nothing")
+
+#: Whether the cities of the rule file are all that tax, or some; empty where the tax is none of cities.
+CITIES = ("", "all", "some")
+
+
+class Unchosen(NamedTuple):
+    """What is taken for granted of an employee whose place nobody named."""
+
+    code: str
+    message: str
+    #: Entries of the certificate of which any settles the place, also by saying that there is none.
+    certificate_fields: tuple[str, ...]
+    #: Groups of localities of which one settles it; empty where any locality does.
+    groups: tuple[str, ...]
+    goes_with: str
+    #: A flag of the certificate that must be set for the assumption to matter.
+    only_if: str | None
+    cities: str
+
+
+def _read_unchosen(table: RuleTable) -> Unchosen:
+    unchosen = Unchosen(
+        table.text("code"),
+        table.text("message"),
+        table.texts("certificate_fields"),
+        table.texts("groups"),
+        table.choice("goes_with", GOES_WITH),
+        table.optional_text("only_if"),
+        table.choice("cities", CITIES, default=""),
+    )
+    table.close()
+    return unchosen
+
+
 def _read_place(table: RuleTable) -> CertificatePlace:
     place = CertificatePlace(
         table.text("locality"), table.texts("aliases"), table.text("field"), table.text("value")
@@ -437,11 +477,13 @@ class LocalTaxes:
         taxes: tuple[LocalTax, ...] = (),
         places: tuple[CertificatePlace, ...] = (),
         not_owed: tuple[NotOwed, ...] = (),
+        unchosen: tuple[Unchosen, ...] = (),
     ) -> None:
         self.state = state
         self.taxes = taxes
         self.places = places
         self.not_owed = not_owed
+        self.unchosen = unchosen
         self._by_name: dict[str, LocalTax | CertificatePlace | NotOwed] = {}
         #: Locality → positions of its taxes: versions, and the employer's beside the employee's.
         self._positions: dict[str, tuple[int, ...]] = {}
@@ -490,6 +532,10 @@ class LocalTaxes:
         if isinstance(found, LocalTax) and found.household != "voluntary":
             return (found.locality,)
         return ()
+
+    def named(self, name: str) -> LocalTax | CertificatePlace | NotOwed | None:
+        """Return what a place's name stands for, in any case; None for a place that is not known here."""
+        return self._by_name.get(name.strip().upper())
 
     def choose(
         self, names: tuple[str, ...], certificate: StateCertificate, day: datetime.date
@@ -553,6 +599,7 @@ def read_local_taxes(state: str, table: RuleTable, periods: Mapping[str, int]) -
         tuple(read_local_tax(state, entry, periods) for entry in table.tables("local")),
         tuple(_read_place(entry) for entry in table.tables("certificate_place")),
         tuple(_read_not_owed(entry) for entry in table.tables("not_owed")),
+        tuple(_read_unchosen(entry) for entry in table.tables("unchosen")),
     )
     table.close()
     return taxes

@@ -428,7 +428,7 @@ def _state_income_tax(
         return agreement
     version = tax.version(request.pay_date, request.period_start, request.period_end)
     trace = Trace() if build.explanations is not None else None
-    withheld = _is_withheld(tax, request.federal, certificate)
+    withheld = is_withheld(tax, request.federal, certificate)
     gross = pay.wages
     told = certificate.get(FEDERAL_TAX_TOLD)
     if told is not None:
@@ -475,13 +475,13 @@ def _state_income_tax(
         local_basis = regular_state_tax if withheld else None
         if rules.income_tax is not None and tax is not rules.income_tax:
             # A reciprocity agreement lifts the work state's own tax only, not what is levied with it locally.
-            agreed = _is_withheld(rules.income_tax, request.federal, own_certificate)
+            agreed = is_withheld(rules.income_tax, request.federal, own_certificate)
             local_basis = 0 if agreed else None
         _local_taxes(build, request, local, own_certificate, pay, supplemental, local_basis)
     return agreement
 
 
-def _is_withheld(tax: StateIncomeTax, federal: FederalCertificate, certificate: StateCertificate) -> bool:
+def is_withheld(tax: StateIncomeTax, federal: FederalCertificate, certificate: StateCertificate) -> bool:
     """Tell whether the state's tax is withheld: its household rule first, then what was agreed."""
     if certificate.get("exempt"):
         return False

@@ -369,3 +369,12 @@ def _check_local_taxes(
     for place in taxes.places:
         if place.field not in entries:
             raise table.error("certificate_place", f"{place.field!r} is not an entry of the certificate")
+    groups = {tax.group for tax in taxes}
+    for unchosen in taxes.unchosen:
+        only_if = (unchosen.only_if,) if unchosen.only_if is not None else ()
+        for entry in (*unchosen.certificate_fields, *only_if):
+            if entry not in entries:
+                raise table.error("unchosen", f"{entry!r} is not an entry of the certificate")
+        for group in unchosen.groups:
+            if group not in groups:
+                raise table.error("unchosen", f"{group!r} is not a group of localities")

@@ -1,0 +1,79 @@
+"""Whether a pay period's length fits its pay frequency, by which withholding turns its pay into a year's."""
+
+import datetime
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from hearthpay.taxes.assumptions import Assumption
+from hearthpay.taxes.errors import TaxInputError
+
+
+class _Length(NamedTuple):
+    """The days, first and last included, that a regular period of a frequency has."""
+
+    noun: str
+    #: A period may be named by its working days: Monday to Friday is a week.
+    shortest: int
+    longest: int
+
+
+_LENGTHS: Mapping[str, _Length] = {
+    "daily": _Length("day", 1, 1),
+    "weekly": _Length("week", 5, 7),
+    "biweekly": _Length("two weeks", 12, 14),
+    "semimonthly": _Length("half a month", 11, 16),
+    "monthly": _Length("month", 26, 31),
+    "quarterly": _Length("quarter", 88, 92),
+    "semiannual": _Length("half a year", 179, 184),
+    "annual": _Length("year", 363, 366),
+}
+
+#: A period longer than so many regular ones is no pay period of its frequency.
+_MOST_PERIODS = 2
+
+
+def check_period(
+    start: datetime.date, end: datetime.date, frequency: str, field: str = "pay_period_end"
+) -> Assumption | None:
+    """Compare a period, both days included, with its frequency; return what is assumed where they differ.
+
+    None where the length fits. A shorter period is taken as it is, for employments begin and end within a period,
+    and so is one of up to twice the length; either way its pay is taken for that of a regular period. Raises
+    `TaxInputError` naming ``field`` for a period that ends before it starts or is longer than two regular ones, and
+    ``pay_frequency`` for a frequency that is none.
+    """
+    length = _LENGTHS.get(frequency)
+    if length is None:
+        raise TaxInputError("pay_frequency", f"must be one of {', '.join(_LENGTHS)}")
+    days = (end - start).days + 1
+    if days < 1:
+        raise TaxInputError(field, "must not be before the period's start")
+    if days > _MOST_PERIODS * length.longest:
+        raise TaxInputError(
+            field,
+            f"a period from {start} to {end} has {days} days, which is no {frequency} period: "
+            f"income tax would take its pay for that of {_one(length.noun)}",
+        )
+    if length.shortest <= days <= length.longest:
+        return None
+    if days < length.shortest:
+        return Assumption(
+            "period_shorter_than_frequency",
+            f"The period from {start} to {end} has {_days(days)}, less than {_one(length.noun)}, and its pay is taken "
+            f"for that of {_one(length.noun)} ({frequency}): income tax is lower than by a frequency that fits. Right "
+            f"for the first or last period of an employment; otherwise change pay_frequency.",
+        )
+    return Assumption(
+        "period_longer_than_frequency",
+        f"The period from {start} to {end} has {_days(days)}, more than {_one(length.noun)}, and its pay is taken for "
+        f"that of {_one(length.noun)} ({frequency}): income tax is higher than by a frequency that fits. Change "
+        f"pay_frequency or split the period.",
+    )
+
+
+def _one(noun: str) -> str:
+    return noun if " " in noun else f"a {noun}"
+
+
+def _days(days: int) -> str:
+    return "1 day" if days == 1 else f"{days} days"

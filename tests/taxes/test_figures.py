@@ -1,0 +1,231 @@
+"""Figures of law that were once wrong or unsure: what a paycheck must say of each, and how sure the rule file is."""
+
+import datetime
+from decimal import Decimal
+
+import pytest
+
+from hearthpay.taxes import FederalCertificate, PaycheckInput, calculate_paycheck
+from hearthpay.taxes.coverage import law_behind
+from hearthpay.taxes.rulebook import rulebook_of
+
+UNELECTED = FederalCertificate(elected=False)
+
+
+def _paycheck(day: str, state: str, wages: str = "1000", /, **entries):
+    given = {
+        "pay_date": datetime.date.fromisoformat(day),
+        "pay_frequency": "weekly",
+        "regular_wages": Decimal(wages),
+        "work_state": state,
+        "federal": UNELECTED,
+    }
+    return calculate_paycheck(PaycheckInput(**(given | entries)))
+
+
+def _amounts(paycheck) -> dict[str, str]:
+    return {line.code: str(line.amount) for line in paycheck.lines}
+
+
+def _law(code: str, year: int):
+    """Return the contribution's versions of a year, oldest first."""
+    rules = rulebook_of(year).state(code[:2])
+    return sorted(
+        (line for line in rules.contributions if line.code == code), key=lambda line: line.effective_from
+    )
+
+
+# --- rates --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("day", "state", "expected"),
+    [
+        # 1.5 % is employer and employee together: the state's table adds 1.00 and 0.50 to "total".
+        ("2025-03-07", "AK", {"AK-SUI-ER": "10.00", "AK-SUI-EE": "5.00"}),
+        ("2026-03-06", "AK", {"AK-SUI-ER": "10.00", "AK-SUI-EE": "5.00"}),
+        # The contingency assessment is a column of its own beside the base rate.
+        ("2025-03-07", "SC", {"SC-SUI-ER": "10.00", "SC-CONT-ER": "0.60"}),
+        ("2026-03-06", "SC", {"SC-SUI-ER": "10.00", "SC-CONT-ER": "0.60"}),
+        ("2026-03-06", "NH", {"NH-SUI-ER": "17.00"}),
+        ("2026-07-03", "NH", {"NH-SUI-ER": "17.00"}),
+        ("2026-03-06", "KS", {"KS-SUI-ER": "17.50"}),
+        ("2026-03-06", "VA", {"VA-SUI-ER": "25.00"}),
+        ("2027-01-08", "CO", {"CO-FAMLI-EE": "4.30"}),
+        ("2027-01-08", "MD", {"MD-FAMLI-EE": "4.50"}),
+    ],
+)
+def test_a_thousand_dollars_a_week(day, state, expected):
+    amounts = _amounts(_paycheck(day, state))
+    assert {code: amounts.get(code) for code in expected} == expected
+
+
+def test_an_assigned_rate_of_south_carolina_leaves_the_assessment_apart():
+    from hearthpay.taxes import EmployerProfile
+
+    paycheck = _paycheck("2026-03-06", "SC", employer=EmployerProfile(sui_rate=Decimal("0.02")))
+    amounts = _amounts(paycheck)
+    assert (amounts["SC-SUI-ER"], amounts["SC-CONT-ER"]) == ("20.00", "0.60")
+
+
+@pytest.mark.parametrize(
+    ("day", "resident", "nonresident"),
+    [
+        ("2026-06-30", "374.00", "343.00"),
+        ("2026-07-01", "373.50", "342.50"),
+        ("2026-12-31", "373.50", "342.50"),
+        ("2027-06-04", "373.50", "342.50"),
+    ],
+)
+def test_philadelphia_lowers_its_wage_tax_in_july(day, resident, nonresident):
+    lived = _amounts(_paycheck(day, "PA", "10000", localities=("PHILADELPHIA",)))
+    worked = _amounts(_paycheck(day, "PA", "10000", localities=("PHILADELPHIA-NONRESIDENT",)))
+    assert lived["PA-PHILADELPHIA-LIT"] == resident
+    assert worked["PA-PHILADELPHIA-NR-LIT"] == nonresident
+
+
+# --- 2027 ---------------------------------------------------------------------------------------------------------
+
+
+def test_2027_delaware_taxes_16500_for_unemployment_and_training():
+    paycheck = _paycheck(
+        "2027-06-04",
+        "DE",
+        ytd={"DE-SUI-ER": Decimal("15900"), "DE-TRAIN-ER": Decimal("15900")},
+    )
+    taxable = {line.code: line.taxable_wages for line in paycheck.lines}
+    assert taxable["DE-SUI-ER"] == Decimal("600.00")
+    assert taxable["DE-TRAIN-ER"] == Decimal("600.00")
+    assert {"DE-SUI-ER", "DE-TRAIN-ER"} <= set(paycheck.projected)
+
+
+@pytest.mark.parametrize(
+    ("status", "frequency", "wages", "tax"),
+    [
+        # 81,100 is the deduction in the table, 16,100, and the 65,000 taxed at 4.7 %: 3,055 and 5.4 % of the rest.
+        ("single", "annual", "16100", "0.00"),
+        ("single", "annual", "81100", "3055.00"),
+        ("single", "annual", "91100", "3595.00"),
+        ("married_joint", "annual", "172200", "6650.00"),
+        ("head_of_household", "annual", "131650", "5123.00"),
+        # Weekly: 0.047 x (1,000 - 310) = 32.43; 59 + 0.054 x (2,000 - 1,560) = 82.76.
+        ("single", "weekly", "1000", "32.00"),
+        ("single", "weekly", "2000", "83.00"),
+    ],
+)
+def test_2027_montana_has_a_wider_lower_band_and_5_4_percent(status, frequency, wages, tax):
+    paycheck = _paycheck(
+        "2027-03-05",
+        "MT",
+        wages,
+        pay_frequency=frequency,
+        state={"elected": True, "filing_status": status},
+    )
+    assert _amounts(paycheck)["MT-SIT"] == tax
+
+
+@pytest.mark.parametrize(
+    ("status", "wages", "tax"),
+    [
+        # Up to 21,810 (married 32,400) as in 2026: 560.35 and 733.29; above it 3.99 % instead of 4.21 to 4.60 %.
+        ("single", "21810", "560.35"),
+        ("single", "31810", "959.35"),
+        ("single", "121810", "4550.35"),
+        ("married", "132400", "4723.29"),
+    ],
+)
+def test_2027_nebraska_withholds_no_more_than_3_99_percent(status, wages, tax):
+    paycheck = _paycheck(
+        "2027-03-05",
+        "NE",
+        wages,
+        pay_frequency="annual",
+        state={"elected": True, "filing_status": status},
+    )
+    assert _amounts(paycheck)["NE-SIT"] == tax
+    assert any("NE-SIT" in limitation for limitation in paycheck.limitations)
+
+
+def test_2027_maine_says_that_its_deduction_becomes_the_federal_one():
+    paycheck = _paycheck("2027-03-05", "ME", state={"elected": True})
+    assert "ME-SIT" in paycheck.projected
+    assert any("5124-C" in limitation for limitation in paycheck.limitations)
+
+
+# --- how sure ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "year", "confidences"),
+    [
+        ("AK-SUI-ER", 2026, ["low"]),
+        ("SC-SUI-ER", 2026, ["medium"]),
+        ("SC-CONT-ER", 2026, ["medium"]),
+        ("VA-SUI-ER", 2026, ["low"]),
+        ("NH-SUI-ER", 2026, ["medium", "low"]),
+        ("KS-SUI-ER", 2026, ["medium"]),
+        ("PA-SUI-ER", 2026, ["medium"]),
+        ("IL-SUI-ER", 2026, ["medium"]),
+        ("WV-SUI-ER", 2026, ["medium", "medium"]),
+        ("NJ-WF-ER", 2026, ["medium"]),
+        ("NJ-TDI-ER", 2026, ["medium"]),
+        ("AR-SUI-ER", 2026, ["high"]),
+        ("AR-ADMIN-ER", 2026, ["high"]),
+        ("MA-SUI-ER", 2026, ["high"]),
+        ("ME-SUI-ER", 2026, ["low"]),
+        ("MT-SUI-ER", 2026, ["low"]),
+        ("MN-SUI-ER", 2026, ["low"]),
+        ("LA-SUI-ER", 2026, ["low"]),
+        ("MD-FAMLI-EE", 2027, ["low"]),
+        ("DE-SUI-ER", 2027, ["low"]),
+    ],
+)
+def test_how_sure_a_figure_is(code, year, confidences):
+    assert [line.confidence for line in _law(code, year)] == confidences
+
+
+@pytest.mark.parametrize("code", ["US-SS-EE", "US-SS-ER"])
+def test_the_social_security_base_of_2027_is_announced(code):
+    (law,) = law_behind(code, rulebook_of(2027), None)
+    facts = dict(law.facts)
+    assert facts["Wage base of a year"] == "192,300.00"
+    assert facts["Confidence"] == "high"
+
+
+@pytest.mark.parametrize(
+    ("code", "year", "words"),
+    [
+        ("CO-FAMLI-EE", 2027, "Half of 0.86 %"),
+        ("MD-FAMLI-EE", 2027, "announce"),
+        ("VA-SUI-ER", 2026, "2.73 %"),
+        ("NH-SUI-ER", 2026, "2.7 %"),
+        ("KS-SUI-ER", 2026, "14,000"),
+        ("AK-SUI-ER", 2026, "0.50 %"),
+        ("DE-SUI-ER", 2027, "benefit ratio"),
+    ],
+)
+def test_a_doubt_is_told_in_the_note(code, year, words):
+    assert words in _law(code, year)[-1].note
+
+
+def test_a_doubtful_rate_is_a_limitation_of_the_result():
+    assert any("VA-SUI-ER" in limitation for limitation in _paycheck("2026-03-06", "VA").limitations)
+    assert not any("PA-SUI-ER" in limitation for limitation in _paycheck("2026-03-06", "PA").limitations)
+
+
+# --- whole dollars --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("year", [2025, 2026])
+@pytest.mark.parametrize("frequency", ["daily", "weekly", "monthly", "annual"])
+@pytest.mark.parametrize("state", ["ID", "MO", "MT", "NC", "ND", "WV"])
+def test_the_tax_of_a_period_is_whole_dollars_where_the_guide_prints_it(state, frequency, year):
+    """Also where a year is one period: the one frequency that some programs leave in cents."""
+    periods = rulebook_of(year).pay_periods[frequency]
+    for annual in (98_765, 161_234, 298_431):
+        wages = (Decimal(annual) / periods).quantize(Decimal("0.01"))
+        for day in (f"{year}-03-06", f"{year}-09-04"):
+            paycheck = _paycheck(day, state, str(wages), pay_frequency=frequency, state={"elected": True})
+            tax = next(line.amount for line in paycheck.lines if line.code == f"{state}-SIT")
+            assert tax > 0
+            assert tax == tax.to_integral_value()
