@@ -38,10 +38,12 @@ _BALANCES: Final = text(
     "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes "
     "FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year"
 )
-_OVERLAP: Final = text(
-    "SELECT employee_id, payroll_id, lower(period), upper(period) - 1 FROM payroll_entries "
-    "WHERE employee_id = ANY(:employees) AND live AND period && daterange(:start, :end, '[]') "
-    "ORDER BY employee_id, payroll_id LIMIT 1"
+_OVERLAPS: Final = text(
+    "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, p.pay_date, "
+    "e.regular_hours + e.overtime_hours, e.bonus, e.other_earnings "
+    "FROM payroll_entries e JOIN payrolls p ON p.id = e.payroll_id "
+    "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
+    "ORDER BY e.employee_id, e.payroll_id"
 )
 
 _PAYROLL_COLUMNS: Final = (
@@ -207,19 +209,22 @@ class Posting(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """A live entry whose period overlaps the one asked for."""
+    """A live entry whose period overlaps the one asked for; its bonus and other earnings in cents."""
 
     employee_id: UUID
     payroll_id: UUID
     start: datetime.date
     end: datetime.date
+    pay_date: datetime.date
+    hours: Decimal
+    bonus: int
+    other_earnings: int
 
 
-async def find_overlap(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> Overlap | None:
-    """Return a live entry of one of the employees that overlaps the pay period, if there is one."""
+async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> list[Overlap]:
+    """Return the live entries of the employees that overlap the pay period, with hours or without."""
     period = {"employees": list(employees), "start": dates.period_start, "end": dates.period_end}
-    row = (await session.execute(_OVERLAP, period)).first()
-    return Overlap(*row) if row is not None else None
+    return [Overlap(*row) for row in await session.execute(_OVERLAPS, period)]
 
 
 async def read_histories(
