@@ -160,6 +160,12 @@ DAMAGE = {
             "AND c.payroll_id = e.payroll_id AND c.reverses IS NULL",
         ),
     ],
+    "arrivals": [
+        (
+            "UPDATE bank_entries SET effective_date = effective_date + interval '1 year' "
+            f"WHERE id = {entry('credit', 'settled')}",
+        ),
+    ],
     "refunds": [
         (f"UPDATE bank_entries SET amount = amount - 1 WHERE id = {entry('refund', 'settled')}",),
         (f"DELETE FROM bank_entries WHERE id = {entry('refund', 'settled')}",),

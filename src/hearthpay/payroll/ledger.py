@@ -74,6 +74,7 @@ _ENTRY_TYPES: Final = {
     "other_earnings": "bigint",
     "set_aside_skip": "boolean",
     "set_aside_amount": "bigint",
+    "supplemental": "boolean",
 }
 _PAYCHECK_TYPES: Final = {
     **_TENANT_TYPES,
@@ -302,6 +303,7 @@ async def insert_payroll(
             _cents(entry.other_earnings),
             entry.set_aside_skip,
             entry.set_aside_wish,
+            entry.supplemental,
         )
         for position, (entry, paycheck) in enumerate(zip(order.entries, record.paychecks, strict=True))
     ]

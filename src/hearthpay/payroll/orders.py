@@ -15,7 +15,7 @@ from hearthpay.taxes.money import from_cents
 
 _ENTRIES: Final = text(
     "SELECT payroll_id, employee_id, payment_method, regular_hours, overtime_hours, bonus, other_earnings, "
-    "set_aside_skip, set_aside_amount, regular_pay, overtime_pay "
+    "set_aside_skip, set_aside_amount, regular_pay, overtime_pay, supplemental "
     "FROM payroll_entries WHERE payroll_id = ANY(:ids) ORDER BY payroll_id, position"
 )
 
@@ -36,6 +36,8 @@ class Entry(NamedTuple):
     set_aside_wish: int | None = None
     regular_pay: Decimal | None = None
     overtime_pay: Decimal | None = None
+    #: Paid beside another payroll of the period, without hours: all of it is supplemental wages.
+    supplemental: bool = False
 
 
 class Order(NamedTuple):
@@ -121,6 +123,7 @@ async def read_entries(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[
                 row.set_aside_amount,
                 from_cents(row.regular_pay),
                 from_cents(row.overtime_pay),
+                row.supplemental,
             )
         )
     return entries

@@ -23,6 +23,7 @@ from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.thresholds import liability_thresholds
 
+ZERO = Decimal("0.00")
 NOTHING_YET = YearToDate()
 
 
@@ -114,8 +115,9 @@ def _calculate(
             period_start=dates.period_start,
             period_end=dates.period_end,
             pay_frequency=order.pay_frequency,
-            regular_wages=earnings.regular_wages,
-            supplemental_wages=earnings.bonus,
+            regular_wages=ZERO if entry.supplemental else earnings.regular_wages,
+            supplemental_wages=earnings.gross_pay if entry.supplemental else earnings.bonus,
+            supplemental_method="flat" if entry.supplemental else "aggregate",
             work_state=employee.work_state,
             residence_state=employee.residence_state,
             localities=tuple(employee.localities),

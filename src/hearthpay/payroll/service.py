@@ -190,7 +190,7 @@ async def _prepare(
     if order.direct_deposit:
         await _require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
-    beside = _beside(order, await find_overlaps(session, ids, dates))
+    order, beside = _beside(order, await find_overlaps(session, ids, dates))
     histories = await read_histories(session, ids, dates.pay_date.year)
     sui_rates = await assigned_sui_rates(session, employer.id, dates.pay_date.year)
     payees = {employee.id: payee_of(employee) for employee in employees}
@@ -200,10 +200,11 @@ async def _prepare(
     return _Prepared(order, record, histories, confirmations)
 
 
-def _beside(order: Order, overlaps: Sequence[Overlap]) -> dict[UUID, list[str]]:
-    """Tell of what else is paid for the period, by employee; raise `payroll_overlap` where hours would be paid twice.
+def _beside(order: Order, overlaps: Sequence[Overlap]) -> tuple[Order, dict[UUID, list[str]]]:
+    """Tell by employee what else is paid for the period; raise `payroll_overlap` where hours would be paid twice.
 
-    A bonus or other earnings without hours may stand beside another payroll.
+    A bonus or other earnings without hours may stand beside another payroll. They are supplemental wages then, paid
+    apart from the regular ones (IRS Publication 15, section 7); the order says so.
     """
     told: dict[UUID, list[str]] = {}
     entries = {entry.employee_id: entry for entry in order.entries}
@@ -221,7 +222,13 @@ def _beside(order: Order, overlaps: Sequence[Overlap]) -> dict[UUID, list[str]]:
                 },
             )
         told.setdefault(overlap.employee_id, []).append(_told_of(overlap, entry))
-    return told
+    entries_now = tuple(
+        entry._replace(
+            supplemental=entry.employee_id in told and not entry.regular_hours + entry.overtime_hours
+        )
+        for entry in order.entries
+    )
+    return order._replace(entries=entries_now), told
 
 
 def _told_of(overlap: Overlap, entry: Entry) -> str:
@@ -238,7 +245,8 @@ def _told_of(overlap: Overlap, entry: Entry) -> str:
     hours = entry.regular_hours + entry.overtime_hours
     if (hours, entry.bonus, entry.other_earnings) == (overlap.hours, bonus, other):
         return f"The same is paid already: {paid}. Should this repeat it by mistake, void one of the two."
-    return f"This paycheck comes on top of another of the same time: {paid}."
+    taxed = "" if hours else " It is taxed as supplemental wages."
+    return f"This paycheck comes on top of another of the same time: {paid}.{taxed}"
 
 
 def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[str]]) -> PayrollRecord:

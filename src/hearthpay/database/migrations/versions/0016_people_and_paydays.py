@@ -15,7 +15,10 @@ ALTER TABLE payroll_entries
     DROP CONSTRAINT payroll_entries_no_overlap,
     ADD CONSTRAINT payroll_entries_no_overlap
         EXCLUDE USING gist (uuid_as_inet(employee_id) inet_ops WITH =, period WITH &&)
-        WHERE (live AND (regular_hours > 0 OR overtime_hours > 0));
+        WHERE (live AND (regular_hours > 0 OR overtime_hours > 0)),
+    ADD COLUMN supplemental boolean NOT NULL DEFAULT false,
+    ADD CHECK (NOT supplemental OR (regular_hours = 0 AND overtime_hours = 0));
+COMMENT ON COLUMN payroll_entries.supplemental IS 'Paid beside another payroll of the period: all supplemental wages';
 """
 
 PAYROLLS = """
