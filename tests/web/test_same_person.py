@@ -62,6 +62,29 @@ async def test_the_same_number_makes_two_records_one_person(
     ]
 
 
+async def test_a_payroll_of_either_record_tells(
+    account: Account, household: dict[str, Any], client: httpx.AsyncClient
+) -> None:
+    ana, bea, cleo = [await new(account, name) for name in ("Ana", "Bea", "Cleo")]
+    for each in (ana, bea):
+        await enter(client, account, each, FIRST)
+    entries = [{"employee_id": each["id"], "regular_hours": 8} for each in (ana, bea, cleo)]
+    body = {
+        "pay_period_start": "2026-11-09",
+        "pay_period_end": "2026-11-15",
+        "pay_date": "2026-11-20",
+        "pay_frequency": "weekly",
+        "employees": entries,
+    }
+    paid = data(await account.live.post("/payroll/run", body))["employees"]
+    told = [[each for each in paycheck["warnings"] if "same person" in each] for paycheck in paid]
+    assert [[ana["id"] in each or bea["id"] in each for each in found] for found in told] == [
+        [True],
+        [True],
+        [],
+    ]
+
+
 @pytest.mark.parametrize("number", [SECOND, THIRD, ITIN])
 async def test_other_numbers_are_other_people(
     account: Account, household: dict[str, Any], client: httpx.AsyncClient, number: str

@@ -233,7 +233,8 @@ async def void_payroll(
     actor: Annotated[Actor, Depends(require("payroll"))],
     body: VoidRequest = _NO_REASON,
 ) -> Response:
-    """A scheduled payroll that has not been sent, or a completed one paid by check or cash.
+    """A scheduled payroll that has not been sent, a completed one paid by check or cash, or one whose money is collected
+    and of which no direct deposit has left for the bank; what was collected for it goes back.
 
     What was recorded is undone by entries of the opposite sign: the year to date is as if it had never been.
     """

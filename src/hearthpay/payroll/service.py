@@ -14,6 +14,7 @@ from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.readiness import Blocker, employee_blockers, household_blockers
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
+from hearthpay.employees.same_person import other_records, told_of_other_record
 from hearthpay.employers.assigned_rates import assigned_sui_rates
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
@@ -190,11 +191,13 @@ async def _prepare(
     if order.direct_deposit:
         await _require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
-    order, beside = _beside(order, await find_overlaps(session, ids, dates))
+    order, told = _beside(order, await find_overlaps(session, ids, dates))
+    for employee_id, others in (await other_records(session, employees)).items():
+        told.setdefault(employee_id, []).extend(map(told_of_other_record, others))
     histories = await read_histories(session, ids, dates.pay_date.year)
     sui_rates = await assigned_sui_rates(session, employer.id, dates.pay_date.year)
     payees = {employee.id: payee_of(employee) for employee in employees}
-    record = _with_warnings(calculate_payroll(order, payees, histories, sui_rates), beside)
+    record = _with_warnings(calculate_payroll(order, payees, histories, sui_rates), told)
     authorization_needed = order.direct_deposit and await needs_authorization(session, employer.id, now)
     confirmations = confirmations_needed(record, authorization_needed=authorization_needed)
     return _Prepared(order, record, histories, confirmations)
