@@ -379,7 +379,8 @@ def debits() -> str:
                          AND EXISTS (SELECT FROM bank_entries c WHERE c.payroll_id = p.id AND c.kind = 'credit'
                                         AND c.status IN ('sent', 'settled')) THEN 0
                     WHEN p.status IN ('processing', 'completed') THEN 1
-                    WHEN p.status IN ('failed', 'voided') THEN least(coalesce(b.under_way, 0), 1)
+                    WHEN p.status = 'failed' THEN least(coalesce(b.under_way, 0), 1)
+                    WHEN p.status = 'voided' THEN least(coalesce(b.settled, 0), 1)
                     ELSE 0
                END AS expected,
                coalesce(b.settled, 0) AS settled,
