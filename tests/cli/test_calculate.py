@@ -105,6 +105,33 @@ def test_paycheck_prints_the_result_of_the_contract():
     assert data["rulebook"]["tax_year"] == 2026
 
 
+def test_paycheck_tells_what_it_took_for_granted():
+    indiana = {
+        **PAYCHECK,
+        "work_state": "IN",
+        "state": {},
+        "pay_frequency": "monthly",
+        "period_start": "2026-09-07",
+        "period_end": "2026-09-13",
+    }
+    result = hearthpay("paycheck", stdin=json.dumps(indiana).encode())
+    assert result.returncode == 0, result.stderr
+    limitations = exact(result.stdout)["limitations"]
+    assert any("No county was chosen" in text for text in limitations)
+    assert any("has 7 days, less than a month" in text for text in limitations)
+
+    settled = {**indiana, "localities": ["MARION-COUNTY"], "pay_frequency": "weekly"}
+    result = hearthpay("paycheck", stdin=json.dumps(settled).encode())
+    assert not any("chosen" in text or "days" in text for text in exact(result.stdout)["limitations"])
+
+
+def test_paycheck_refuses_a_period_that_is_none_of_its_frequency():
+    ten_months = {**PAYCHECK, "period_start": "2026-01-01", "period_end": "2026-10-31"}
+    result = hearthpay("paycheck", stdin=json.dumps(ten_months).encode())
+    assert result.returncode != 0
+    assert exact(result.stdout)["error"]["field"] == "period_end"
+
+
 def test_paycheck_reads_a_file(tmp_path):
     path = tmp_path / "paycheck.json"
     path.write_text(json.dumps(PAYCHECK))

@@ -40,16 +40,13 @@ def _codes(work_state: str, *localities: str, city: str | None = None, **entries
         ("MI", "city_not_chosen"),
         ("MO", "city_not_chosen"),
         ("NY", "city_not_chosen"),
+        ("OH", "municipality_not_chosen"),
         ("PA", "municipality_not_chosen"),
         ("WV", "city_not_chosen"),
     ],
 )
 def test_a_place_that_nobody_named_is_said_to_be_assumed(state, code):
     assert _codes(state) == [code]
-
-
-def test_an_ohio_municipality_that_nobody_named_is_said_to_be_assumed():
-    assert "municipality_not_chosen" in _codes("OH")
 
 
 @pytest.mark.parametrize("year", supported_years())
@@ -102,6 +99,8 @@ def test_the_local_services_tax_does_not_settle_whose_earned_income_tax_is_owed(
         ("NY", {"nyc_resident": True}),
         ("NY", {"nyc_resident": False}),
         ("NY", {"yonkers": "none"}),
+        ("MI", {"city_resident": "Detroit"}),
+        ("MI", {"city_work": "none"}),
     ],
 )
 def test_the_certificate_settles_it_also_by_saying_that_there_is_none(state, entries):
@@ -142,11 +141,7 @@ def test_the_county_at_home_that_is_not_withheld_is_said():
 
 
 def test_a_city_whose_tax_is_voluntary_is_not_withheld_and_says_so():
-    (found,) = [
-        assumption
-        for assumption in assumptions_of(_input("OH"), city="columbus")
-        if assumption.code != "school_district_not_chosen"
-    ]
+    (found,) = assumptions_of(_input("OH"), city="columbus")
     assert found.code == "city_tax_voluntary"
     assert "COLUMBUS" in found.message
     assert "2.5 %" in found.message
@@ -154,6 +149,15 @@ def test_a_city_whose_tax_is_voluntary_is_not_withheld_and_says_so():
 
 def test_a_voluntary_city_that_was_chosen_needs_no_word():
     assert _codes("MI", "DETROIT", city="Detroit") == []
+    assert _codes("MI", city="Detroit", state={"city_resident": "Detroit"}) == []
+    assert _codes("MI", city="Detroit", state={"city_resident": "none"}) == ["city_tax_voluntary"]
+
+
+def test_a_city_that_is_not_known_needs_no_word_where_the_place_was_said_otherwise():
+    assert _codes("NY", city="Flushing", state={"nyc_resident": True}) == []
+    assert _codes("NY", city="Flushing", federal=UNELECTED) == []
+    assert _codes("PA", "LST-52", city="Altoona") == ["city_tax_unknown"]
+    assert _codes("PA", "LST-52", "READING", city="Altoona") == []
 
 
 @pytest.mark.parametrize(
@@ -167,6 +171,16 @@ def test_a_voluntary_city_that_was_chosen_needs_no_word():
 )
 def test_a_city_that_withholds_nothing_says_why(state, city, code):
     assert _codes(state, city=city) == [code]
+
+
+@pytest.mark.parametrize("city", ["New York", "brooklyn", "The Bronx", "Queens", "Staten Island"])
+def test_a_borough_is_new_york_city(city):
+    assert rulebook_of(2026).state("NY").local_taxes.due_at(city) == ("NYC",)
+    assert _codes("NY", "NYC", city=city) == []
+
+
+def test_a_city_of_new_york_that_may_lie_within_the_city_says_that_nothing_is_known():
+    assert _codes("NY", city="Flushing") == ["city_tax_unknown"]
 
 
 @pytest.mark.parametrize(("state", "city"), [("MO", "Springfield"), ("CO", "Boulder"), ("MI", "Ann Arbor")])
@@ -203,7 +217,7 @@ def test_denvers_month_is_assumed_from_its_first_payday(day, wages, ytd_tax, cod
     assert found == codes
 
 
-def test_what_cannot_be_calculated_is_refused_in_the_same_words():
+def test_a_state_that_is_none_is_refused():
     with pytest.raises(TaxInputError) as caught:
-        assumptions_of(_input("PA", "ATLANTIS"))
-    assert caught.value.field == "localities[0]"
+        assumptions_of(_input("ZZ"))
+    assert caught.value.field == "work_state"

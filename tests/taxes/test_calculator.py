@@ -228,3 +228,16 @@ def test_bad_input_names_the_field(field, code, changes):
     with pytest.raises(TaxInputError) as caught:
         estimate_year(**arguments)
     assert (caught.value.field, caught.value.code) == (field, code)
+
+
+@pytest.mark.parametrize(
+    ("state", "words"), [("IN", "No county was chosen"), ("MD", "highest rate"), ("OH", "No municipality")]
+)
+def test_an_estimate_says_which_local_tax_it_takes_for_granted(state, words):
+    estimate = estimate_year(state, Decimal("40000"), on=datetime.date(2026, 6, 5))
+    assert any(words in text for text in estimate.limitations)
+
+
+def test_an_estimate_of_a_state_without_local_taxes_says_nothing_of_them():
+    estimate = estimate_year("TX", Decimal("40000"), on=datetime.date(2026, 6, 5))
+    assert not any("chosen" in text for text in estimate.limitations)

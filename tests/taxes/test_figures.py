@@ -229,3 +229,42 @@ def test_the_tax_of_a_period_is_whole_dollars_where_the_guide_prints_it(state, f
             tax = next(line.amount for line in paycheck.lines if line.code == f"{state}-SIT")
             assert tax > 0
             assert tax == tax.to_integral_value()
+
+
+# --- Maryland's two methods ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("status", "county", "printed", "calculated"),
+    [
+        # 60,000 - 3,400 = 56,600: 4.75 % and 3.10 %; by the calculator 90 + 4.75 % above 3,000 and 3.06 %.
+        ("single", "13", "4443.10", "4367.96"),
+        # The same county rate in both: 52.50 apart.
+        ("single", "16", "4499.70", "4447.20"),
+        # The calculator's joint deduction of 6,850 leaves 53,150.
+        ("married_joint_or_surviving_spouse_or_hoh", "22", "4386.50", "4040.05"),
+    ],
+)
+def test_maryland_withholds_by_the_print_and_tells_what_the_calculator_gives(
+    status, county, printed, calculated
+):
+    state = {"elected": True, "exemptions": 0, "filing_status": status, "county_of_residence": county}
+    request = PaycheckInput(
+        pay_date=datetime.date(2026, 3, 6),
+        pay_frequency="annual",
+        regular_wages=Decimal("60000"),
+        work_state="MD",
+        federal=UNELECTED,
+        state=state,
+    )
+    paycheck = calculate_paycheck(request, explain=True)
+    assert _amounts(paycheck)["MD-SIT"] == printed
+    (told,) = [
+        step.value
+        for explanation in paycheck.explanations
+        for step in explanation.steps
+        if "calculator" in step.label
+    ]
+    assert str(told) == calculated
+    assert any("calculator" in source.title for source in paycheck.explanations[1].sources)
+    assert calculate_paycheck(request).lines == paycheck.lines

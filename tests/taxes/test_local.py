@@ -13,6 +13,7 @@ from hearthpay.taxes import (
     calculate_paycheck,
     rulebook_for,
 )
+from hearthpay.taxes.coverage import law_behind
 from hearthpay.taxes.errors import RuleError
 from hearthpay.taxes.local import LocalTaxes, read_local_taxes
 from hearthpay.taxes.localities import list_localities
@@ -134,6 +135,115 @@ def test_the_county_of_residence_goes_before_that_of_work():
     )
     assert amounts["IN-64-LIT"] == Decimal("5.00")
     assert "IN-49-LIT" not in amounts
+
+
+# --- Michigan: cities by the certificate --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ({"city_resident": "Detroit"}, {"MI-DETROIT-LIT": "24.00"}),
+        ({"city_work": "Detroit"}, {"MI-DETROIT-NR-LIT": "12.00"}),
+        ({"city_resident": "Battle Creek", "city_work": "none"}, {"MI-BATTLE-CREEK-LIT": "10.00"}),
+        # Who lives and works in one city is a resident there.
+        ({"city_resident": "Detroit", "city_work": "Detroit"}, {"MI-DETROIT-LIT": "24.00"}),
+        # MCL 141.651(1)(a)(ii): 1.5 % less Detroit's 1.2 %; 1 % less Detroit's 1.2 % is nothing.
+        (
+            {"city_resident": "Grand Rapids", "city_work": "Detroit"},
+            {"MI-DETROIT-NR-LIT": "12.00", "MI-GRAND-RAPIDS-LIT": "3.00"},
+        ),
+        (
+            {"city_resident": "Lansing", "city_work": "Detroit"},
+            {"MI-DETROIT-NR-LIT": "12.00", "MI-LANSING-LIT": "0.00"},
+        ),
+        ({"city_resident": "none", "city_work": "none"}, {}),
+        ({}, {}),
+    ],
+)
+@pytest.mark.parametrize("year", [2025, 2026])
+def test_the_cities_of_the_michigan_certificate_are_withheld(entries, expected, year):
+    amounts = _amounts(_paycheck("MI", state=entries, pay_date=datetime.date(year, 6, 5)))
+    assert {code: str(tax) for code, tax in amounts.items() if code.endswith("-LIT")} == expected
+
+
+def test_a_city_chosen_twice_is_taxed_once_and_a_named_locality_goes_before_the_certificate():
+    twice = _amounts(_paycheck("MI", "DETROIT", state={"city_resident": "Detroit"}))
+    assert twice["MI-DETROIT-LIT"] == Decimal("24.00")
+    named = _amounts(_paycheck("MI", "DETROIT-NONRESIDENT", state={"city_resident": "Detroit"}))
+    assert named["MI-DETROIT-NR-LIT"] == Decimal("12.00")
+    assert "MI-DETROIT-LIT" not in named
+
+
+def test_named_michigan_cities_of_home_and_work_share_the_rate_as_those_of_the_certificate_do():
+    amounts = _amounts(_paycheck("MI", "GRAND-RAPIDS", "DETROIT-NONRESIDENT"))
+    assert (amounts["MI-GRAND-RAPIDS-LIT"], amounts["MI-DETROIT-NR-LIT"]) == (
+        Decimal("3.00"),
+        Decimal("12.00"),
+    )
+
+
+def test_the_lower_rate_at_home_counts_exemptions_and_flat_supplemental_pay():
+    paycheck = _paycheck(
+        "MI",
+        supplemental_wages=Decimal("500"),
+        supplemental_method="flat",
+        state={"city_resident": "Grand Rapids", "city_work": "Detroit", "exemptions": 2},
+    )
+    # 1,000 less two exemptions of 11.54, and a bonus of 500 without: 0.3 % at home, 1.2 % in Detroit.
+    assert _amounts(paycheck)["MI-GRAND-RAPIDS-LIT"] == Decimal("4.43")
+    assert _amounts(paycheck)["MI-DETROIT-NR-LIT"] == Decimal("17.72")
+
+
+def test_nobody_lives_in_two_cities():
+    with pytest.raises(TaxInputError, match="lives in one") as caught:
+        _paycheck("MI", "GRAND-RAPIDS", state={"city_resident": "Detroit"})
+    assert caught.value.field == "localities"
+
+
+def test_every_city_of_the_michigan_certificate_has_its_taxes():
+    rules = RULEBOOK.state("MI")
+    values = set(rules.income_tax.form.fields["city_resident"].choices.values()) - {"none"}
+    assert len(values) == 24
+    for field in ("city_resident", "city_work"):
+        chosen = {tax.certificate_value for tax in rules.local_taxes if tax.certificate_fields == (field,)}
+        assert chosen == values
+
+
+# --- Ohio: a school district ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", ["2501", "", 2501])
+@pytest.mark.parametrize("year", [2025, 2026, 2027])
+def test_an_ohio_school_district_is_refused_with_what_to_do(number, year):
+    with pytest.raises(TaxInputError, match="SD 100") as caught:
+        _paycheck("OH", state={"school_district_number": number}, pay_date=datetime.date(year, 6, 4))
+    assert caught.value.field == "state.school_district_number"
+
+
+def test_no_school_district_is_no_entry():
+    assert _paycheck("OH", state={"school_district_number": None}).lines == _paycheck("OH").lines
+    with pytest.raises(TaxInputError) as caught:
+        _paycheck("OH", state={"school_distrikt": "2501"})
+    assert "school_district_number" not in caught.value.message
+
+
+def test_the_law_behind_ohios_line_says_what_its_certificate_does_not_take():
+    (law, *_) = law_behind("OH-SIT", RULEBOOK, "OH")
+    facts = dict(law.facts)
+    assert "school_district_number" not in facts["Certificate"]
+    assert "SD 100" in facts["Not taken: school_district_number"]
+
+
+def test_an_ohio_resident_under_an_agreement_meets_the_same_refusal():
+    with pytest.raises(TaxInputError, match="SD 100") as caught:
+        _paycheck(
+            "KY",
+            state={"reciprocity_certificate_on_file": True},
+            residence_state="OH",
+            residence={"school_district_number": "2501"},
+        )
+    assert caught.value.field == "residence.school_district_number"
 
 
 # --- Maryland: a county within the state's line --------------------------------------------------------------------
@@ -269,12 +379,13 @@ def test_philadelphia_changes_on_the_first_of_july():
     assert withheld(datetime.date(2025, 7, 1), "PHILADELPHIA-NONRESIDENT") == Decimal("34.30")
 
 
-def test_a_rate_that_is_not_confirmed_is_said_to_be():
-    before = _paycheck("PA", "PHILADELPHIA", pay_date=datetime.date(2026, 6, 30))
-    after = _paycheck("PA", "PHILADELPHIA", pay_date=datetime.date(2026, 7, 1))
-    assert not any("PA-PHILADELPHIA-LIT" in text for text in before.limitations)
+def test_a_figure_that_is_not_confirmed_is_said_to_be():
+    sure = _paycheck("MI", "DETROIT")
+    unsure = _paycheck("MI", "BENTON-HARBOR")
+    assert not any("-LIT" in text for text in sure.limitations)
     assert any(
-        text.startswith("PA-PHILADELPHIA-LIT: The rate from July 1, 2026") for text in after.limitations
+        text.startswith("MI-BENTON-HARBOR-LIT: The value of an exemption was not found")
+        for text in unsure.limitations
     )
 
 

@@ -27,7 +27,7 @@ from hearthpay.cli.vault import vault
 from hearthpay.cli.worker import worker
 from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError, calculate_paycheck, estimate_year
-from hearthpay.taxes.interchange import read_paycheck_input, write_paycheck
+from hearthpay.taxes.interchange import assumed, read_paycheck_input, write_paycheck
 
 if TYPE_CHECKING:
     from hearthpay.taxes import AnnualEstimate, Rulebook
@@ -192,9 +192,8 @@ def paycheck(
         if jsonl and not document.strip():
             continue
         try:
-            result = write_paycheck(
-                calculate_paycheck(read_paycheck_input(_parse(document)), explain=explain)
-            )
+            request = read_paycheck_input(_parse(document))
+            result = write_paycheck(calculate_paycheck(request, explain=explain), assumed(request))
         except TaxInputError as error:
             result = _error(error)
             failed = True

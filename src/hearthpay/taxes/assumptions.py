@@ -6,8 +6,8 @@ Nothing here is part of the calculation: `calculate_paycheck` never asks, and wh
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from hearthpay.taxes.certificates import StateCertificate
-from hearthpay.taxes.local import CertificatePlace, LocalTax, MonthlyFee, NotOwed, Unchosen, is_first_payday
+from hearthpay.taxes.certificates import FederalCertificate
+from hearthpay.taxes.local import LocalTax, LocalTaxes, MonthlyFee, NotOwed, Unchosen, is_first_payday
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.paycheck import PaycheckInput, is_withheld
 from hearthpay.taxes.rulebook import rulebook_for
@@ -21,21 +21,8 @@ class Assumption(NamedTuple):
     message: str
 
 
-class _Place(NamedTuple):
-    """A state whose local taxes an employee may bear, and what is known of the employee there."""
-
-    rules: StateRules
-    #: The entries that the employee's certificate states.
-    stated: frozenset[str]
-    certificate: StateCertificate
-    chosen: tuple[LocalTax | CertificatePlace, ...]
-    #: Whether the state's tax is withheld, and whether it is the tax on the paycheck's state line.
-    withheld: bool
-    on_line: bool
-
-
 def assumptions_of(paycheck_input: PaycheckInput, *, city: str | None = None) -> tuple[Assumption, ...]:
-    """Return what `calculate_paycheck` takes for granted about this input; mostly nothing.
+    """Return what `calculate_paycheck` takes for granted about an input that it can calculate; mostly nothing.
 
     The codes: ``county_not_chosen``, ``county_rate_assumed``, ``municipality_not_chosen`` and ``city_not_chosen``
     where the state has such a tax and neither a locality nor the certificate says which (a rule file's ``unchosen``);
@@ -44,37 +31,62 @@ def assumptions_of(paycheck_input: PaycheckInput, *, city: str | None = None) ->
     address names it: ``city_tax_voluntary``, ``city_tax_not_owed`` and ``city_tax_unknown`` where naming it
     withholds nothing. Whether the period's length fits is `hearthpay.taxes.pay_periods.check_period`'s to say.
 
-    Raises `TaxInputError` as `calculate_paycheck` does for localities and certificates that cannot be.
+    Raises `TaxInputError` for a year without rules or an unknown state.
     """
-    rules = rulebook_for(paycheck_input.pay_date).state(paycheck_input.work_state)
-    tax = rules.income_tax
-    certificate = tax.form.read(paycheck_input.state) if tax is not None else {}
-    localities = paycheck_input.localities
-    certificate, taxes = rules.local_taxes.choose(localities, certificate, paycheck_input.pay_date)
-    home = _home(paycheck_input, rules, certificate)
-    work = _Place(
-        rules,
-        _stated(paycheck_input.state),
-        certificate,
-        tuple(rules.local_taxes.find(name, f"localities[{i}]") for i, name in enumerate(localities)),
-        withheld=tax is not None and is_withheld(tax, paycheck_input.federal, certificate),
-        on_line=home is None,
-    )
-    found = [*_about_city(work, city)] if city is not None else []
-    found += _unchosen(work, city_said=city is not None)
+    request = paycheck_input
+    rules = rulebook_for(request.pay_date).state(request.work_state)
+    taxes = rules.local_taxes
+    found: list[Assumption] = []
+    if city is not None:
+        found += _about_city(request, rules, city)
+    home = _home(request, rules) if request.residence_state else None
+    for unchosen in taxes.unchosen:
+        if (
+            # A city that was named has had its say, which a county has not.
+            not (city is not None and unchosen.cities)
+            and not _settled(unchosen, request.state, request.localities, taxes)
+            and _matters(unchosen, rules, request.federal, request.state)
+            # Under an agreement the state's line is that of the state of residence.
+            and not (home is not None and unchosen.goes_with == "state_line")
+        ):
+            found.append(Assumption(unchosen.code, unchosen.message))
     if home is not None:
-        found += _at_home(paycheck_input, home)
-    found += _of_the_month(paycheck_input, taxes)
-    return tuple(dict.fromkeys(found))
+        found += _at_home(request, home)
+    if request.localities and taxes.by_month:
+        found += _of_the_month(request, taxes)
+    return tuple(dict.fromkeys(found)) if found else ()
 
 
-def _stated(entries: Mapping[str, object]) -> frozenset[str]:
-    return frozenset(name for name, value in entries.items() if value is not None)
+def _settled(
+    unchosen: Unchosen, entries: Mapping[str, object], localities: tuple[str, ...], taxes: LocalTaxes
+) -> bool:
+    """Tell whether an entry of the certificate or a locality says which place it is, or that it is none."""
+    for field in unchosen.certificate_fields:
+        if entries.get(field) is not None:
+            return True
+    if not unchosen.groups:
+        return bool(localities)
+    return any(
+        isinstance(place := taxes.named(name), LocalTax) and place.group in unchosen.groups
+        for name in localities
+    )
 
 
-def _home(request: PaycheckInput, rules: StateRules, certificate: StateCertificate) -> StateRules | None:
+def _matters(
+    unchosen: Unchosen, rules: StateRules, federal: FederalCertificate, entries: Mapping[str, object]
+) -> bool:
+    """Tell whether anything depends on the place: the certificate's flag is set, the state's tax withheld."""
+    tax = rules.income_tax
+    if unchosen.only_if is not None and tax is not None:
+        flag = entries.get(unchosen.only_if)
+        if not (tax.form.defaults[unchosen.only_if] if flag is None else flag):
+            return False
+    return unchosen.goes_with == "nothing" or (tax is not None and is_withheld(tax, federal, entries))
+
+
+def _home(request: PaycheckInput, rules: StateRules) -> StateRules | None:
     """Return the state of residence where an agreement moves the income tax there."""
-    if not request.residence_state or not certificate.get("reciprocity_certificate_on_file"):
+    if not request.residence_state or not request.state.get("reciprocity_certificate_on_file"):
         return None
     residence = request.residence_state.strip().upper()
     if residence not in rules.reciprocity:
@@ -83,47 +95,13 @@ def _home(request: PaycheckInput, rules: StateRules, certificate: StateCertifica
     return home if home.income_tax is not None else None
 
 
-def _unchosen(place: _Place, *, city_said: bool) -> Iterator[Assumption]:
-    """Yield what is assumed of a place that nobody named; a city that was named has had its say."""
-    for unchosen in place.rules.local_taxes.unchosen:
-        if city_said and unchosen.cities:
-            continue
-        if _matters(unchosen, place) and not _settled(unchosen, place):
-            yield Assumption(unchosen.code, unchosen.message)
-
-
-def _matters(unchosen: Unchosen, place: _Place) -> bool:
-    if unchosen.only_if is not None and not place.certificate.get(unchosen.only_if):
-        return False
-    match unchosen.goes_with:
-        case "state_line":
-            return place.withheld and place.on_line
-        case "state_tax":
-            return place.withheld
-        case _:
-            return True
-
-
-def _settled(unchosen: Unchosen, place: _Place) -> bool:
-    if place.stated.intersection(unchosen.certificate_fields):
-        return True
-    if not unchosen.groups:
-        return bool(place.chosen)
-    return any(isinstance(entry, LocalTax) and entry.group in unchosen.groups for entry in place.chosen)
-
-
 def _at_home(request: PaycheckInput, home: StateRules) -> Iterator[Assumption]:
     """Yield what is assumed where an agreement moves the state's tax, but no local tax, to the state of residence."""
-    tax = home.income_tax
-    if tax is None:
-        return
-    certificate = tax.form.read(request.residence, "residence")
-    withheld = is_withheld(tax, request.federal, certificate)
-    place = _Place(home, _stated(request.residence), certificate, (), withheld=withheld, on_line=True)
-    for unchosen in home.local_taxes.unchosen:
-        if not _matters(unchosen, place):
+    taxes = home.local_taxes
+    for unchosen in taxes.unchosen:
+        if not _matters(unchosen, home, request.federal, request.residence):
             continue
-        if unchosen.goes_with == "state_line" and not _settled(unchosen, place):
+        if unchosen.goes_with == "state_line" and not _settled(unchosen, request.residence, (), taxes):
             yield Assumption(unchosen.code, unchosen.message)
         elif unchosen.goes_with == "state_tax":
             yield Assumption(
@@ -133,36 +111,41 @@ def _at_home(request: PaycheckInput, home: StateRules) -> Iterator[Assumption]:
             )
 
 
-def _about_city(place: _Place, city: str) -> Iterator[Assumption]:
+def _about_city(request: PaycheckInput, rules: StateRules, city: str) -> Iterator[Assumption]:
     """Yield why naming a city of residence withholds nothing there."""
-    taxes = place.rules.local_taxes
+    taxes = rules.local_taxes
     found = taxes.named(city)
     if isinstance(found, NotOwed):
         yield Assumption("city_tax_not_owed", f"{city}: no {found.name} is owed. {found.reason}")
     elif isinstance(found, LocalTax):
-        chosen = any(
-            isinstance(entry, LocalTax) and entry.locality == found.locality for entry in place.chosen
-        )
-        if found.household == "voluntary" and not chosen:
+        certificate = rules.income_tax.form.read(request.state) if rules.income_tax is not None else {}
+        _, chosen = taxes.choose(request.localities, certificate, request.pay_date)
+        if found.household == "voluntary" and found.locality not in {tax.locality for tax in chosen}:
             yield Assumption(
                 "city_tax_voluntary",
                 f"{city}: the {found.name} ({found.method.describe()}) is not withheld, for a household need not; "
                 f"the employee settles it with the city. The locality {found.locality} withholds it.",
             )
-    elif found is None and any(unchosen.cities == "some" for unchosen in taxes.unchosen) and not place.chosen:
+    elif found is None and any(
+        unchosen.cities == "some"
+        and not _settled(unchosen, request.state, request.localities, taxes)
+        and _matters(unchosen, rules, request.federal, request.state)
+        for unchosen in taxes.unchosen
+    ):
         yield Assumption(
             "city_tax_unknown",
-            f"{city} is none of the places in {place.rules.name} whose payroll tax is known here: nothing is "
-            f"withheld for it. Whether it has one, its tax office says.",
+            f"{city} is none of the places in {rules.name} whose payroll tax is known here: nothing is withheld for "
+            f"it. Whether it has one, its tax office says.",
         )
 
 
-def _of_the_month(request: PaycheckInput, taxes: list[LocalTax]) -> Iterator[Assumption]:
+def _of_the_month(request: PaycheckInput, taxes: LocalTaxes) -> Iterator[Assumption]:
     """Yield what is assumed of a month by one of its paydays, where that payday alone does not settle it."""
     wages = to_cents(request.regular_wages, "regular_wages") + to_cents(
         request.supplemental_wages, "supplemental_wages"
     )
-    for tax in taxes:
+    _, chosen = taxes.choose(request.localities, {}, request.pay_date)
+    for tax in chosen:
         if not isinstance(tax.method, MonthlyFee):
             continue
         if is_first_payday(request.pay_date, request.pay_frequency):

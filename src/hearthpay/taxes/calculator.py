@@ -4,6 +4,7 @@ import datetime
 from decimal import Decimal
 from typing import NamedTuple, cast
 
+from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.certificates import FederalCertificate, FilingStatus
 from hearthpay.taxes.contribution import Payer
 from hearthpay.taxes.errors import TaxInputError
@@ -115,19 +116,18 @@ def estimate_year(
     if reciprocity_certificate_on_file and rules.income_tax is not None:
         certificate["reciprocity_certificate_on_file"] = True
     home = rulebook.state(residence_state, "residence_state") if residence_state else rules
-    paycheck = calculate_paycheck(
-        PaycheckInput(
-            pay_date=on,
-            pay_frequency=pay_frequency,
-            regular_wages=from_cents(gross),
-            work_state=rules.state,
-            residence_state=residence_state,
-            residence=_certificate(home, filing_status),
-            annual_wages_expected=annual_wages,
-            federal=_CERTIFICATES[filing_status],
-            state=certificate,
-        )
+    request = PaycheckInput(
+        pay_date=on,
+        pay_frequency=pay_frequency,
+        regular_wages=from_cents(gross),
+        work_state=rules.state,
+        residence_state=residence_state,
+        residence=_certificate(home, filing_status),
+        annual_wages_expected=annual_wages,
+        federal=_CERTIFICATES[filing_status],
+        state=certificate,
     )
+    paycheck = calculate_paycheck(request)
     law_by_code = rules.contributions_by_code(on)
     lines = []
     for line in paycheck.lines:
@@ -162,7 +162,12 @@ def estimate_year(
         gross_per_paycheck_cents=gross,
         lines=tuple(lines),
         threshold=threshold,
-        limitations=(*ASSUMPTIONS, *paycheck.limitations, *threshold.limitations),
+        limitations=(
+            *ASSUMPTIONS,
+            *(assumption.message for assumption in assumptions_of(request)),
+            *paycheck.limitations,
+            *threshold.limitations,
+        ),
         rulebook_version=rulebook.version,
         residence_state=residence_state.upper() if residence_state else None,
         reciprocity=paycheck.reciprocity,

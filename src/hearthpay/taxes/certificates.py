@@ -50,11 +50,16 @@ CertificateValue = str | int | bool | None
 StateCertificate = Mapping[str, CertificateValue]
 
 
+#: ``refused``: an entry of the form that nothing here can honour; its note says why and what to do.
+CertificateKind = Literal["choice", "count", "money", "flag", "text", "refused"]
+CERTIFICATE_KINDS = ("choice", "count", "money", "flag", "text", "refused")
+
+
 class CertificateField(NamedTuple):
     """One entry of a state's withholding certificate."""
 
     name: str
-    kind: Literal["choice", "count", "money", "flag", "text"]
+    kind: CertificateKind
     default: CertificateValue
     #: For a choice: accepted spelling (the state's value or a common alias) → the state's value.
     choices: Mapping[str, str]
@@ -84,6 +89,16 @@ class CertificateForm:
     status_field: str | None = None
     from_federal: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The entries that may be filled in, in alphabetical order."""
+        return tuple(sorted(name for name, entry in self.fields.items() if entry.kind != "refused"))
+
+    @property
+    def refused(self) -> tuple[CertificateField, ...]:
+        """The entries of the form that nothing here can honour."""
+        return tuple(entry for entry in self.fields.values() if entry.kind == "refused")
+
     def read(self, entries: Mapping[str, object], path: str = "state") -> StateCertificate:
         """Check ``entries`` against the form and fill in the defaults; amounts become cents.
 
@@ -95,7 +110,7 @@ class CertificateForm:
         for name, value in entries.items():
             entry = self.fields.get(name)
             if entry is None:
-                known = ", ".join(sorted(self.fields)) or "none"
+                known = ", ".join(self.known) or "none"
                 raise TaxInputError(
                     f"{path}.{name}",
                     f"is not an entry of {self.state}'s certificate ({self.form}); known: {known}",
@@ -142,3 +157,5 @@ def _read_value(entry: CertificateField, value: object, path: str) -> Certificat
             if isinstance(value, str) and len(value) <= 100:
                 return value
             raise TaxInputError(path, "must be a text of at most 100 characters")
+        case "refused":
+            raise TaxInputError(path, entry.note)

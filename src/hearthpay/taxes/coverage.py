@@ -175,7 +175,8 @@ def _income_tax_law(tax: StateIncomeTax) -> Iterator[Law]:
     for version in tax.versions:
         facts = [
             ("Withheld by a household", f"{tax.household}. {tax.household_note}".strip()),
-            ("Certificate", f"{tax.form.form}: {', '.join(sorted(tax.form.fields))}"),
+            ("Certificate", f"{tax.form.form}: {', '.join(tax.form.known)}"),
+            *((f"Not taken: {entry.name}", entry.note) for entry in tax.form.refused),
             ("In force from", f"{version.effective_from}, by {tax.selected_by.replace('_', ' ')}"),
             ("Method", version.method_name),
             ("Confidence", version.confidence),

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, cast
 
+from hearthpay.taxes.assumptions import Assumption, assumptions_of
 from hearthpay.taxes.certificates import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import PRE_2020_STATUSES
+from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.paycheck import EmployerProfile, LineExplanation, Paycheck, PaycheckInput
 
 #: Spellings of the Form W-4's statuses that scripts use, and what the engine calls them.
@@ -235,8 +237,21 @@ def read_paycheck_input(data: object) -> PaycheckInput:
     return request
 
 
-def write_paycheck(paycheck: Paycheck) -> dict[str, object]:
-    """Return a calculated paycheck as a JSON object; amounts and rates are Decimals."""
+def assumed(request: PaycheckInput) -> tuple[Assumption, ...]:
+    """Return what is taken for granted about a paycheck that can be calculated, its period's length included.
+
+    Raises `TaxInputError` naming ``period_end`` for a length that no period of the pay frequency can have.
+    """
+    start, end = request.period_start, request.period_end
+    odd = check_period(start, end, request.pay_frequency, "period_end") if start and end else None
+    return assumptions_of(request) if odd is None else (*assumptions_of(request), odd)
+
+
+def write_paycheck(paycheck: Paycheck, assumptions: tuple[Assumption, ...] = ()) -> dict[str, object]:
+    """Return a calculated paycheck as a JSON object; amounts and rates are Decimals.
+
+    What was taken for granted stands among its limitations.
+    """
     data: dict[str, object] = {
         "gross_pay": paycheck.gross_pay,
         "lines": [
@@ -257,7 +272,7 @@ def write_paycheck(paycheck: Paycheck) -> dict[str, object]:
         "net_pay": paycheck.net_pay,
         "total_cost": paycheck.total_cost,
         "rulebook": {"version": paycheck.rulebook.version, "tax_year": paycheck.rulebook.tax_year},
-        "limitations": list(paycheck.limitations),
+        "limitations": [*paycheck.limitations, *(assumption.message for assumption in assumptions)],
     }
     if paycheck.explanations:
         data["explanations"] = [_write_explanation(explanation) for explanation in paycheck.explanations]

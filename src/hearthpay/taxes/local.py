@@ -1,8 +1,8 @@
 """Local taxes on pay, chosen for each employee by locality: city and county taxes, service fees, head taxes."""
 
 import datetime
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal, NamedTuple, Protocol, cast
 
@@ -250,6 +250,8 @@ class LocalTax:
     #: The certificate entries of which the first that is filled in chooses the locality, and the value that does.
     certificate_fields: tuple[str, ...]
     certificate_value: CertificateValue
+    #: True where the rate is lowered by that of another city in which the employee works.
+    less_city_of_work: bool
     additional_field: str | None
     supplemental_rate: int | None
     #: The most that a year may bear, in cents.
@@ -263,6 +265,24 @@ class LocalTax:
     def in_force(self, day: datetime.date) -> bool:
         """Tell whether the tax applies to a pay date."""
         return self.effective_from <= day and (self.effective_to is None or day <= self.effective_to)
+
+    def lowered_by(self, taxes: Sequence["LocalTax"]) -> "LocalTax":
+        """Return the tax at its rate less that of the other city of ``taxes`` where the employee works; not below 0."""
+        method = self.method
+        if not isinstance(method, FlatRate):
+            return self
+        elsewhere = sum(
+            tax.method.rate
+            for tax in taxes
+            if tax.applies_to == "nonresidents"
+            and tax.group != self.group
+            and isinstance(tax.method, FlatRate)
+        )
+        if not elsewhere:
+            return self
+        rate = max(0, method.rate - elsewhere)
+        supplemental = None if self.supplemental_rate is None else max(0, self.supplemental_rate - elsewhere)
+        return replace(self, method=replace(method, rate=rate), supplemental_rate=supplemental)
 
     @property
     def entries(self) -> tuple[str, ...]:
@@ -380,6 +400,7 @@ def read_local_tax(state: str, table: RuleTable, periods: Mapping[str, int]) -> 
         note=table.text("note", default=""),
         certificate_fields=(single_field,) if single_field else table.texts("certificate_fields"),
         certificate_value=True if by_flag else table.optional_text("certificate_value"),
+        less_city_of_work=table.flag("less_city_of_work", default=False),
         additional_field=table.optional_text("additional_field"),
         supplemental_rate=table.optional_rate("supplemental_rate"),
         year_maximum=table.optional_cents("year_maximum"),
@@ -390,6 +411,8 @@ def read_local_tax(state: str, table: RuleTable, periods: Mapping[str, int]) -> 
         method=method,
     )
     table.close()
+    if tax.less_city_of_work and not isinstance(method, FlatRate):
+        raise table.error("less_city_of_work", "only a flat rate can be lowered by another")
     return tax
 
 
@@ -468,6 +491,16 @@ def _read_not_owed(table: RuleTable) -> NotOwed:
     return tax
 
 
+def _with_city_of_work(taxes: list[LocalTax]) -> list[LocalTax]:
+    """Return the taxes of an employee with that of the city of residence lowered by that of the city of work."""
+    at_home = [tax.locality for tax in taxes if tax.less_city_of_work]
+    if len(at_home) > 1:
+        raise TaxInputError(
+            "localities", f"{at_home[0]} and {at_home[1]} tax residents, and an employee lives in one of them"
+        )
+    return [tax.lowered_by(taxes) if tax.less_city_of_work else tax for tax in taxes]
+
+
 class LocalTaxes:
     """The local taxes of a state for a year, found by name or by what the state's certificate says."""
 
@@ -499,6 +532,8 @@ class LocalTaxes:
             for name in (entry.locality, f"{state}-{entry.locality}", *entry.aliases):
                 self._by_name.setdefault(name, entry)
         self._by_certificate = tuple(chosen.items())
+        #: True where a tax falls on calendar months.
+        self.by_month = any(isinstance(tax.method, MonthlyFee) for tax in taxes)
         #: True where the certificate alone may choose a tax.
         self.on_certificate = bool(chosen)
 
@@ -535,7 +570,7 @@ class LocalTaxes:
 
     def named(self, name: str) -> LocalTax | CertificatePlace | NotOwed | None:
         """Return what a place's name stands for, in any case; None for a place that is not known here."""
-        return self._by_name.get(name.strip().upper())
+        return self._by_name.get(name) or self._by_name.get(name.strip().upper())
 
     def choose(
         self, names: tuple[str, ...], certificate: StateCertificate, day: datetime.date
@@ -567,8 +602,10 @@ class LocalTaxes:
             for position in by_value.get(_stated(certificate, fields), ()):
                 if not self._outdone(position, positions):
                     positions.add(position)
-        taxes = [self.taxes[position] for position in sorted(positions)]
-        return certificate, [tax for tax in taxes if tax.in_force(day)]
+        taxes = [tax for position in sorted(positions) if (tax := self.taxes[position]).in_force(day)]
+        if len(taxes) > 1:
+            taxes = _with_city_of_work(taxes)
+        return certificate, taxes
 
     def _outdone(self, position: int, named: set[int]) -> bool:
         """Tell whether a named locality stands in for the one that the certificate chooses."""

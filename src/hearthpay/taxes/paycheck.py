@@ -481,7 +481,7 @@ def _state_income_tax(
     return agreement
 
 
-def is_withheld(tax: StateIncomeTax, federal: FederalCertificate, certificate: StateCertificate) -> bool:
+def is_withheld(tax: StateIncomeTax, federal: FederalCertificate, certificate: Mapping[str, object]) -> bool:
     """Tell whether the state's tax is withheld: its household rule first, then what was agreed."""
     if certificate.get("exempt"):
         return False

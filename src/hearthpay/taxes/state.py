@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from hearthpay.taxes.certificates import COMMON_FIELDS, CertificateField, CertificateForm, CertificateValue
+from hearthpay.taxes.certificates import (
+    CERTIFICATE_KINDS,
+    COMMON_FIELDS,
+    CertificateField,
+    CertificateForm,
+    CertificateKind,
+    CertificateValue,
+)
 from hearthpay.taxes.contribution import Contribution, read_contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
@@ -155,7 +162,7 @@ def _read_certificate(table: RuleTable, state: str) -> CertificateForm:
     listed = table.table("fields") if "fields" in table else None
     for name in listed if listed is not None else ():
         entry = cast("RuleTable", listed).table(name)
-        kind = entry.choice("kind", ("choice", "count", "money", "flag", "text"))
+        kind = entry.choice("kind", CERTIFICATE_KINDS)
         choices: dict[str, str] = {}
         default: CertificateValue = None
         if kind == "choice":
@@ -178,10 +185,11 @@ def _read_certificate(table: RuleTable, state: str) -> CertificateForm:
             default = None if entry.flag("optional", default=False) else 0
         fields[name] = CertificateField(
             name,
-            cast("Literal['choice', 'count', 'money', 'flag', 'text']", kind),
+            cast("CertificateKind", kind),
             default,
             choices,
-            entry.text("note", default=""),
+            # What is refused must say why.
+            entry.text("note") if kind == "refused" else entry.text("note", default=""),
         )
         entry.close()
     from_federal: dict[str, str] = {}

@@ -1,7 +1,7 @@
 """Maryland's percentage method: state and county of residence in one amount."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from hearthpay.taxes.brackets import BracketTable
@@ -31,12 +31,17 @@ class LocalSchedule(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Maryland:
-    """The same taxable wages bear the state's schedule and the local rate."""
+    """The same taxable wages bear the state's schedule and the local rate.
+
+    Both the guide's printed tables and the comptroller's online calculator are official, and differ: what is withheld
+    goes by the tables, and an explanation tells what the calculator gives.
+    """
 
     periods: Mapping[str, int]
     #: Pay of a period below which nothing is withheld.
     minimum_gross: Mapping[str, int]
-    standard_deduction: int
+    #: Column of the tables → cents a year.
+    standard_deduction: Mapping[str, int]
     exemption: int
     #: Filing status of the MW507 → column of the tables.
     columns: Mapping[str, str]
@@ -45,6 +50,8 @@ class Maryland:
     #: Where the county is not known, and for those who do not live in Maryland.
     unknown_county: LocalSchedule
     nonresident: LocalSchedule
+    #: The same law as the comptroller's calculator applies it.
+    calculator: "Maryland | None" = None
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""
@@ -58,10 +65,11 @@ class Maryland:
             return 0
         exemptions = int(certificate["exemptions"] or 0)
         column = self.columns[str(certificate["filing_status"])]
-        taxable = pay.wages * periods - self.standard_deduction - exemptions * self.exemption
+        deduction = self.standard_deduction[column]
+        taxable = pay.wages * periods - deduction - exemptions * self.exemption
         if trace is not None:
             trace.cents("wages a year at this pay", pay.wages * periods)
-            trace.cents("standard deduction", self.standard_deduction)
+            trace.cents("standard deduction", deduction)
             trace.cents("exemptions", exemptions * self.exemption)
             trace.cents("annual taxable wages", max(0, taxable))
         if taxable <= 0:
@@ -74,6 +82,12 @@ class Maryland:
             trace.text("local tax of", place)
             trace.cents("local tax of the year", half_up(local, RATE_SCALE))
             trace.text("pay periods a year", periods)
+            if self.calculator is not None:
+                trace.cents(
+                    "what the comptroller's online calculator would give: brackets and deduction of the return, the "
+                    "county's exact rate",
+                    self.calculator.withhold(pay, certificate, None),
+                )
         return half_up(state + local, RATE_SCALE * periods)
 
     def _local(self, certificate: StateCertificate) -> tuple[LocalSchedule, str]:
@@ -90,8 +104,34 @@ def _flat(rate: int, columns: Mapping[str, str]) -> LocalSchedule:
     return LocalSchedule(dict.fromkeys(columns.values(), table), whole=False)
 
 
+def _as_calculated(figures: RuleTable, printed: Maryland) -> Maryland:
+    """Return the calculator's reading: its ``standard_deduction`` and ``brackets`` by column, and the ``county`` rates
+    that differ from the printed tables.
+    """
+    brackets = figures.table("brackets")
+    rates = figures.table("county")
+    exact = {code: _flat(rates.rate(code), printed.columns) for code in rates}
+    calculator = replace(
+        printed,
+        standard_deduction=figures.cents_by_key("standard_deduction", set(printed.columns.values())),
+        state_tables={column: brackets.brackets(column, over=True) for column in brackets},
+        counties={**printed.counties, **exact},
+    )
+    for column in printed.columns.values():
+        if column not in calculator.state_tables or column not in calculator.standard_deduction:
+            raise figures.error("brackets", f"no table or deduction for the column {column!r}")
+    for code in exact:
+        if code not in printed.counties:
+            raise figures.error("county", f"{code!r} is not a county of the printed tables")
+    figures.close()
+    return calculator
+
+
 def read(figures: RuleTable, periods: Mapping[str, int]) -> Maryland:
-    """Compile the schedules; a county has ``rate``, or tables by column (``whole``: rates on the whole)."""
+    """Compile the schedules; a county has ``rate``, or tables by column (``whole``: rates on the whole).
+
+    ``calculator`` holds what the comptroller's online calculator has instead.
+    """
     listed = figures.table("columns")
     columns = {status: listed.text(status) for status in listed}
     brackets = figures.table("brackets")
@@ -112,7 +152,7 @@ def read(figures: RuleTable, periods: Mapping[str, int]) -> Maryland:
     method = Maryland(
         periods=periods,
         minimum_gross=figures.cents_by_key("minimum_gross"),
-        standard_deduction=figures.cents("standard_deduction"),
+        standard_deduction=dict.fromkeys(columns.values(), figures.cents("standard_deduction")),
         exemption=figures.cents("exemption"),
         columns=columns,
         state_tables={column: brackets.brackets(column, over=True) for column in brackets},
@@ -123,5 +163,7 @@ def read(figures: RuleTable, periods: Mapping[str, int]) -> Maryland:
     for column in columns.values():
         if column not in method.state_tables:
             raise figures.error("brackets", f"no table for the column {column!r}")
+    if "calculator" in figures:
+        method = replace(method, calculator=_as_calculated(figures.table("calculator"), method))
     figures.close()
     return method
