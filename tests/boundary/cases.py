@@ -150,6 +150,11 @@ def _terminate_employee(world: World) -> Asked:
     return Asked({"end_date": "2026-11-20"})
 
 
+@_case("reinstateEmployee")
+def _reinstate_employee(world: World) -> Asked:
+    return Asked({})
+
+
 @_case("inviteEmployee")
 def _invite_employee(world: World) -> Asked:
     return Asked({"type": "tax_info", "send_email": False})

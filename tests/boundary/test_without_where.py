@@ -25,8 +25,8 @@ from tests.http.api import BASE_URL, NewAccount, data
 #: What reads first; what adds to the rows that there are, or takes them away, last.
 ONCE_EACH: Final = (
     *("calculate", "listEmployers", "listEmployees", "listPayrolls", "getPayroll", "getDirectDepositStatus"),
-    *("previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee", "createEmployee"),
-    *("terminateEmployee", "createEmployer", "deleteEmployer"),
+    *("previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
+    *("reinstateEmployee", "createEmployee", "terminateEmployee", "createEmployer", "deleteEmployer"),
 )
 
 WORSE = pytest.mark.parametrize("columns", [TENANT_COLUMNS, ALL_IDS], ids=["tenant columns", "all ids"])

@@ -6,7 +6,9 @@ STANDING = "reverses IS NULL AND id NOT IN (SELECT reverses FROM paychecks WHERE
 PAID_BY_CHECK = (
     "(SELECT id FROM payrolls WHERE status = 'completed' AND NOT direct_deposit ORDER BY id LIMIT 1)"
 )
-ONE_STANDING = f"(SELECT id FROM paychecks WHERE {STANDING} AND payroll_id = {PAID_BY_CHECK} LIMIT 1)"
+ONE_STANDING = (
+    f"(SELECT id FROM paychecks WHERE {STANDING} AND payroll_id = {PAID_BY_CHECK} ORDER BY id LIMIT 1)"
+)
 ONE_REVERSING = "(SELECT id FROM paychecks WHERE reverses IS NOT NULL AND set_aside = 0 ORDER BY id LIMIT 1)"
 ON_PAPER = "payment_method = 'check'"
 LATEST = "(SELECT id FROM paychecks ORDER BY id DESC LIMIT 1)"
@@ -158,6 +160,12 @@ DAMAGE = {
             "UPDATE bank_entries e SET paycheck_id = c.id, employee_id = c.employee_id FROM paychecks c "
             "WHERE e.kind = 'credit' AND e.status = 'settled' AND e.amount = 86610 AND c.payment_method = 'check' "
             "AND c.payroll_id = e.payroll_id AND c.reverses IS NULL",
+        ),
+    ],
+    "arrivals": [
+        (
+            "UPDATE bank_entries SET effective_date = effective_date + interval '1 year' "
+            f"WHERE id = {entry('credit', 'settled')}",
         ),
     ],
     "refunds": [

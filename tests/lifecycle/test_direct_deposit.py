@@ -60,8 +60,9 @@ async def test_a_later_pay_date_is_scheduled(family: Family):
 
 async def test_a_pay_date_on_a_closed_day_is_sent_so_that_it_arrives_before(family: Family, town: Town):
     ran = data(await family.caller.post("/payroll/run", family.order("2026-12-05")))  # a Saturday
-    assert ran["scheduled_send_at"] == "2026-11-30T20:00:00Z"
-    await town.live_through("2026-11-30", "2026-12-04")
+    assert ran["pay_period"]["pay_date"] == "2026-12-04"
+    assert ran["scheduled_send_at"] == "2026-11-27T20:00:00Z"
+    await town.live_through("2026-11-27", "2026-12-04")
     assert (await read(family, ran["payroll_id"]))["status"] == "completed"
 
 
@@ -299,3 +300,22 @@ async def test_a_debit_beyond_a_bank_entry_is_refused_too(family: Family, town: 
         error = refusal(await family.caller.post(path, order), 400, "validation_error")
         assert error["details"][0]["field"] == "employees"
     assert counts() == before
+
+
+async def test_a_bonus_beside_another_payroll_is_supplemental_also_when_it_fires(family: Family, town: Town):
+    """22 %, apart from the regular wages; by itself in a period it is withheld from as that period's pay."""
+    period = {"pay_period_start": "2026-11-09", "pay_period_end": "2026-11-15"}
+    check = {"employee_id": family.employee_id, "regular_hours": 40}
+    data(await family.caller.post("/payroll/run", family.order("2026-11-20", employees=[check], **period)))
+    bonus = [{"employee_id": family.employee_id, "bonus": 500, "payment_method": "direct_deposit"}]
+    order = family.order("2026-12-04", employees=bonus, **period)
+    ran = data(await family.caller.post("/payroll/run", order))
+    assert ran["status"] == "scheduled"
+    await town.live_through("2026-11-27", "2026-12-04")
+    detail = await read(family, ran["payroll_id"])
+    assert detail["status"] == "completed"
+    for answer in (ran, detail):
+        assert answer["employees"][0]["employee_taxes"]["federal_income_tax"] == 110
+    alone = family.order("2026-12-18", employees=bonus)
+    preview = data(await family.caller.post("/payroll/preview", alone))
+    assert preview["employees"][0]["employee_taxes"]["federal_income_tax"] == 19.04

@@ -147,6 +147,22 @@ async def last_four(session: AsyncSession, owner: SecretOwner, kind: NumberKind)
     return await session.scalar(select(vault.c.last_four).where(_place(owner, kind)))
 
 
+async def owners_of(
+    session: AsyncSession, owner: SecretOwner, number: SecretNumber, *, any_digits: bool = False
+) -> set[UUID]:
+    """The household's owners of a number of this kind that ends in the same digits, or in any; nothing is decrypted."""
+    query = select(vault.c.owner_id).where(
+        vault.c.organization_id == owner.organization_id,
+        vault.c.employer_id == owner.employer_id,
+        vault.c.sandbox == owner.sandbox,
+        vault.c.owner_kind == owner.kind,
+        vault.c.kind == number.kind,
+    )
+    if not any_digits:
+        query = query.where(vault.c.last_four == number.last_four)
+    return set(await session.scalars(query))
+
+
 def _place(owner: SecretOwner, kind: NumberKind) -> ColumnElement[bool]:
     return and_(
         vault.c.organization_id == owner.organization_id,

@@ -258,14 +258,14 @@ def entries_live() -> str:
 
 
 def entries_apart() -> str:
-    """No two live entries of an employee have a day in common."""
+    """No two live entries of an employee with hours have a day in common."""
     return """
         SELECT 'employee' AS subject, employee_id AS id, 'period of payroll ' || payroll_id AS what,
                period::text AS recorded, 'after ' || (until - 1) AS expected
           FROM (SELECT employee_id, payroll_id, period,
                        max(upper(period)) OVER (PARTITION BY employee_id ORDER BY lower(period), payroll_id
                                                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until
-                  FROM payroll_entries WHERE live) e
+                  FROM payroll_entries WHERE live AND (regular_hours > 0 OR overtime_hours > 0)) e
          WHERE lower(period) < until
     """
 
@@ -380,6 +380,7 @@ def debits() -> str:
                                         AND c.status IN ('sent', 'settled')) THEN 0
                     WHEN p.status IN ('processing', 'completed') THEN 1
                     WHEN p.status = 'failed' THEN least(coalesce(b.under_way, 0), 1)
+                    WHEN p.status = 'voided' THEN least(coalesce(b.settled, 0), 1)
                     ELSE 0
                END AS expected,
                coalesce(b.settled, 0) AS settled,
@@ -430,6 +431,16 @@ def deposits_paid() -> str:
     return f"{amounts} UNION ALL {states}"
 
 
+def arrivals() -> str:
+    """A direct deposit arrives in the year that its paycheck belongs to."""
+    return _unequal(
+        "bank_entry",
+        "SELECT b.id, extract(year FROM b.effective_date)::int AS year, c.tax_year FROM bank_entries b "
+        "JOIN paychecks c ON c.id = b.paycheck_id WHERE b.kind = 'credit' AND b.effective_date IS NOT NULL",
+        other={"year of arrival": ("year", "tax_year")},
+    )
+
+
 def refunds() -> str:
     """What was collected for a paycheck and is reversed goes back to the household, with what was set aside."""
     return _unequal(
@@ -445,7 +456,7 @@ def refunds() -> str:
                     ELSE 0 END AS expected
           FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id
           LEFT JOIN bank_entries b ON b.paycheck_id = c.id AND b.kind = 'refund' AND b.status <> 'cancelled'
-         WHERE b.id IS NOT NULL OR p.status = 'failed' AND c.reverses IS NULL
+         WHERE b.id IS NOT NULL OR p.status IN ('failed', 'voided') AND c.reverses IS NULL
         """,
         money={"refund": ("refunded", "expected")},
     )
@@ -601,6 +612,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     direct_deposits,
     debits,
     deposits_paid,
+    arrivals,
     refunds,
     escrow_balances,
     escrow_history,

@@ -1,5 +1,7 @@
 """The HTTP face of employees."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -14,11 +16,13 @@ from hearthpay.employees.invitation_schemas import InvitationItem, NewInvitation
 from hearthpay.employees.invitations import PORTAL_PATH, Sending, invite, with_email_of
 from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import NOTHING_ENTERED, onboarding_of
+from hearthpay.employees.same_person import other_records, told_of_other_record
 from hearthpay.employees.schemas import (
     EmployeeChanges,
     EmployeeItem,
     EmployeeQuery,
     NewEmployee,
+    Reinstatement,
     Termination,
     item_of,
 )
@@ -50,6 +54,8 @@ _NEW_EMPLOYEE: Final = {
 _CHANGES: Final = {"pay_rate": 30, "state_withholding": {"additional_withholding": 15}}
 _TERMINATION: Final = {"end_date": "2026-11-20"}
 _TODAY: Final = Termination()
+_REINSTATEMENT: Final = {"start_date": "2026-11-23"}
+_GOING_ON: Final = Reinstatement()
 _INVITATION: Final = {"type": "tax_info", "send_email": True}
 
 
@@ -71,8 +77,7 @@ async def list_employees(
     """Newest first, the terminated ones included. Holds no secret: no birth date, address or number."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         employees, next_cursor = await service.list_employees(session, actor, query.employer_id, query)
-        onboarding = await onboarding_of(session, runtime_of(request).clock, employees)
-    items = [item_of(employee, onboarding[employee.id]) for employee in employees]
+        items = await _items(session, runtime_of(request).clock, employees)
     return listing(request, items, next_cursor)
 
 
@@ -97,12 +102,15 @@ async def list_employees(
 async def create_employee(
     request: Request, body: NewEmployee, actor: Annotated[Actor, Depends(require("employees"))]
 ) -> Response:
-    """The Social Security number and the bank account never come this way; the employee enters them in the portal."""
+    """The Social Security number and the bank account never come this way; the employee enters them in the portal.
+
+    Where someone of this name has left the household, `warnings` say so: the same person is to be reinstated instead.
+    """
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        employee = await service.create_employee(session, actor, clock, body)
-        return Answer(item_of(employee, NOTHING_ENTERED), 201)
+        noted = await service.create_employee(session, actor, clock, body)
+        return Answer(item_of(noted.employee, NOTHING_ENTERED, noted.warnings), 201)
 
     return await idempotent(request, actor, operation)
 
@@ -123,12 +131,16 @@ async def update_employee(
     body: EmployeeChanges,
     actor: Annotated[Actor, Depends(require("employees"))],
 ) -> Response:
-    """Only the fields sent change, from the next payroll on. All settings together must be such as could be created."""
+    """Only the fields sent change, from the next payroll on. All settings together must be such as could be created.
+
+    A move to another state of work takes out the old one's local taxes and certificate, and a return brings them back;
+    `warnings` tell of either.
+    """
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        employee = await service.update_employee(session, actor, clock, employee_id, body)
-        return Answer(await _item(session, clock, employee))
+        noted = await service.update_employee(session, actor, clock, employee_id, body)
+        return Answer(await _item(session, clock, noted.employee, noted.warnings))
 
     return await idempotent(request, actor, operation)
 
@@ -157,6 +169,42 @@ async def terminate_employee(
 
     async def operation(session: AsyncSession) -> Answer:
         employee = await service.terminate_employee(session, actor, clock, employee_id, body)
+        return Answer(await _item(session, clock, employee))
+
+    return await idempotent(request, actor, operation)
+
+
+@router.post(
+    "/employees/{employee_id}/reinstate",
+    operation_id="reinstateEmployee",
+    summary="Employ someone again",
+    **describe(
+        answer=Envelope[EmployeeItem],
+        body=_REINSTATEMENT,
+        errors=(
+            "invalid_state",
+            "not_found",
+            "duplicate_employee",
+            "plan_limit_reached",
+            "unsupported_jurisdiction",
+            "idempotency_conflict",
+        ),
+    ),
+)
+async def reinstate_employee(
+    request: Request,
+    employee_id: UUID,
+    actor: Annotated[Actor, Depends(require("employees"))],
+    body: Reinstatement = _GOING_ON,
+) -> Response:
+    """The same person comes back: settings and numbers stay, and the year to date goes on, wage bases and all.
+
+    With `start_date` a new employment begins; without, the earlier one goes on as if it had never ended.
+    """
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        employee = await service.reinstate_employee(session, actor, clock, employee_id, body)
         return Answer(await _item(session, clock, employee))
 
     return await idempotent(request, actor, operation)
@@ -220,6 +268,17 @@ async def invite_employee(
     return await idempotent(request, actor, operation, sealed_with=ring, latest=latest)
 
 
-async def _item(session: AsyncSession, clock: Clock, employee: Employee) -> EmployeeItem:
-    onboarding = await onboarding_of(session, clock, [employee])
-    return item_of(employee, onboarding[employee.id])
+async def _item(
+    session: AsyncSession, clock: Clock, employee: Employee, warnings: Sequence[str] = ()
+) -> EmployeeItem:
+    (item,) = await _items(session, clock, [employee])
+    return replace(item, warnings=[*warnings, *item.warnings])
+
+
+async def _items(session: AsyncSession, clock: Clock, employees: Sequence[Employee]) -> list[EmployeeItem]:
+    onboarding = await onboarding_of(session, clock, employees)
+    others = await other_records(session, employees)
+    return [
+        item_of(employee, onboarding[employee.id], map(told_of_other_record, others.get(employee.id, ())))
+        for employee in employees
+    ]

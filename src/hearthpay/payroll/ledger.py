@@ -38,16 +38,18 @@ _BALANCES: Final = text(
     "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes "
     "FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year"
 )
-_OVERLAP: Final = text(
-    "SELECT employee_id, payroll_id, lower(period), upper(period) - 1 FROM payroll_entries "
-    "WHERE employee_id = ANY(:employees) AND live AND period && daterange(:start, :end, '[]') "
-    "ORDER BY employee_id, payroll_id LIMIT 1"
+_OVERLAPS: Final = text(
+    "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, p.pay_date, "
+    "e.regular_hours + e.overtime_hours, e.bonus, e.other_earnings "
+    "FROM payroll_entries e JOIN payrolls p ON p.id = e.payroll_id "
+    "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
+    "ORDER BY e.employee_id, e.payroll_id"
 )
 
 _PAYROLL_COLUMNS: Final = (
-    "id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_defaulted, "
-    "pay_frequency, notes, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, employer_taxes, "
-    "total_cost, scheduled_send_at, direct_deposit, created_by_kind, created_by, created_at"
+    "id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_asked, "
+    "pay_date_defaulted, pay_frequency, notes, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, "
+    "employer_taxes, total_cost, scheduled_send_at, direct_deposit, created_by_kind, created_by, created_at"
 )
 _INSERT_PAYROLL: Final = text(
     f"INSERT INTO payrolls ({_PAYROLL_COLUMNS}) VALUES "
@@ -72,6 +74,7 @@ _ENTRY_TYPES: Final = {
     "other_earnings": "bigint",
     "set_aside_skip": "boolean",
     "set_aside_amount": "bigint",
+    "supplemental": "boolean",
 }
 _PAYCHECK_TYPES: Final = {
     **_TENANT_TYPES,
@@ -207,19 +210,22 @@ class Posting(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """A live entry whose period overlaps the one asked for."""
+    """A live entry whose period overlaps the one asked for; its bonus and other earnings in cents."""
 
     employee_id: UUID
     payroll_id: UUID
     start: datetime.date
     end: datetime.date
+    pay_date: datetime.date
+    hours: Decimal
+    bonus: int
+    other_earnings: int
 
 
-async def find_overlap(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> Overlap | None:
-    """Return a live entry of one of the employees that overlaps the pay period, if there is one."""
+async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> list[Overlap]:
+    """Return the live entries of the employees that overlap the pay period, with hours or without."""
     period = {"employees": list(employees), "start": dates.period_start, "end": dates.period_end}
-    row = (await session.execute(_OVERLAP, period)).first()
-    return Overlap(*row) if row is not None else None
+    return [Overlap(*row) for row in await session.execute(_OVERLAPS, period)]
 
 
 async def read_histories(
@@ -270,6 +276,7 @@ async def insert_payroll(
             "period_start": dates.period_start,
             "period_end": dates.period_end,
             "pay_date": dates.pay_date,
+            "pay_date_asked": dates.asked,
             "pay_date_defaulted": dates.defaulted,
             "pay_frequency": order.pay_frequency,
             "notes": order.notes,
@@ -296,6 +303,7 @@ async def insert_payroll(
             _cents(entry.other_earnings),
             entry.set_aside_skip,
             entry.set_aside_wish,
+            entry.supplemental,
         )
         for position, (entry, paycheck) in enumerate(zip(order.entries, record.paychecks, strict=True))
     ]
@@ -488,6 +496,7 @@ async def read_payroll(session: AsyncSession, payroll_id: UUID) -> StoredPayroll
             payroll.pay_date,
             payroll.pay_date_defaulted,
             payroll.scheduled_send_at,
+            payroll.pay_date_asked,
         ),
         pay_frequency=payroll.pay_frequency,
         notes=payroll.notes,

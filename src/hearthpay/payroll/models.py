@@ -25,6 +25,7 @@ class Payroll(Base):
     period_start: Mapped[date]
     period_end: Mapped[date]
     pay_date: Mapped[date]
+    pay_date_asked: Mapped[date | None]
     pay_date_defaulted: Mapped[bool]
     pay_frequency: Mapped[str]
     notes: Mapped[str | None]

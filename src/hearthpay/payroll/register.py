@@ -8,7 +8,6 @@ from uuid import UUID
 from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.payroll.earnings import Earnings, pay_for_hours
 from hearthpay.payroll.orders import Entry, Order, Payee
-from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
 from hearthpay.payroll.set_asides import SetAsideRule, set_aside_of
 from hearthpay.taxes import (
@@ -19,9 +18,12 @@ from hearthpay.taxes import (
     calculate_paycheck,
     rulebook_for,
 )
+from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.thresholds import liability_thresholds
 
+ZERO = Decimal("0.00")
 NOTHING_YET = YearToDate()
 
 
@@ -108,13 +110,14 @@ def _calculate(
             "regular_hours", "hours, a bonus or other earnings are needed: there is nothing to pay"
         )
     paycheck = calculate_paycheck(
-        PaycheckInput(
+        asked := PaycheckInput(
             pay_date=dates.pay_date,
             period_start=dates.period_start,
             period_end=dates.period_end,
             pay_frequency=order.pay_frequency,
-            regular_wages=earnings.regular_wages,
-            supplemental_wages=earnings.bonus,
+            regular_wages=ZERO if entry.supplemental else earnings.regular_wages,
+            supplemental_wages=earnings.gross_pay if entry.supplemental else earnings.bonus,
+            supplemental_method="flat" if entry.supplemental else "aggregate",
             work_state=employee.work_state,
             residence_state=employee.residence_state,
             localities=tuple(employee.localities),
@@ -167,7 +170,7 @@ def _calculate(
             for line in paycheck.lines
         ),
         ytd=ytd,
-        warnings=tuple(_warnings(employee, dates, entry, paycheck, ytd, set_aside)),
+        warnings=tuple(_warnings(employee, order, entry, asked, paycheck, ytd, set_aside)),
         residence_state=employee.residence_state,
         reciprocity_certificate=paycheck.reciprocity.certificate if paycheck.reciprocity else None,
         work_state=employee.work_state,
@@ -186,13 +189,20 @@ def _dollars(cents: Mapping[str, int]) -> dict[str, Decimal]:
 
 def _warnings(
     employee: Payee,
-    dates: PayDates,
+    order: Order,
     entry: Entry,
+    asked: PaycheckInput,
     paycheck: Paycheck,
     ytd: YearToDate,
     set_aside: SetAside,
 ) -> list[str]:
+    dates = order.dates
     warnings = list(paycheck.limitations)
+    warnings += [assumption.message for assumption in assumptions_of(asked)]
+    if asked.regular_wages and (odd := _odd_period(order)) is not None:
+        warnings.append(odd)
+    if dates.told is not None:
+        warnings.append(dates.told)
     fica = liability_thresholds(employee.work_state, dates.pay_date.year)[0]
     withheld = any(line.code == "US-SS-EE" and line.amount_cents for line in paycheck.lines)
     if withheld and ytd.gross_pay < fica.cents:
@@ -208,3 +218,15 @@ def _warnings(
     if wish is not None and not entry.set_aside_skip and wish > set_aside.amount:
         warnings.append("Less was set aside than asked for: net pay cannot be negative.")
     return warnings
+
+
+def _odd_period(order: Order) -> str | None:
+    """Tell that the period's length does not fit the frequency by which regular wages are taxed.
+
+    One that could not be asked for, approved before such were refused, is paid as it was approved.
+    """
+    try:
+        odd = check_period(order.dates.period_start, order.dates.period_end, order.pay_frequency)
+    except TaxInputError as error:
+        return f"About the pay period: {error.message}."
+    return None if odd is None else odd.message
