@@ -7,7 +7,7 @@ costs the same however long the history is. It changes only here, with the emplo
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -22,6 +22,7 @@ from hearthpay.payroll.models import EstimateRow, LineRow, PaycheckRow, Payroll
 from hearthpay.payroll.orders import Order
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import (
+    Carried,
     LineRecord,
     PaycheckRecord,
     PayrollRecord,
@@ -30,13 +31,28 @@ from hearthpay.payroll.records import (
     Totals,
     YearToDate,
 )
-from hearthpay.payroll.register import NO_HISTORY, History
+from hearthpay.payroll.register import NO_HISTORY, NO_YEAR, NOTHING_YET, History
+from hearthpay.taxes import YearSoFar
+from hearthpay.taxes.money import scaled_rate
+from hearthpay.taxes.year import PaidWages
 
 #: Arrays come as one text each: the driver would look at every element.
 _BALANCES: Final = text(
-    "SELECT employee_id, array_to_string(codes, ','), array_to_string(taxable_wages, ','), "
-    "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes "
-    "FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year"
+    "SELECT employee_id, array_to_string(codes, ','), array_to_string(subject_wages, ','), "
+    "array_to_string(taxable_wages, ','), array_to_string(amounts, ','), owed, gross_pay, net_pay, employee_taxes, "
+    "employer_taxes FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year"
+)
+#: Where a year was opened by a version that did not keep them.
+_SUBJECT_WAGES: Final = text(
+    "SELECT l.code, sum(l.subject_wages) FROM paychecks c JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employee_id = :employee AND c.tax_year = :tax_year GROUP BY l.code"
+)
+_STANDING: Final = text(
+    "SELECT c.employee_id, c.id, p.pay_date, c.work_state, l.code, l.subject_wages, l.rate FROM paychecks c "
+    "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL "
+    "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
+    "ORDER BY c.employee_id, c.id, l.position"
 )
 _OVERLAP: Final = text(
     "SELECT employee_id, payroll_id, lower(period), upper(period) - 1 FROM payroll_entries "
@@ -106,6 +122,7 @@ _PAYCHECK_TYPES: Final = {
     "residence_state": "text",
     "reciprocity_certificate": "text",
     "warnings": "jsonb",
+    "carried": "jsonb",
 }
 #: Of a line, what every line of its code has in common travels once; `tax` is its place among those.
 _TAX_TYPES: Final = {"code": "text", "name": "text", "payer": "text", "agency": "text", "category": "text"}
@@ -133,8 +150,10 @@ _BALANCE_TYPES: Final = {
     "employee_id": "uuid",
     "tax_year": "smallint",
     "codes": "text",
+    "subject_wages": "text",
     "taxable_wages": "text",
     "amounts": "text",
+    "owed": "jsonb",
     "gross_pay": "bigint",
     "net_pay": "bigint",
     "employee_taxes": "bigint",
@@ -142,8 +161,8 @@ _BALANCE_TYPES: Final = {
 }
 _BALANCE_VALUES: Final = (
     "r.organization_id, r.employer_id, r.sandbox, r.employee_id, r.tax_year, CAST(r.codes AS text[]), "
-    "CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.gross_pay, r.net_pay, r.employee_taxes, "
-    "r.employer_taxes"
+    "CAST(r.subject_wages AS bigint[]), CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.owed, "
+    "r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
 )
 
 
@@ -177,7 +196,8 @@ _SAVE_BALANCES: Final = text(
     f"INSERT INTO year_balances ({', '.join(_BALANCE_TYPES)}) SELECT {_BALANCE_VALUES} "
     f"FROM unnest({_arrays(_BALANCE_TYPES)}) AS r({', '.join(_BALANCE_TYPES)}) "
     "ON CONFLICT (employee_id, tax_year) DO UPDATE SET codes = excluded.codes, "
-    "taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, gross_pay = excluded.gross_pay, "
+    "subject_wages = excluded.subject_wages, taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, "
+    "owed = excluded.owed, gross_pay = excluded.gross_pay, "
     "net_pay = excluded.net_pay, employee_taxes = excluded.employee_taxes, employer_taxes = excluded.employer_taxes"
 )
 
@@ -236,13 +256,40 @@ async def read_histories(
         if year is None and account is None:
             continue
         histories[employee] = History(
-            totals=YearToDate(*year[4:]) if year is not None else YearToDate(),
-            taxable_wages=_by_code(year[1], year[2]) if year is not None else {},
-            amounts=_by_code(year[1], year[3]) if year is not None else {},
+            totals=YearToDate(*year[6:]) if year is not None else NOTHING_YET,
+            year=NO_YEAR if year is None else await _year(session, year, tax_year),
             set_aside_balance=account.balance if account is not None else 0,
             set_aside_rule=account.rule if account is not None else None,
         )
     return histories
+
+
+async def _year(session: AsyncSession, row: Any, tax_year: int) -> YearSoFar:
+    codes, subject, taxable, taxes, owed = row[1:6]
+    if subject is None:
+        sums = await session.execute(_SUBJECT_WAGES, {"employee": row[0], "tax_year": tax_year})
+        found = {line[0]: int(line[1]) for line in sums}
+        wages = {code: found.get(code, 0) for code in codes.split(",") if code}
+    else:
+        wages = _by_code(codes, subject)
+    return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), owed)
+
+
+async def read_standing_wages(
+    session: AsyncSession, employees: Sequence[UUID], tax_year: int, *, without: Sequence[UUID] = ()
+) -> dict[UUID, list[PaidWages]]:
+    """Return the wages of a year's paychecks that nothing has undone, by employee, in the order they were run.
+
+    Those ``without`` are about to be undone.
+    """
+    paid: dict[UUID, dict[UUID, PaidWages]] = {}
+    lines: dict[UUID, dict[str, tuple[int, int | None]]] = {}
+    which = {"employees": list(employees), "tax_year": tax_year, "without": list(without)}
+    for row in await session.execute(_STANDING, which):
+        own = lines.setdefault(row.id, {})
+        own[row.code] = (row.subject_wages, None if row.rate is None else scaled_rate(row.rate))
+        paid.setdefault(row.employee_id, {})[row.id] = PaidWages(row.pay_date, row.work_state, own)
+    return {employee: list(own.values()) for employee, own in paid.items()}
 
 
 def _by_code(codes: str, amounts: str) -> dict[str, int]:
@@ -394,6 +441,7 @@ def _paycheck_values(posting: Posting) -> tuple[object, ...]:
         paycheck.residence_state,
         paycheck.reciprocity_certificate,
         orjson.dumps(paycheck.warnings).decode(),
+        orjson.dumps([list(each) for each in paycheck.carried]).decode() if paycheck.carried else "[]",
     )
 
 
@@ -428,14 +476,17 @@ async def _insert_lines(session: AsyncSession, postings: Sequence[Posting]) -> N
 
 def _balance_values(posting: Posting) -> tuple[object, ...]:
     after = posting.after
-    codes = sorted(after.amounts)
+    year = after.year
+    codes = sorted(year.taxes)
     return (
         *posting.owner,
         posting.paycheck.employee_id,
         posting.tax_year,
         _array(codes),
-        _array([after.taxable_wages[code] for code in codes]),
-        _array([after.amounts[code] for code in codes]),
+        _array([year.subject_wages[code] for code in codes]),
+        _array([year.taxable_wages[code] for code in codes]),
+        _array([year.taxes[code] for code in codes]),
+        orjson.dumps(year.owed).decode() if year.owed else "{}",
         *after.totals,
     )
 
@@ -559,6 +610,7 @@ def _paycheck(row: PaycheckRow, lines: Iterable[LineRow]) -> PaycheckRecord:
             _cents(row.ytd_employer_taxes),
         ),
         warnings=tuple(row.warnings),
+        carried=tuple(Carried(*each) for each in row.carried),
         residence_state=row.residence_state,
         reciprocity_certificate=row.reciprocity_certificate,
         work_state=row.work_state,

@@ -28,6 +28,14 @@ class LineRecord(NamedTuple):
     ytd_amount: int
 
 
+class Carried(NamedTuple):
+    """A tax of earlier wages that a paycheck could not charge, left to the next one."""
+
+    code: str
+    name: str
+    amount: int
+
+
 class YearToDate(NamedTuple):
     """Sums of the year for one employee."""
 
@@ -64,6 +72,7 @@ class PaycheckRecord:
     #: The certificate under which another state's resident is free of the work state's income tax.
     reciprocity_certificate: str | None
     work_state: str
+    carried: tuple[Carried, ...] = ()
 
     @property
     def net_pay(self) -> int:

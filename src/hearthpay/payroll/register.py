@@ -1,7 +1,7 @@
 """Calculates a payroll: each employee's earnings and year to date through the tax engine into a paycheck."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from uuid import UUID
 
@@ -9,20 +9,23 @@ from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.payroll.earnings import Earnings, pay_for_hours
 from hearthpay.payroll.orders import Entry, Order, Payee
 from hearthpay.payroll.pay_dates import PayDates
-from hearthpay.payroll.records import LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
+from hearthpay.payroll.records import Carried, LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
 from hearthpay.payroll.set_asides import SetAsideRule, set_aside_of
 from hearthpay.taxes import (
     EmployerProfile,
     Paycheck,
     PaycheckInput,
     TaxInputError,
+    YearSoFar,
     calculate_paycheck,
     rulebook_for,
 )
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.thresholds import liability_thresholds
+from hearthpay.taxes.year import PaidWages, owed_after, year_demands
 
 NOTHING_YET = YearToDate()
+NO_YEAR = YearSoFar()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,24 +33,38 @@ class History:
     """What an employee's earlier paychecks add up to: the year's sums by line; and the escrow (cents)."""
 
     totals: YearToDate = NOTHING_YET
-    taxable_wages: Mapping[str, int] = field(default_factory=dict)
-    amounts: Mapping[str, int] = field(default_factory=dict)
+    year: YearSoFar = NO_YEAR
     set_aside_balance: int = 0
     set_aside_rule: SetAsideRule | None = None
 
     def with_paycheck(self, paycheck: PaycheckRecord) -> "History":
-        """Return the history with one more paycheck, or with one undone by negative amounts."""
-        taxable, amounts = dict(self.taxable_wages), dict(self.amounts)
+        """Return the history with one more paycheck."""
+        year = self.year
+        subject, taxable, taxes = dict(year.subject_wages), dict(year.taxable_wages), dict(year.taxes)
+        owed = dict(year.owed) if year.owed else {}
         for line in paycheck.lines:
-            taxable[line.code] = taxable.get(line.code, 0) + line.taxable_wages
-            amounts[line.code] = amounts.get(line.code, 0) + line.amount
+            code = line.code
+            subject[code] = subject.get(code, 0) + line.subject_wages
+            taxable[code] = taxable.get(code, 0) + line.taxable_wages
+            taxes[code] = taxes.get(code, 0) + line.amount
+            if owed:
+                owed.pop(code, None)
+        owed |= {carried.code: carried.amount for carried in paycheck.carried}
         return History(
             paycheck.ytd,
-            taxable,
-            amounts,
+            YearSoFar(subject, taxable, taxes, owed),
             self.set_aside_balance + paycheck.set_aside.amount,
             self.set_aside_rule,
         )
+
+    def without_paycheck(self, negative: PaycheckRecord, standing: Sequence[PaidWages]) -> "History":
+        """Return the history with a paycheck undone by one of ``negative`` amounts; ``standing`` are those left.
+
+        What the year owes then is what it would have come to without the paycheck.
+        """
+        after = self.with_paycheck(negative)
+        owed = owed_after(year_demands(standing), after.year)
+        return replace(after, year=replace(after.year, owed=owed))
 
 
 NO_HISTORY = History()
@@ -122,8 +139,7 @@ def _calculate(
             state=state_entries(employee.state_withholding),
             relationship=employee.relationship,
             employer=EmployerProfile(sui_rate=sui_rate),
-            ytd=_dollars(history.taxable_wages),
-            ytd_tax=_dollars(history.amounts),
+            year=history.year,
         )
     )
     after_taxes = paycheck.net_pay_cents
@@ -162,7 +178,7 @@ def _calculate(
                 taxable_wages=line.taxable_wages_cents,
                 rate=line.rate,
                 amount=line.amount_cents,
-                ytd_amount=history.amounts.get(line.code, 0) + line.amount_cents,
+                ytd_amount=history.year.taxes.get(line.code, 0) + line.amount_cents,
             )
             for line in paycheck.lines
         ),
@@ -171,6 +187,11 @@ def _calculate(
         residence_state=employee.residence_state,
         reciprocity_certificate=paycheck.reciprocity.certificate if paycheck.reciprocity else None,
         work_state=employee.work_state,
+        carried=tuple(
+            Carried(each.code, each.name, each.carried_cents)
+            for each in paycheck.corrections
+            if each.carried_cents
+        ),
     )
     return record, paycheck
 
@@ -178,10 +199,6 @@ def _calculate(
 def _approved(pay: Decimal | None, rate: Decimal, hours: Decimal) -> Decimal:
     """Return the pay that was approved; before that, what the hours are worth at today's rate."""
     return pay_for_hours(rate, hours) if pay is None else pay
-
-
-def _dollars(cents: Mapping[str, int]) -> dict[str, Decimal]:
-    return {code: from_cents(amount) for code, amount in cents.items()}
 
 
 def _warnings(
@@ -200,6 +217,7 @@ def _warnings(
             f"Social Security and Medicare are withheld although the year's wages are still below "
             f"{from_cents(fica.cents):,}. If the year ends below it, nothing was due: repay the employee."
         )
+    warnings += _corrected(paycheck)
     if employee.payment_method == "direct_deposit" and entry.payment_method != "direct_deposit":
         warnings.append(
             f"The employee is set up for direct deposit; this paycheck is paid by {entry.payment_method}."
@@ -208,3 +226,30 @@ def _warnings(
     if wish is not None and not entry.set_aside_skip and wish > set_aside.amount:
         warnings.append("Less was set aside than asked for: net pay cannot be negative.")
     return warnings
+
+
+def _corrected(paycheck: Paycheck) -> list[str]:
+    """Tell what of the paycheck's taxes is for earlier wages of the year, and what is left to the next."""
+    charged = ", ".join(
+        f"{each.code} {each.amount:,}" for each in paycheck.corrections if each.amount_cents > 0
+    )
+    returned = ", ".join(
+        f"{each.code} {-each.amount:,}" for each in paycheck.corrections if each.amount_cents < 0
+    )
+    carried = ", ".join(
+        f"{each.code} {each.carried:,}" for each in paycheck.corrections if each.carried_cents
+    )
+    told = []
+    if charged:
+        told.append(
+            f"Made up here, because earlier wages of the year were taxed too little for it: {charged}."
+        )
+    if returned:
+        told.append(
+            f"Given back here, because earlier wages of the year were taxed too much for it: {returned}."
+        )
+    if carried:
+        told.append(
+            f"Net pay does not reach for all that is owed for earlier wages; left to the next paycheck: {carried}."
+        )
+    return told

@@ -1,0 +1,122 @@
+"""Capped taxes follow the wages of the year: after voids, failures, late payrolls and changes of the rate."""
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from tests.http.api import Account
+from tests.payroll.conftest import add_employee, add_household
+from tests.payroll.test_run import exact
+
+D = Decimal
+
+
+class Texan:
+    """A household in Texas with one employee, paid by check week after week."""
+
+    def __init__(self, account: Account, employer_id: str, employee_id: str) -> None:
+        self.account = account
+        self.employer_id = employer_id
+        self.employee_id = employee_id
+        self.week = 0
+
+    def order(self, wages: str, **changes: Any) -> dict[str, Any]:
+        self.week += 1
+        start = f"2026-{self.week:02d}-01"
+        return {
+            "employer_id": self.employer_id,
+            "pay_period_start": start,
+            "pay_period_end": start,
+            "pay_date": start,
+            "pay_frequency": "monthly",
+            "employees": [{"employee_id": self.employee_id, "other_earnings": float(wages)}],
+        } | changes
+
+    async def run(self, wages: str, **changes: Any) -> dict[str, Any]:
+        return exact(await self.account.live.post("/payroll/run", self.order(wages, **changes)))
+
+    async def void(self, payroll: dict[str, Any]) -> None:
+        response = await self.account.live.post(f"/payroll/{payroll['payroll_id']}/void", {})
+        assert response.status_code == 200, response.text
+
+
+def of_year(payroll: dict[str, Any]) -> dict[str, Decimal]:
+    return {line["code"]: line["ytd_amount"] for line in payroll["employees"][0]["lines"]}
+
+
+@pytest.fixture
+async def texan(account: Account) -> Texan:
+    employer_id = await add_household(account.live, state="TX")
+    employee_id = await add_employee(
+        account.live,
+        employer_id,
+        work_state="TX",
+        start_date="2026-01-01",
+        federal_withholding={"elected": False},
+        state_withholding={},
+    )
+    return Texan(account, employer_id, employee_id)
+
+
+async def test_a_void_moves_the_other_wages_up_below_the_cap(texan: Texan):
+    first = await texan.run("8000")
+    await texan.run("8000")
+    await texan.void(first)
+    preview = exact(await texan.account.live.post("/payroll/preview", texan.order("100")))
+    texan.week -= 1
+    after = await texan.run("100")
+    assert after["employees"] == preview["employees"]
+    year = of_year(after)
+    assert year["US-FUTA"] == D("42.00")
+    assert year["TX-SUI-ER"] == D("218.70")
+    [line] = [each for each in after["employees"][0]["lines"] if each["code"] == "US-FUTA"]
+    assert (line["taxable_wages"], line["amount"]) == (D("7000.00"), D("42.00"))
+    assert any("US-FUTA 42.00" in warning for warning in after["employees"][0]["warnings"])
+
+
+async def test_the_households_share_comes_at_once_and_the_employees_as_far_as_net_pay_reaches(texan: Texan):
+    first = await texan.run("150000")
+    await texan.run("150000")
+    await texan.void(first)
+    after = await texan.run("100")
+    paycheck = after["employees"][0]
+    assert of_year(after)["US-SS-ER"] == D("9306.20")
+    assert paycheck["net_pay"] == 0
+    [carried] = [each for each in paycheck["carried"] if each["code"] == "US-SS-EE"]
+    assert of_year(after)["US-SS-EE"] + carried["amount"] == D("9306.20")
+    assert any("left to the next paycheck" in warning for warning in paycheck["warnings"])
+    read = exact(await texan.account.live.get(f"/payroll/{after['payroll_id']}"))
+    assert read["employees"] == after["employees"]
+    for wages in ("4000", "20000"):
+        after = await texan.run(wages)
+    assert "carried" not in after["employees"][0]
+    assert of_year(after)["US-SS-EE"] == of_year(after)["US-SS-ER"] == D("10794.20")  # 6.2 % of 174,100
+    assert of_year(after)["US-MED-EE"] == D("2524.45")
+
+
+async def test_what_was_charged_too_much_comes_back_with_the_next_paycheck(texan: Texan):
+    """The Additional Medicare Tax on wages above 200,000 was due only while both payrolls stood."""
+    first = await texan.run("150000")
+    second = await texan.run("100000")
+    assert of_year(second)["US-ADDMED-EE"] == D("450.00")
+    await texan.void(first)
+    after = await texan.run("1000")
+    assert of_year(after)["US-ADDMED-EE"] == 0
+    paycheck = after["employees"][0]
+    assert paycheck["employee_taxes"]["medicare"] == D("14.50") - 450
+    assert any("US-ADDMED-EE 450.00" in warning for warning in paycheck["warnings"])
+
+
+async def test_households_taxes_may_come_back_too(texan: Texan):
+    first = await texan.run("8000")
+    second = await texan.run("8000")
+    await texan.void(first)
+    third = await texan.run("100")
+    await texan.void(second)
+    after = await texan.run("50")
+    assert of_year(after)["US-FUTA"] == D("0.90")
+    assert of_year(after)["TX-SUI-ER"] == D("4.05")
+    assert after["employees"][0]["employer_taxes"]["total"] < 0
+    await texan.void(third)
+    assert of_year(await texan.run("10"))["US-FUTA"] == D("0.36")
