@@ -8,6 +8,7 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from hearthpay.doctor.year_checks import year_caps, year_taxes
 from hearthpay.payroll.lifecycle import TRANSITIONS
 
 Check = Callable[[], str]
@@ -294,15 +295,22 @@ def year_lines() -> str:
         """
         SELECT employee_id AS id, tax_year, code, coalesce(b.taxable_wages, 0) AS b_taxable,
                coalesce(b.amount, 0) AS b_amount, coalesce(l.taxable_wages, 0) AS l_taxable,
-               coalesce(l.amount, 0) AS l_amount
-          FROM (SELECT y.employee_id, y.tax_year, u.code, u.taxable_wages, u.amount
-                  FROM year_balances y, unnest(y.codes, y.taxable_wages, y.amounts) AS u (code, taxable_wages, amount)
+               coalesce(l.amount, 0) AS l_amount, coalesce(l.subject_wages, 0) AS l_subject,
+               CASE WHEN b.not_kept THEN coalesce(l.subject_wages, 0) ELSE coalesce(b.subject_wages, 0) END AS b_subject
+          FROM (SELECT y.employee_id, y.tax_year, y.subject_wages IS NULL AS not_kept, u.*
+                  FROM year_balances y, unnest(y.codes, y.subject_wages, y.taxable_wages, y.amounts)
+                       AS u (code, subject_wages, taxable_wages, amount)
                ) b
-          FULL JOIN (SELECT employee_id, tax_year, code, sum(taxable_wages) AS taxable_wages, sum(amount) AS amount
+          FULL JOIN (SELECT employee_id, tax_year, code, sum(subject_wages) AS subject_wages,
+                            sum(taxable_wages) AS taxable_wages, sum(amount) AS amount
                        FROM paycheck_lines GROUP BY employee_id, tax_year, code) l
          USING (employee_id, tax_year, code)
         """,
-        money={"taxable_wages": ("b_taxable", "l_taxable"), "amount": ("b_amount", "l_amount")},
+        money={
+            "subject_wages": ("b_subject", "l_subject"),
+            "taxable_wages": ("b_taxable", "l_taxable"),
+            "amount": ("b_amount", "l_amount"),
+        },
         detail="' of ' || s.code || ' in ' || s.tax_year",
     )
 
@@ -596,6 +604,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     reversed_when,
     year_totals,
     year_lines,
+    year_caps,
+    year_taxes,
     latest_to_date,
     direct_deposits,
     debits,
