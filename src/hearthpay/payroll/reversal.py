@@ -59,7 +59,7 @@ async def reverse_paychecks(
     postings = []
     for row, record in standing:
         before = histories.get(row.employee_id, NO_HISTORY)
-        negative = _negative(record, before)
+        negative = opposite_of(record, before)
         postings.append(
             Posting(
                 id=uuid7(),
@@ -84,8 +84,8 @@ async def release_periods(session: AsyncSession, payroll_id: UUID) -> None:
     await session.execute(_RELEASE_ALL, {"payroll_id": payroll_id})
 
 
-def _negative(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
-    """Return the paycheck that undoes this one, with the year as it is afterwards."""
+def opposite_of(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
+    """Return the paycheck that undoes this one after a year of ``before``, with the year as it is afterwards."""
     earnings = paycheck.earnings
     year = before.totals
     return PaycheckRecord(
