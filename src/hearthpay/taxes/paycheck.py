@@ -263,9 +263,10 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         raise TaxInputError("pay_frequency", f"must be one of {', '.join(rulebook.pay_periods)}")
     if request.relationship not in RELATIONSHIPS:
         raise TaxInputError("relationship", f"must be one of {', '.join(RELATIONSHIPS)}")
-    if request.ytd or request.ytd_tax or request.ytd_subject:
+    year: Year | None = request.year
+    if year is None and (request.ytd or request.ytd_tax or request.ytd_subject):
         _check_codes(request, rules)
-    year: Year = request.year or ToldYear(request.ytd, request.ytd_subject, request.ytd_tax)
+        year = ToldYear(request.ytd, request.ytd_subject, request.ytd_tax)
     start, end = request.period_start, request.period_end
     if start is not None and end is not None and end < start:
         raise TaxInputError("period_end", "must not be before period_start")
@@ -277,12 +278,14 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
     federal_tax = build.employee
     after_federal = len(build.lines)
     _contributions(build, request, rules, year, regular + supplemental)
-    _lines_of_other_states(build, request, rulebook, rules, year)
+    if year is not None:
+        _lines_of_other_states(build, request, rulebook, rules, year)
     fica = fica_before = 0
     for line in build.lines:
         if line.payer == "employee" and line.category in ("social_security", "medicare"):
             fica += line.amount_cents
-            fica_before += _tax_before(year, line)
+            if year is not None:
+                fica_before += _tax_before(year, line)
     pay = PeriodPay(regular + supplemental, frequency, federal_tax, fica, fica_before)
     after_contributions = len(build.lines)
     contributions = build.lines[after_federal:after_contributions]
@@ -356,7 +359,12 @@ def _limit_to_pay(build: _Builder, gross: int) -> None:
 
 
 def _federal_income_tax(
-    build: _Builder, request: PaycheckInput, rulebook: Rulebook, year: Year, regular: int, supplemental: int
+    build: _Builder,
+    request: PaycheckInput,
+    rulebook: Rulebook,
+    year: Year | None,
+    regular: int,
+    supplemental: int,
 ) -> None:
     tax = rulebook.income_tax
     certificate = request.federal
@@ -367,7 +375,7 @@ def _federal_income_tax(
     withheld = certificate.elected and not certificate.exempt
     if withheld:
         if supplemental:
-            earlier = year.taxable(tax.supplemental_code)
+            earlier = year.taxable(tax.supplemental_code) if year is not None else 0
             over_limit = min(supplemental, max(0, earlier + supplemental - tax.supplemental_limit))
             flat = supplemental if request.supplemental_method == "flat" else over_limit
         taxable = gross - flat
@@ -435,7 +443,7 @@ def _state_income_tax(
     request: PaycheckInput,
     rulebook: Rulebook,
     rules: StateRules,
-    year: Year,
+    year: Year | None,
     pay: PeriodPay,
     supplemental: int,
 ) -> Reciprocity | None:
@@ -547,7 +555,7 @@ def _is_withheld(tax: StateIncomeTax, federal: FederalCertificate, certificate: 
 def _local_taxes(
     build: _Builder,
     request: PaycheckInput,
-    year: Year,
+    year: Year | None,
     taxes: list[LocalTax],
     certificate: StateCertificate,
     pay: PeriodPay,
@@ -560,7 +568,8 @@ def _local_taxes(
         trace = Trace() if build.explanations is not None else None
         amount = taxable = 0
         if state_tax is not None or tax.household != "follows_state":
-            local = LocalPay(pay, request.pay_date, flat, state_tax or 0, year.tax(tax.code))
+            before = year.tax(tax.code) if year is not None else None
+            local = LocalPay(pay, request.pay_date, flat, state_tax or 0, before)
             amount = tax.withhold(local, certificate, trace)
             taxable = pay.wages
         elif trace is not None:
@@ -581,7 +590,7 @@ def _local_taxes(
 
 
 def _contributions(
-    build: _Builder, request: PaycheckInput, rules: StateRules, year: Year, gross: int
+    build: _Builder, request: PaycheckInput, rules: StateRules, year: Year | None, gross: int
 ) -> None:
     """Append the flat-rate lines of federal and state law."""
     employer = request.employer
@@ -597,21 +606,25 @@ def _contributions(
         rate = line.rate
         if line.assigned_rate and employer.sui_rate is not None:
             rate = _assigned(employer.sui_rate)
-        standing: Standing | None = None
+        standing = None
         missing = owed = 0
-        subject = 0 if line.liability in off or relationship in line.exempt_relationships else gross
-        if line.wage_base is None and not line.wage_floor:
-            taxable = subject
-            amount = (2 * taxable * rate + RATE_SCALE) // (2 * RATE_SCALE)
-        elif line.liability in off:
-            taxable = amount = 0
+        if line.liability in off or relationship in line.exempt_relationships:
+            subject = taxable = 0
         else:
-            standing = year.standing(line)
-            before = standing.tax
-            if standing.owed is not None or standing.taxable != line.due(standing.subject):
-                missing, owed = arrears(line, rate, standing)
-                before = None if before is None else before + owed
-            taxable, amount = fresh_charge(line, rate, standing.subject, before, subject)
+            subject = taxable = gross
+        if (line.wage_base is not None or line.wage_floor) and line.liability not in off:
+            if year is None:
+                taxable = line.due(subject)
+                amount = (2 * taxable * rate + RATE_SCALE) // (2 * RATE_SCALE)
+            else:
+                standing = year.standing(line)
+                before = standing.tax
+                if standing.owed is not None or standing.taxable != line.due(standing.subject):
+                    missing, owed = arrears(line, rate, standing)
+                    before = None if before is None else before + owed
+                taxable, amount = fresh_charge(line, rate, standing.subject, before, subject)
+        else:
+            amount = (2 * taxable * rate + RATE_SCALE) // (2 * RATE_SCALE)
         if line.period_maximum is not None:
             amount, taxable = _within_period_maximum(line, request.pay_frequency, amount, taxable)
         if missing or owed:

@@ -110,8 +110,6 @@ class ToldYear:
 
     def standing(self, line: Contribution) -> Standing:
         """See `Year`. Raises `TaxInputError` naming an amount that cannot be."""
-        if not (self._wages or self._subject or self._tax):
-            return _NEW_YEAR
         tax = self.tax(line.code)
         told = self._subject.get(line.ytd_code)
         if told is None:
@@ -139,9 +137,6 @@ class ToldYear:
     def codes(self) -> Iterable[str]:
         """See `Year`: a caller need not tell all, so lines of other states are left alone."""
         return ()
-
-
-_NEW_YEAR = Standing(0, 0, None)
 
 
 def _cents(value: Decimal | None, field_name: str) -> int:
