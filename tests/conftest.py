@@ -32,6 +32,7 @@ TABLES = (
     "payroll_estimates",
     "payroll_entries",
     "year_balances",
+    "prior_wages",
     "paycheck_lines",
     "paychecks",
     "payrolls",

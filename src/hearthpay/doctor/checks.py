@@ -25,6 +25,10 @@ _WAS_PAID: Final = f"""
 _REVERSED: Final = "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
 
 
+#: Whether prior wages `p` counted when a paycheck was made: they had been entered by then, and not been replaced yet.
+_COUNTED_BY: Final = "p.id < paycheck_id AND (p.replaced_by IS NULL OR p.replaced_by > paycheck_id)"
+
+
 def _dollars(cents: str) -> str:
     return f"to_char(({cents}) / 100.0, 'FM99999999999999990.00')"
 
@@ -316,26 +320,38 @@ def year_lines() -> str:
 
 
 def latest_to_date() -> str:
-    """The latest paycheck of a year, and its latest line of each code, print the year's sums to date."""
+    """The latest paycheck of a year, and its latest line of each code, print the sums to date, prior wages included."""
     names = ("gross_pay", "net_pay", "employee_taxes", "employer_taxes")
     sums = ", ".join(f"sum({name}) AS {name}" for name in names)
     ytd = ", ".join(f"ytd_{name}" for name in names)
+    expected = ", ".join(f"year.{name} + coalesce(prior.{name}, 0) AS {name}" for name in names)
     paychecks = _unequal(
         "employee",
-        f"SELECT employee_id AS id, * FROM (SELECT DISTINCT ON (employee_id, tax_year) employee_id, tax_year, {ytd} "
+        f"SELECT latest.employee_id AS id, latest.*, {expected} FROM (SELECT DISTINCT ON (employee_id, tax_year) "
+        f"employee_id, tax_year, id AS paycheck_id, {ytd} "
         "FROM paychecks ORDER BY employee_id DESC, tax_year DESC, id DESC) latest "
         f"JOIN (SELECT employee_id, tax_year, {sums} FROM paychecks GROUP BY employee_id, tax_year) year "
-        "USING (employee_id, tax_year)",
+        "ON year.employee_id = latest.employee_id AND year.tax_year = latest.tax_year "
+        f"LEFT JOIN LATERAL (SELECT {sums} FROM prior_wages p WHERE p.employee_id = latest.employee_id "
+        f"AND p.tax_year = latest.tax_year AND {_COUNTED_BY}) prior ON true",
         money={f"ytd_{name}": (f"ytd_{name}", name) for name in names},
         detail="' of the latest paycheck of ' || s.tax_year",
     )
     # The latest line is the greatest of id and amount as bytes: one pass over all lines, and no sort of them.
     lines = _unequal(
         "employee",
-        """
-        SELECT employee_id AS id, tax_year, code, sum(amount) AS amount,
-               substring(max(uuid_send(paycheck_id) || int8send(ytd_amount)) FROM 17)::bigint AS ytd_amount
-          FROM paycheck_lines GROUP BY employee_id, tax_year, code
+        f"""
+        SELECT latest.id, latest.tax_year, latest.code, latest.amount + coalesce(prior.amount, 0) AS amount,
+               substring(latest.bytes FROM 17)::bigint AS ytd_amount
+          FROM (SELECT employee_id AS id, tax_year, code, sum(amount) AS amount,
+                       max(uuid_send(paycheck_id) || int8send(ytd_amount)) AS bytes
+                  FROM paycheck_lines GROUP BY employee_id, tax_year, code) latest
+          LEFT JOIN LATERAL (
+               SELECT sum(u.amount) AS amount
+                 FROM (SELECT encode(substring(latest.bytes FROM 1 FOR 16), 'hex')::uuid AS paycheck_id) paid,
+                      prior_wages p, unnest(p.codes, p.amounts) AS u (code, amount)
+                WHERE p.employee_id = latest.id AND p.tax_year = latest.tax_year AND u.code = latest.code
+                  AND {_COUNTED_BY}) prior ON true
         """,
         money={"ytd_amount": ("ytd_amount", "amount")},
         detail="' of the latest line ' || s.code || ' of ' || s.tax_year",

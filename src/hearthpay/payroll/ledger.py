@@ -31,9 +31,10 @@ from hearthpay.payroll.records import (
     Totals,
     YearToDate,
 )
-from hearthpay.payroll.register import NO_HISTORY, NO_YEAR, NOTHING_YET, History
+from hearthpay.payroll.register import NO_HISTORY, NO_YEAR, NOTHING_YET, History, PriorWages
 from hearthpay.taxes import YearSoFar
 from hearthpay.taxes.money import scaled_rate
+from hearthpay.taxes.prior_wages import counted_year
 from hearthpay.taxes.year import PaidWages
 
 #: Arrays come as one text each: the driver would look at every element.
@@ -53,6 +54,15 @@ _STANDING: Final = text(
     "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL "
     "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
     "ORDER BY c.employee_id, c.id, l.position"
+)
+_PRIOR: Final = text(
+    "SELECT employee_id, array_to_string(codes, ','), array_to_string(subject_wages, ','), "
+    "array_to_string(taxable_wages, ','), array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, "
+    "employer_taxes FROM prior_wages WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
+    "AND replaced_by IS NULL"
+)
+_OWED: Final = text(
+    "UPDATE year_balances SET owed = CAST(:owed AS jsonb) WHERE employee_id = :employee AND tax_year = :tax_year"
 )
 _OVERLAP: Final = text(
     "SELECT employee_id, payroll_id, lower(period), upper(period) - 1 FROM payroll_entries "
@@ -250,18 +260,37 @@ async def read_histories(
     balances = await session.execute(_BALANCES, {"employees": ids, "tax_year": tax_year})
     years = {row[0]: row for row in balances}
     accounts = await escrow.read_rules_and_balances(session, ids)
+    priors = await _prior_wages(session, ids, tax_year)
     histories = {}
     for employee in ids:
         year, account = years.get(employee), accounts.get(employee)
-        if year is None and account is None:
+        if year is None and account is None and employee not in priors:
             continue
         histories[employee] = History(
             totals=YearToDate(*year[6:]) if year is not None else NOTHING_YET,
             year=NO_YEAR if year is None else await _year(session, year, tax_year),
             set_aside_balance=account.balance if account is not None else 0,
             set_aside_rule=account.rule if account is not None else None,
+            prior=priors.get(employee),
         )
     return histories
+
+
+async def _prior_wages(
+    session: AsyncSession, employees: Sequence[UUID], tax_year: int
+) -> dict[UUID, PriorWages]:
+    told: dict[UUID, PriorWages] = {}
+    for row in await session.execute(_PRIOR, {"employees": list(employees), "tax_year": tax_year}):
+        year = YearSoFar(*(_by_code(row[1], amounts) for amounts in row[2:5]))
+        prior = PriorWages(YearToDate(*row[5:]), year)
+        earlier = told.get(row[0])
+        if earlier is not None:
+            prior = PriorWages(prior.totals.plus(earlier.totals), prior.year.plus(earlier.year))
+        told[row[0]] = prior
+    return {
+        employee: PriorWages(prior.totals, counted_year(prior.year, tax_year))
+        for employee, prior in told.items()
+    }
 
 
 async def _year(session: AsyncSession, row: Any, tax_year: int) -> YearSoFar:
@@ -273,6 +302,17 @@ async def _year(session: AsyncSession, row: Any, tax_year: int) -> YearSoFar:
     else:
         wages = _by_code(codes, subject)
     return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), owed)
+
+
+async def measure_year_anew(session: AsyncSession, employee: UUID, tax_year: int) -> None:
+    """Note what a year owes once something other than its paychecks has changed; the employee must be locked."""
+    history = (await read_histories(session, [employee], tax_year)).get(employee)
+    if history is None:
+        return
+    standing = await read_standing_wages(session, [employee], tax_year)
+    owed = history.measured_by(standing.get(employee, ())).year.owed
+    which = {"employee": employee, "tax_year": tax_year, "owed": orjson.dumps(owed).decode()}
+    await session.execute(_OWED, which)
 
 
 async def read_standing_wages(

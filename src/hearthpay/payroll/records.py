@@ -44,6 +44,10 @@ class YearToDate(NamedTuple):
     employee_taxes: int = 0
     employer_taxes: int = 0
 
+    def plus(self, other: "YearToDate") -> "YearToDate":
+        """Return both together."""
+        return YearToDate(*(own + others for own, others in zip(self, other, strict=True)))
+
 
 class SetAside(NamedTuple):
     """What is kept back from net pay at the employee's wish, and the balance with it."""

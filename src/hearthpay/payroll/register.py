@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import NamedTuple
 from uuid import UUID
 
 from hearthpay.employees.certificates import federal_certificate, state_entries
@@ -28,14 +29,35 @@ NOTHING_YET = YearToDate()
 NO_YEAR = YearSoFar()
 
 
+class PriorWages(NamedTuple):
+    """What other payrolls paid earlier in the year (cents); `year` counts what of it lies below each cap."""
+
+    totals: YearToDate
+    year: YearSoFar
+
+
 @dataclass(frozen=True, slots=True)
 class History:
-    """What an employee's earlier paychecks add up to: the year's sums by line; and the escrow (cents)."""
+    """What an employee's earlier paychecks add up to: the year's sums by line; and the escrow (cents).
+
+    ``totals`` and ``year`` are of our own paychecks; ``prior`` comes on top of them.
+    """
 
     totals: YearToDate = NOTHING_YET
     year: YearSoFar = NO_YEAR
     set_aside_balance: int = 0
     set_aside_rule: SetAsideRule | None = None
+    prior: PriorWages | None = None
+
+    @property
+    def totals_to_date(self) -> YearToDate:
+        """The year's sums, prior wages included."""
+        return self.totals if self.prior is None else self.totals.plus(self.prior.totals)
+
+    @property
+    def year_to_date(self) -> YearSoFar:
+        """The year by line, prior wages included."""
+        return self.year if self.prior is None else self.year.plus(self.prior.year)
 
     def with_paycheck(self, paycheck: PaycheckRecord) -> "History":
         """Return the history with one more paycheck."""
@@ -50,11 +72,14 @@ class History:
             if owed:
                 owed.pop(code, None)
         owed |= {carried.code: carried.amount for carried in paycheck.carried}
-        return History(
-            paycheck.ytd,
-            YearSoFar(subject, taxable, taxes, owed),
-            self.set_aside_balance + paycheck.set_aside.amount,
-            self.set_aside_rule,
+        sums = YearToDate(
+            paycheck.gross_pay, paycheck.net_pay, paycheck.employee_taxes, paycheck.employer_taxes
+        )
+        return replace(
+            self,
+            totals=self.totals.plus(sums),
+            year=YearSoFar(subject, taxable, taxes, owed),
+            set_aside_balance=self.set_aside_balance + paycheck.set_aside.amount,
         )
 
     def without_paycheck(self, negative: PaycheckRecord, standing: Sequence[PaidWages]) -> "History":
@@ -62,9 +87,13 @@ class History:
 
         What the year owes then is what it would have come to without the paycheck.
         """
-        after = self.with_paycheck(negative)
-        owed = owed_after(year_demands(standing), after.year)
-        return replace(after, year=replace(after.year, owed=owed))
+        return self.with_paycheck(negative).measured_by(standing)
+
+    def measured_by(self, standing: Sequence[PaidWages]) -> "History":
+        """Return the history with what it owes worked out anew from the paychecks that stand, in their order."""
+        before = self.prior.year if self.prior is not None else NO_YEAR
+        owed = owed_after(year_demands(standing, before), self.year_to_date)
+        return replace(self, year=replace(self.year, owed=owed))
 
 
 NO_HISTORY = History()
@@ -124,6 +153,7 @@ def _calculate(
         raise TaxInputError(
             "regular_hours", "hours, a bonus or other earnings are needed: there is nothing to pay"
         )
+    year = history.year_to_date
     paycheck = calculate_paycheck(
         PaycheckInput(
             pay_date=dates.pay_date,
@@ -139,7 +169,7 @@ def _calculate(
             state=state_entries(employee.state_withholding),
             relationship=employee.relationship,
             employer=EmployerProfile(sui_rate=sui_rate),
-            year=history.year,
+            year=year,
         )
     )
     after_taxes = paycheck.net_pay_cents
@@ -151,13 +181,14 @@ def _calculate(
         after_taxes_cents=after_taxes,
         balance_cents=history.set_aside_balance,
     )
-    before = history.totals
+    before = history.totals_to_date
     ytd = YearToDate(
         before.gross_pay + paycheck.gross_pay_cents,
         before.net_pay + after_taxes - set_aside.amount,
         before.employee_taxes + paycheck.employee_taxes_cents,
         before.employer_taxes + paycheck.employer_taxes_cents,
     )
+    taxes = year.taxes
     record = PaycheckRecord(
         employee_id=employee.id,
         employee_name=employee.name,
@@ -178,7 +209,7 @@ def _calculate(
                 taxable_wages=line.taxable_wages_cents,
                 rate=line.rate,
                 amount=line.amount_cents,
-                ytd_amount=history.year.taxes.get(line.code, 0) + line.amount_cents,
+                ytd_amount=taxes.get(line.code, 0) + line.amount_cents,
             )
             for line in paycheck.lines
         ),

@@ -87,7 +87,8 @@ async def release_periods(session: AsyncSession, payroll_id: UUID) -> None:
 def opposite_of(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
     """Return the paycheck that undoes this one after a year of ``before``, with the year as it is afterwards."""
     earnings = paycheck.earnings
-    year = before.totals
+    year = before.totals_to_date
+    taxes = before.year_to_date.taxes
     return PaycheckRecord(
         employee_id=paycheck.employee_id,
         employee_name=paycheck.employee_name,
@@ -119,7 +120,7 @@ def opposite_of(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
                 -line.taxable_wages,
                 line.rate,
                 -line.amount,
-                before.year.taxes.get(line.code, 0) - line.amount,
+                taxes.get(line.code, 0) - line.amount,
             )
             for line in paycheck.lines
         ),

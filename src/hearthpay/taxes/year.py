@@ -92,6 +92,22 @@ class YearSoFar:
         """See `Year`."""
         return self.subject_wages
 
+    def plus(self, prior: "YearSoFar") -> "YearSoFar":
+        """Return this with what was paid before it; what is owed stays this one's."""
+        return YearSoFar(
+            _sum(self.subject_wages, prior.subject_wages),
+            _sum(self.taxable_wages, prior.taxable_wages),
+            _sum(self.taxes, prior.taxes),
+            self.owed,
+        )
+
+
+def _sum(own: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    together = dict(own)
+    for code, amount in other.items():
+        together[code] = together.get(code, 0) + amount
+    return together
+
 
 class ToldYear:
     """What a caller tells of the year in dollars, by line code and as far as it is known.
@@ -213,19 +229,14 @@ class Demand(NamedTuple):
     tax: int
 
 
-def year_demands(
-    paychecks: Iterable[PaidWages], before: Mapping[str, Standing] = MappingProxyType({})
-) -> dict[str, Demand]:
+def year_demands(paychecks: Iterable[PaidWages], before: YearSoFar) -> dict[str, Demand]:
     """Return what each capped line of a year comes to by the paychecks that stand, in the order they were run.
 
     It is what the books would say if no other paycheck had ever been: each takes what the earlier ones have left
     below the cap, at its own rate. ``before`` is what another payroll had paid already.
     """
-    subject: dict[str, int] = {code: standing.subject for code, standing in before.items()}
-    demands: dict[str, Demand] = {
-        code: Demand(standing.taxable, standing.tax or 0) for code, standing in before.items()
-    }
-    nothing = Demand(0, 0)
+    subject = dict(before.subject_wages)
+    demands: dict[str, Demand] = {}
     for paid in paychecks:
         rules = rulebook_of(paid.pay_date.year).state(paid.work_state)
         for line in rules.contributions_on(paid.pay_date):
@@ -233,7 +244,9 @@ def year_demands(
                 continue
             wages, _ = paid.lines.get(line.ytd_code, (0, None))
             _, rate = paid.lines.get(line.code, (0, None))
-            so_far = demands.get(line.code, nothing)
+            so_far = demands.get(line.code)
+            if so_far is None:
+                so_far = Demand(before.taxable_wages.get(line.code, 0), before.taxes.get(line.code, 0))
             taxable, tax = fresh_charge(
                 line,
                 line.rate if rate is None else rate,
