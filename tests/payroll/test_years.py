@@ -2,9 +2,16 @@
 
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
+import psycopg
 import pytest
+from sqlalchemy import text
 
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.doctor.examination import examine, open_taxes
+from hearthpay.employers.assigned_rates import assign_sui_rate
 from tests.http.api import Account
 from tests.payroll.conftest import add_employee, add_household
 from tests.payroll.test_run import exact
@@ -120,3 +127,78 @@ async def test_households_taxes_may_come_back_too(texan: Texan):
     assert after["employees"][0]["employer_taxes"]["total"] < 0
     await texan.void(third)
     assert of_year(await texan.run("10"))["US-FUTA"] == D("0.36")
+
+
+async def test_the_doctor_tells_what_a_void_leaves_open_and_finds_a_year_that_forgot_it(
+    texan: Texan, owner_database: Database, clock: FixedClock
+):
+    first = await texan.run("8000")
+    await texan.run("8000")
+    await texan.void(first)
+    forget = "UPDATE year_balances SET owed = '{}'"
+    async with owner_database.transaction(None) as session:
+        still = {each.code: each.amount for each in await open_taxes(session)}
+        sound = await examine(session, clock.now(), lambda *_: None)
+        await session.execute(text(forget))
+        wrong = await examine(session, clock.now(), lambda *_: None)
+        await session.rollback()
+    assert still == {
+        "US-FUTA": "42.00",
+        "TX-SUI-ER": "189.00",
+    }  # 1,000 above the base of 9,000 was taxed: 7,000 is due
+    assert [each.name for each in sound if each.found] == []
+    found = {
+        each.name: {(one.what, one.recorded, one.expected) for one in each.differences} for each in wrong
+    }
+    assert found["year_caps"] == {
+        ("taxable wages of US-FUTA in 2026", "0.00", "7000.00"),
+        ("taxable wages of TX-SUI-ER in 2026", "1000.00", "8000.00"),
+    }
+    assert ("tax of US-FUTA in 2026", "0.00", "42.00") in found["year_taxes"]
+
+
+async def test_books_of_the_version_before_are_put_right_by_the_next_paycheck(
+    texan: Texan, owner_database: Database, owner_connection: psycopg.Connection, clock: FixedClock
+):
+    """They know neither subject wages nor what is owed; the wages are read from the lines."""
+    first = await texan.run("8000")
+    await texan.run("8000")
+    await texan.void(first)
+    owner_connection.execute("UPDATE year_balances SET owed = '{}', subject_wages = NULL")
+    year = of_year(await texan.run("100"))
+    assert year["US-FUTA"] == D("42.00")
+    assert year["TX-SUI-ER"] == D("218.70")
+    async with owner_database.transaction(None) as session:
+        assert [
+            each.name for each in await examine(session, clock.now(), lambda *_: None) if each.found
+        ] == []
+
+
+async def test_a_move_leaves_nothing_behind(texan: Texan):
+    """What a void leaves open in Texas is charged with a paycheck in California."""
+    first = await texan.run("9000")
+    await texan.run("9000")
+    caller = texan.account.live
+    response = await caller.client.patch(
+        f"/api/v1/employees/{texan.employee_id}", json={"work_state": "CA"}, headers=caller.headers()
+    )
+    assert response.status_code == 200, response.text
+    await texan.void(first)
+    after = await texan.run("1000")
+    lines = {line["code"]: line for line in after["employees"][0]["lines"]}
+    assert (lines["TX-SUI-ER"]["taxable_wages"], lines["TX-SUI-ER"]["amount"]) == (D("9000"), D("243"))
+    assert lines["CA-SUI-ER"]["amount"] == D("34.00")
+    assert "TX-SUI-ER" not in of_year(await texan.run("1000"))
+
+
+async def test_a_rate_that_changed_applies_to_the_paychecks_run_under_it(
+    texan: Texan, owner_database: Database
+):
+    """The second payroll moves up below the base at the rate of its own run."""
+    first = await texan.run("8000")
+    await texan.run("8000")
+    async with owner_database.transaction(None) as session:
+        employer = UUID(texan.employer_id)
+        await assign_sui_rate(session, employer, tax_year=2026, state="TX", rate=D("0.01"))
+    await texan.void(first)
+    assert of_year(await texan.run("5000"))["TX-SUI-ER"] == D("226.00")  # 2.7 % of 8,000 and 1 % of 1,000
