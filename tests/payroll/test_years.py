@@ -202,3 +202,13 @@ async def test_a_rate_that_changed_applies_to_the_paychecks_run_under_it(
         await assign_sui_rate(session, employer, tax_year=2026, state="TX", rate=D("0.01"))
     await texan.void(first)
     assert of_year(await texan.run("5000"))["TX-SUI-ER"] == D("226.00")  # 2.7 % of 8,000 and 1 % of 1,000
+
+
+async def test_the_quarterly_thresholds_taken_for_crossed_are_named_until_they_are(texan: Texan):
+    def told(payroll: dict[str, Any]) -> list[str]:
+        return [warning for warning in payroll["employees"][0]["warnings"] if "first dollar" in warning]
+
+    [warning] = told(await texan.run("600"))
+    assert "Federal unemployment (FUTA) 1,000.00" in warning
+    assert "unemployment insurance 1,000.00" in warning
+    assert told(await texan.run("400")) == []

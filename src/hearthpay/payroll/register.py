@@ -1,5 +1,6 @@
 """Calculates a payroll: each employee's earnings and year to date through the tax engine into a paycheck."""
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -114,13 +115,18 @@ def calculate_payroll(
     """
     dates = order.dates
     rulebook = rulebook_for(dates.pay_date)
-    paychecks = []
+    paychecks: list[PaycheckRecord] = []
     projected: dict[str, None] = {}
     for position, entry in enumerate(order.entries):
         payee = payees[entry.employee_id]
         try:
             history = histories.get(payee.id, NO_HISTORY)
             record, paycheck = _calculate(order, entry, payee, history, sui_rates.get(payee.work_state))
+            assumed = _assumed_thresholds(record, payee.work_state, dates.pay_date)
+            if assumed is not None and not any(
+                _ASSUMED in told for each in paychecks for told in each.warnings
+            ):
+                record = replace(record, warnings=(*record.warnings, assumed))
             paychecks.append(record)
             projected |= dict.fromkeys(paycheck.projected)
         except TaxInputError as error:
@@ -225,6 +231,27 @@ def _calculate(
         ),
     )
     return record, paycheck
+
+
+#: How the warning begins; it is told once in a payroll.
+_ASSUMED = "Charged from the first dollar, on the assumption that the household reaches"
+
+
+def _assumed_thresholds(paycheck: PaycheckRecord, state: str, pay_date: datetime.date) -> str | None:
+    """Name the quarterly thresholds that are taken for crossed although this employee's wages do not show it yet.
+
+    Wages of the year of as many times the threshold as quarters have begun have crossed it in one of them.
+    """
+    quarter = (pay_date.month + 2) // 3
+    open_ones = [
+        f"{threshold.name} {from_cents(threshold.cents):,}"
+        for threshold in liability_thresholds(state, pay_date.year)
+        if threshold.period == "quarter" and paycheck.ytd.gross_pay < quarter * threshold.cents
+    ]
+    charged = any(line.amount for line in paycheck.lines if line.category in ("futa", "state_unemployment"))
+    if not (open_ones and charged):
+        return None
+    return f"{_ASSUMED} in a calendar quarter: {'; '.join(open_ones)}. Below them nothing is due."
 
 
 def _approved(pay: Decimal | None, rate: Decimal, hours: Decimal) -> Decimal:
