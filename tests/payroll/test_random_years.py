@@ -1,4 +1,4 @@
-"""Random years without a database: runs in any order, voids, moves and rate changes end where the wages demand."""
+"""Random years without a database: runs in any order, voids, moves, prior wages and new rates end as wages demand."""
 
 import datetime
 from dataclasses import dataclass, field, replace
@@ -12,12 +12,20 @@ from hypothesis import strategies as st
 
 from hearthpay.payroll.orders import Entry, Order, Payee
 from hearthpay.payroll.pay_dates import PayDates
-from hearthpay.payroll.records import PaycheckRecord
-from hearthpay.payroll.register import NO_HISTORY, History, calculate_payroll
+from hearthpay.payroll.records import PaycheckRecord, YearToDate
+from hearthpay.payroll.register import NO_HISTORY, History, PriorWages, calculate_payroll
 from hearthpay.payroll.reversal import opposite_of
 from hearthpay.taxes.money import scaled_rate
-from hearthpay.taxes.year import PaidWages, open_lines
-from tests.taxes.fraction_model import STATES, YearLine, year_by_its_wages
+from hearthpay.taxes.prior_wages import counted_year
+from hearthpay.taxes.year import PaidWages, YearSoFar, open_lines
+from tests.taxes.fraction_model import (
+    STATES,
+    YearLine,
+    capped_taxes,
+    part_taxed,
+    to_the_cent,
+    year_by_its_wages,
+)
 
 #: The eight of the model, and three with caps of their own: leave to 184,500 and 185,000, unemployment of employees.
 ALL_STATES = (*STATES, "WA", "MN", "AK")
@@ -35,7 +43,8 @@ rates = st.sampled_from((None, Decimal("0.011375"), Decimal("0.0712"), Decimal("
 runs = st.tuples(st.just("run"), wages, st.integers(0, 364), st.booleans())
 voids = st.tuples(st.just("void"), st.integers(0, 50))
 changes = st.tuples(st.just("rate"), rates)
-steps = st.lists(st.one_of(runs, runs, voids, changes), min_size=2, max_size=14)
+arrivals = st.tuples(st.just("prior"), wages)
+steps = st.lists(st.one_of(runs, runs, voids, changes, arrivals), min_size=2, max_size=14)
 
 
 @dataclass
@@ -46,6 +55,8 @@ class Year:
     sui_rate: Decimal | None = None
     history: History = NO_HISTORY
     standing: list[tuple[PaycheckRecord, dict]] = field(default_factory=list)
+    prior: dict[str, Fraction] = field(default_factory=dict)
+    taxed: dict[str, int] = field(default_factory=dict)
 
     def run(self, cents: int, day: int, elsewhere: bool) -> PaycheckRecord:
         state = self.states[elsewhere]
@@ -71,7 +82,10 @@ class Year:
         if not self.standing:
             return
         paycheck, _ = self.standing.pop(which % len(self.standing))
-        left = [
+        self.history = self.history.without_paycheck(opposite_of(paycheck, self.history), self.left())
+
+    def left(self) -> list[PaidWages]:
+        return [
             PaidWages(
                 datetime.date.fromisoformat(paid["pay_date"]),
                 paid["work_state"],
@@ -82,10 +96,22 @@ class Year:
             )
             for record, paid in self.standing
         ]
-        self.history = self.history.without_paycheck(opposite_of(paycheck, self.history), left)
+
+    def bring(self, cents: int) -> None:
+        """Enter wages that another payroll has paid in the first state, taxed as the law has it."""
+        lines = {}
+        for tax in capped_taxes(str(YEAR), self.states[0]):
+            wages = Fraction(cents, 100)
+            code = tax.get("ytd_code", tax["code"])
+            self.prior[tax["code"]] = wages
+            lines[code] = cents
+            self.taxed[tax["code"]] = int(to_the_cent(part_taxed(tax, wages) * tax["rate"]) * 100)
+        told = YearSoFar(lines, dict.fromkeys(lines, cents), {**dict.fromkeys(lines, 0), **self.taxed})
+        self.history = replace(self.history, prior=PriorWages(YearToDate(), counted_year(told, YEAR)))
+        self.history = self.history.measured_by(self.left())
 
     def demanded(self) -> dict[str, YearLine]:
-        return year_by_its_wages([paid for _, paid in self.standing])
+        return year_by_its_wages([paid for _, paid in self.standing], self.prior)
 
     def assert_right(self, missing: dict[str, tuple[int, int]], told: object) -> None:
         """Every capped line, with what is missing of it in wages and tax, is what the wages demand."""
@@ -96,6 +122,8 @@ class Year:
             lacking, owed = missing.get(code, (0, 0))
             taxable = Fraction(year.taxable_wages.get(code, 0) + lacking, 100)
             tax = Fraction(year.taxes.get(code, 0) + owed, 100)
+            if code in self.prior and code not in demanded:
+                continue  # nothing of ours
             assert taxable == line.taxable, (code, told)
             assert abs(tax - line.tax) <= line.slack, (code, float(tax), float(line.tax), told)
 
@@ -110,6 +138,8 @@ def live(states: tuple[str, str], sequence: list[tuple]) -> None:
                 continue
             case ("void", which):
                 year.void(which)
+            case ("prior", cents):
+                year.bring(cents)
             case ("run", cents, day, elsewhere):
                 paycheck = year.run(cents, day, elsewhere)
                 carried = {each.code: each.amount for each in paycheck.carried}
@@ -118,7 +148,9 @@ def live(states: tuple[str, str], sequence: list[tuple]) -> None:
                 assert not carried or paycheck.net_pay == 0, told
                 assert year.history.year.owed == carried, told
         on = datetime.date(YEAR, 12, 31)
-        missing = {each.code: (each.taxable_wages, each.tax) for each in open_lines(year.history.year, on)}
+        missing = {
+            each.code: (each.taxable_wages, each.tax) for each in open_lines(year.history.year_to_date, on)
+        }
         year.assert_right(missing, told)
         if step[0] == "run":
             assert {code for code, (_, tax) in missing.items() if tax} <= set(carried), told

@@ -436,15 +436,17 @@ def part_taxed(tax: dict, wages: Fraction) -> Fraction:
     return min(wages, Fraction(tax["wage_base"]))
 
 
-def year_by_its_wages(paychecks: list[dict]) -> dict[str, YearLine]:
+def year_by_its_wages(paychecks: list[dict], prior: dict[str, Fraction] | None = None) -> dict[str, YearLine]:
     """Return every capped tax of a year from the wages of its paychecks alone, in the order they were paid out.
+
+    ``prior`` are wages by line that another payroll had taxed before at the law's own rate; they fill the base first.
 
     A paycheck is its ``pay_date``, ``work_state``, ``wages`` and, where the state assigned one, ``sui_rate``. Each
     bears its own rate on what the earlier ones left of the base. A tax of one rate ends on exactly base times rate
     to the cent, unless the payment that reaches the base is smaller than the cents it would have to settle.
     """
     found: dict[str, YearLine] = {}
-    wages: dict[str, Fraction] = {}
+    wages: dict[str, Fraction] = dict(prior or {})
     rates: dict[str, set[Fraction]] = {}
     last: dict[str, Fraction] = {}
     bases: dict[str, Fraction] = {}
@@ -468,6 +470,8 @@ def year_by_its_wages(paychecks: list[dict]) -> dict[str, YearLine]:
             found[code] = YearLine(
                 tax["payer"], line.taxable + fresh, line.tax + fresh * rate, line.slack + CENT / 2
             )
+            if prior and code in prior:
+                rates.setdefault(code, set()).add(Fraction(tax["rate"]))
             if fresh:
                 rates.setdefault(code, set()).add(rate)
                 last[code] = fresh
@@ -476,6 +480,8 @@ def year_by_its_wages(paychecks: list[dict]) -> dict[str, YearLine]:
         one_rate = len(rates.get(code, ())) <= 1
         if not one_rate:
             found[code] = line._replace(slack=MOST_ROUNDING)
+        elif prior and code in prior:
+            found[code] = line._replace(slack=line.slack + CENT)  # what the other payroll rounded
         elif line.taxable and line.taxable == bases[code] and last[code] > 1:
             found[code] = line._replace(tax=to_the_cent(line.tax), slack=ZERO)
     return found
