@@ -310,7 +310,7 @@ async def measure_year_anew(session: AsyncSession, employee: UUID, tax_year: int
     if history is None:
         return
     standing = await read_standing_wages(session, [employee], tax_year)
-    owed = history.measured_by(standing.get(employee, ())).year.owed
+    owed = history.measured_by(standing.get(employee, ()), tax_year).year.owed
     which = {"employee": employee, "tax_year": tax_year, "owed": orjson.dumps(owed).decode()}
     await session.execute(_OWED, which)
 

@@ -83,17 +83,19 @@ class History:
             set_aside_balance=self.set_aside_balance + paycheck.set_aside.amount,
         )
 
-    def without_paycheck(self, negative: PaycheckRecord, standing: Sequence[PaidWages]) -> "History":
+    def without_paycheck(
+        self, negative: PaycheckRecord, standing: Sequence[PaidWages], tax_year: int
+    ) -> "History":
         """Return the history with a paycheck undone by one of ``negative`` amounts; ``standing`` are those left.
 
         What the year owes then is what it would have come to without the paycheck.
         """
-        return self.with_paycheck(negative).measured_by(standing)
+        return self.with_paycheck(negative).measured_by(standing, tax_year)
 
-    def measured_by(self, standing: Sequence[PaidWages]) -> "History":
+    def measured_by(self, standing: Sequence[PaidWages], tax_year: int) -> "History":
         """Return the history with what it owes worked out anew from the paychecks that stand, in their order."""
         before = self.prior.year if self.prior is not None else NO_YEAR
-        owed = owed_after(year_demands(standing, before), self.year_to_date)
+        owed = owed_after(year_demands(standing, before), before, self.year_to_date, tax_year)
         return replace(self, year=replace(self.year, owed=owed))
 
 

@@ -70,7 +70,7 @@ async def reverse_paychecks(
                 period_start=row.period.lower,
                 period_end=row.period.upper - datetime.timedelta(days=1),
                 paycheck=negative,
-                after=before.without_paycheck(negative, left.get(row.employee_id, ())),
+                after=before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year),
                 reverses=row.id,
             )
         )

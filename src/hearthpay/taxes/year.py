@@ -260,10 +260,19 @@ def year_demands(paychecks: Iterable[PaidWages], before: YearSoFar) -> dict[str,
     return demands
 
 
-def owed_after(demands: Mapping[str, Demand], so_far: YearSoFar) -> dict[str, int]:
-    """Return the lines whose wages or tax are not what the year demands, with the cents still to be charged."""
+def owed_after(
+    demands: Mapping[str, Demand], before: YearSoFar, so_far: YearSoFar, tax_year: int
+) -> dict[str, int]:
+    """Return the lines whose wages or tax are not what the year demands, with the cents still to be charged.
+
+    A capped line of which no paycheck stands any more is to come back to what it was ``before`` them all.
+    """
+    expected = dict(demands)
+    for code in capped_lines(rulebook_of(tax_year), so_far.taxable_wages, datetime.date(tax_year, 12, 31)):
+        if code not in expected:
+            expected[code] = Demand(before.taxable_wages.get(code, 0), before.taxes.get(code, 0))
     owed = {}
-    for code, demand in demands.items():
+    for code, demand in expected.items():
         tax = demand.tax - so_far.taxes.get(code, 0)
         if tax or demand.taxable != so_far.taxable_wages.get(code, 0):
             owed[code] = tax
