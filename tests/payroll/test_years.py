@@ -1,5 +1,6 @@
 """Capped taxes follow the wages of the year: after voids, failures, late payrolls and changes of the rate."""
 
+import importlib
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -212,3 +213,19 @@ async def test_the_quarterly_thresholds_taken_for_crossed_are_named_until_they_a
     assert "Federal unemployment (FUTA) 1,000.00" in warning
     assert "unemployment insurance 1,000.00" in warning
     assert told(await texan.run("400")) == []
+
+
+async def test_the_migration_reads_the_subject_wages_from_the_lines(
+    texan: Texan, owner_connection: psycopg.Connection
+):
+    module = importlib.import_module("hearthpay.database.migrations.versions.0014_years_by_subject_wages")
+    first = await texan.run("8000")
+    await texan.run("8000")
+    await texan.void(first)
+    kept = "SELECT employee_id, tax_year, codes, subject_wages FROM year_balances"
+    before = owner_connection.execute(kept).fetchall()
+    owner_connection.execute("UPDATE year_balances SET subject_wages = NULL")
+    fill = module.BALANCES[module.BALANCES.index("UPDATE year_balances") : module.BALANCES.index("GRANT")]
+    owner_connection.execute(fill)
+    assert owner_connection.execute(kept).fetchall() == before
+    assert before[0][3][before[0][2].index("US-FUTA")] == 800_000
