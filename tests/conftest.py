@@ -35,6 +35,7 @@ TABLES = (
     "payroll_estimates",
     "payroll_entries",
     "year_balances",
+    "prior_wages",
     "paycheck_lines",
     "paychecks",
     "payrolls",

@@ -138,6 +138,27 @@ def add_household(
         employee_taxes=6_200,
         employer_taxes=6_200,
     )
+    insert(
+        connection,
+        "prior_wages",
+        **household,
+        id=uuid7(),
+        employee_id=employee_id,
+        tax_year=2026,
+        source="Another payroll",
+        as_of="2026-06-30",
+        gross_pay=100_000,
+        net_pay=93_800,
+        employee_taxes=6_200,
+        employer_taxes=0,
+        lines="[]",
+        codes=["US-SS-EE"],
+        subject_wages=[100_000],
+        taxable_wages=[100_000],
+        amounts=[6_200],
+        warnings="[]",
+        created_at=NOW,
+    )
     insert(connection, "escrow_accounts", **household, employee_id=employee_id, balance=500)
     insert(
         connection,

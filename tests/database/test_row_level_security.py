@@ -175,6 +175,8 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "DELETE FROM payroll_transitions",
         "UPDATE payroll_transitions SET to_status = 'voided'",
         "DELETE FROM year_balances",
+        "DELETE FROM prior_wages",
+        "UPDATE prior_wages SET gross_pay = 0",
         "DELETE FROM escrow_movements",
         "UPDATE escrow_movements SET amount = 1",
         "UPDATE bank_entries SET amount = 1",

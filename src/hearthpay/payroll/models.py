@@ -85,6 +85,7 @@ class PaycheckRow(Base):
     residence_state: Mapped[str]
     reciprocity_certificate: Mapped[str | None]
     warnings: Mapped[list[str]] = mapped_column(JSONB)
+    carried: Mapped[list[Any]] = mapped_column(JSONB)
 
 
 class EntryRow(Base):

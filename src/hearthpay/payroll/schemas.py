@@ -320,6 +320,15 @@ class LineItem:
 
 
 @dataclass(frozen=True, slots=True)
+class CarriedItem:
+    """A tax of earlier wages that net pay did not reach for; the next paycheck charges it."""
+
+    code: str
+    name: str
+    amount: Dollars
+
+
+@dataclass(frozen=True, slots=True)
 class SetAsideItem:
     """What is set aside from this paycheck, and the balance after it."""
 
@@ -355,6 +364,8 @@ class PaycheckItem:
     total_cost: Dollars
     ytd: YearToDateItem
     warnings: list[str]
+    #: What is still owed for earlier wages of the year; absent where nothing is.
+    carried: list[CarriedItem] = field(default_factory=list)
     reciprocity: Reciprocity | None = None
 
 
