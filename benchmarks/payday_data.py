@@ -173,7 +173,7 @@ class _Maker:
                 self.clock,
                 NewEmployer(first_name="Maria", last_name="Lopez", email="maria@example.com", state=state),
             )
-            employee = await create_employee(
+            noted = await create_employee(
                 session,
                 self.actor,
                 self.clock,
@@ -186,6 +186,7 @@ class _Maker:
                     start_date=_HIRED,
                 ),
             )
+            employee = noted.employee
             own, theirs = _account_numbers(number)
             await self._connect(session, employer, None, own)
             await self._connect(session, employer, employee, theirs)

@@ -89,7 +89,7 @@ async def measure(installation: Installation) -> list[Row]:
             NewEmployer(first_name="Maria", last_name="Lopez", email="maria@example.com", state="CA"),
         )
         employees = [
-            await create_employee(session, actor, clock, _new_employee(employer.id, number))
+            (await create_employee(session, actor, clock, _new_employee(employer.id, number))).employee
             for number in range(EMPLOYEES + 1)
         ]
 

@@ -14,7 +14,7 @@ import pytest_asyncio
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES, EmbeddedServer
-from hearthpay.database.migrations import migrate
+from hearthpay.database.migrations import migrate, read
 from hearthpay.database.session import Database
 from tests.database.sealing import service_database
 from tests.held_connections import nobody_waits_holding_a_connection
@@ -104,7 +104,7 @@ async def service_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
 @pytest_asyncio.fixture(scope="session")
 async def owner_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
     """The owner's connections, kept open through the run; tests ask for `owner_database`."""
-    pool = Database(server.owner_url(), role=OWNER_ROLE, pool_size=2)
+    pool = Database(server.owner_url(), role=OWNER_ROLE, seal=read(server.owner_url()).seal, pool_size=2)
     yield pool
     await pool.dispose()
 
@@ -112,7 +112,7 @@ async def owner_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
 @pytest_asyncio.fixture(scope="session")
 async def worker_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
     """The clockwork's connections, kept open through the run; tests ask for `worker_database`."""
-    pool = Database(server.worker_url(), role=ROLES.worker)
+    pool = Database(server.worker_url(), role=ROLES.worker, seal=read(server.owner_url()).seal)
     yield pool
     await pool.dispose()
 

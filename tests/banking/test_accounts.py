@@ -34,6 +34,7 @@ from tests.banking.families import (
     details,
     rows,
 )
+from tests.database.damage import without_triggers
 
 
 async def test_a_real_account_waits_for_its_prenote(
@@ -219,12 +220,13 @@ async def test_a_prenote_that_was_not_accepted_verifies_nothing(
 
 def _send(owner: psycopg.Connection, effective: date) -> None:
     """As `build_file` leaves an entry."""
-    owner.execute(
-        "INSERT INTO bank_files (id, name, cut_off, status, entries, debit_total, credit_total, sha256, "
-        "sealed_content, nonce, key_id, created_at) "
-        "VALUES (new_id(), 'f', '2026-11-20', 'built', 1, 0, 0, %s, '', %s, 'k', now())",
-        (b"\0" * 32, b"\0" * 12),
-    )
+    with without_triggers(owner):
+        owner.execute(
+            "INSERT INTO bank_files (id, name, cut_off, status, entries, debit_total, credit_total, sha256, "
+            "sealed_content, nonce, key_id, created_at) "
+            "VALUES (new_id(), 'f', '2026-11-20', 'built', 1, 0, 0, %s, '', %s, 'k', now())",
+            (b"\0" * 32, b"\0" * 12),
+        )
     owner.execute(
         "UPDATE bank_entries SET status = 'sent', effective_date = %s, trace_number = '121042880000001', "
         "file_id = (SELECT id FROM bank_files)",

@@ -117,6 +117,24 @@ def _reinstate_employee(step: Step, worlds: list[World]) -> Request:
     return Request("POST", f"/employees/{identity}/reinstate", frozenset({step.thing}), body=body)
 
 
+def _enter_prior_wages(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employees", step.thing)
+    line = {"code": "US-SS-EE", "subject_wages": 100, "taxable_wages": 100, "amount": 6.2}
+    body = {
+        "tax_year": 2026,
+        "source": _NAMES[step.variant],
+        "as_of": "2026-06-30",
+        "gross_pay": 100,
+        "lines": [line],
+    }
+    return Request("POST", f"/employees/{identity}/prior-wages", frozenset({step.thing}), body=body)
+
+
+def _list_prior_wages(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employees", step.thing)
+    return Request("GET", f"/employees/{identity}/prior-wages", frozenset({step.thing}))
+
+
 def _invite_employee(step: Step, worlds: list[World]) -> Request:
     identity = _id(step, worlds, "employees", step.thing)
     body = {"type": "tax_info", "send_email": step.variant == 2}
@@ -172,6 +190,8 @@ ACTIONS: Final[dict[str, Action]] = {
     "updateEmployee": _update_employee,
     "terminateEmployee": _terminate_employee,
     "reinstateEmployee": _reinstate_employee,
+    "enterPriorWages": _enter_prior_wages,
+    "listPriorWages": _list_prior_wages,
     "inviteEmployee": _invite_employee,
     "previewPayroll": _preview_payroll,
     "runPayroll": _run_payroll,

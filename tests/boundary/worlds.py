@@ -211,10 +211,13 @@ def _cursor_of(identity: str) -> str:
 
 
 def fingerprint(owner: psycopg.Connection) -> Fingerprint:
-    """For each world, every table with the number of its rows and a checksum over all that stands in them."""
+    """For each world, every table with the number of its rows and a checksum over all that stands in them.
+
+    When a key was last used changes with its use, and says nothing of a world.
+    """
     parts = [
         f"SELECT '{table}' AS name, {_ORGANIZATION} AS organization, {_MODE} AS mode, r::text AS content "
-        f"FROM (SELECT to_jsonb(t) AS r FROM {table} t) AS rows"
+        f"FROM (SELECT to_jsonb(t) - 'last_used_at' AS r FROM {table} t) AS rows"
         for (table,) in owner.execute(_TABLES).fetchall()
     ]
     rows = owner.execute(
@@ -247,7 +250,7 @@ def learn_ids(worlds: Iterable[World], owner: psycopg.Connection) -> None:
     ).fetchall()
     parts = [
         f"SELECT '{table}' AS name, {_ORGANIZATION} AS organization, {_MODE} AS mode, r->>'id' AS id "
-        f"FROM (SELECT to_jsonb(t) AS r FROM {table} t) AS rows"
+        f"FROM (SELECT to_jsonb(t) - 'last_used_at' AS r FROM {table} t) AS rows"
         for (table,) in tables
     ]
     by_bucket = {world.bucket: world for world in worlds}

@@ -15,6 +15,7 @@ from hearthpay.database.migrations import migrate
 from tests.banking.families import Family, add_family
 from tests.cli.test_calculate import hearthpay
 from tests.conftest import plain_url
+from tests.database.damage import without_triggers
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +102,10 @@ def test_files_and_reconciliation(running: EmbeddedServer, families: list[Family
     where = ("--data-dir", str(running.data_dir))
     clean = hearthpay("bank", "reconcile", *where)
     assert (clean.returncode, clean.stdout.decode().strip()[:7]) == (0, "0 files"), clean.stderr
-    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+    with (
+        psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection,
+        without_triggers(connection),
+    ):
         connection.execute(
             "INSERT INTO bank_files VALUES (%s, 'hearthpay-20261120.ach', '2026-11-20', 'built', 3, 123456, 5, %s, "
             "'', %s, 'lost', now())",

@@ -19,7 +19,7 @@ import httpx
 import psycopg
 import pytest
 
-from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
 from tests.conftest import plain_url
 from tests.mail.servers import Postbox, in_a_thread, mail_server, silent_server
 from tests.server.test_serve import Service
@@ -145,6 +145,8 @@ def test_a_mail_server_that_hangs_holds_up_nobody(data_dir: Path, monkeypatch: p
             await living
         return told, seconds, probes
 
+    # However many of one account are worked on: what is tried here is the wait for the mail server.
+    monkeypatch.setenv("HEARTHPAY_REQUESTS_AT_ONCE", "64")
     with in_a_thread(silent_server()) as url:
         settings(monkeypatch, url)
         service = Service(data_dir)
@@ -329,7 +331,7 @@ async def _readable(data_dir: Path) -> dict[str, str]:
 
     embedded = EmbeddedServer(data_dir)
     embedded.start()
-    database = Database(embedded.owner_url(), pool_size=1)
+    database = Database(embedded.owner_url(), role=OWNER_ROLE, pool_size=1)
     ring = open_key_file(data_dir / "vault.keys")
     found: dict[str, str] = {}
     try:

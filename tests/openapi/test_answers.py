@@ -76,7 +76,18 @@ async def test_every_success_is_documented_to_the_last_field(
     employee = f"/api/v1/employees/{rosa}"
     await client.patch(employee, json={"pay_rate": 30.25}, headers=caller.headers())
     await caller.post(f"/employees/{rosa}/invite", {"type": "tax_info"})
+    line = {"code": "US-SS-EE", "subject_wages": 1000, "taxable_wages": 1000, "amount": 62}
+    prior = {
+        "tax_year": 2026,
+        "source": "Another payroll",
+        "as_of": "2026-06-30",
+        "gross_pay": 1000,
+        "lines": [line],
+    }
+    await caller.post(f"/employees/{rosa}/prior-wages", prior)
+    await caller.get(f"/employees/{rosa}/prior-wages")
     await caller.post(f"/employees/{rosa}/terminate", {"end_date": "2026-11-20"})
+    await caller.post(f"/employees/{rosa}/reinstate", {})
     sandbox = (await account.test.post("/employers", MARIA)).json()["data"]["id"]
     await account.test.post("/employees", ROSA)
     for query in ({"reset": "true"}, {}):
@@ -127,6 +138,10 @@ async def test_every_refusal_is_documented_with_its_code(
         ("PATCH", f"/employees/{NOBODY}"),
         ("POST", f"/employees/{rosa}/terminate"),
         ("POST", f"/employees/{NOBODY}/terminate"),
+        ("POST", f"/employees/{NOBODY}/reinstate"),
+        ("POST", f"/employees/{rosa}/prior-wages"),
+        ("POST", f"/employees/{NOBODY}/prior-wages"),
+        ("GET", f"/employees/{NOBODY}/prior-wages"),
         ("POST", f"/employees/{rosa}/invite"),
         ("POST", f"/employees/{NOBODY}/invite"),
         ("POST", f"/payroll/{NOBODY}/void"),

@@ -52,9 +52,11 @@ def review_prior_wages(
     told: dict[str, PriorLine] = {}
     for position, line in enumerate(lines):
         if line.code not in known:
-            raise TaxInputError(f"lines[{position}].code", f"{line.code} is not a line of {as_of.year}")
+            raise TaxInputError(
+                f"lines[{position}].code", f"is not a line of {as_of.year}: `hearthpay coverage` lists them"
+            )
         if line.code in told:
-            raise TaxInputError(f"lines[{position}].code", f"{line.code} is there twice")
+            raise TaxInputError(f"lines[{position}].code", "is there twice")
         told[line.code] = line
 
     differences: list[str] = []
