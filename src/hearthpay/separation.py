@@ -113,6 +113,13 @@ class WebUser:
 
 def lesser_user(embedded: EmbeddedServer | None, environment: Mapping[str, str]) -> WebUser:
     """The user for the web process, once all that he needs is his to reach. Root only. Raises StaysRootError."""
+    try:
+        return _lesser_user(embedded, environment)
+    except OSError as error:  # a container may take root's right to be somebody else
+        raise StaysRootError(f"root may not become the user {WEB_ACCOUNT} here: {error.strerror}") from error
+
+
+def _lesser_user(embedded: EmbeddedServer | None, environment: Mapping[str, str]) -> WebUser:
     if sys.platform != "linux":
         raise StaysRootError("only Linux is supported: start the service as an ordinary user")
     entry = web_user()
