@@ -367,7 +367,7 @@ def _vault_rows(
         numbers: tuple[tuple[NumberKind, str], ...] = (("bank_routing", ROUTING), ("bank_account", account))
         for kind, digits in numbers:
             number = parse_number(kind, digits)
-            sealed = seal(ring, owner, number)
+            sealed = seal(ring.newest, owner, number)
             yield (
                 organization_id,
                 household.employer_id,

@@ -17,6 +17,7 @@ from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES, EmbeddedSer
 from hearthpay.database.migrations import migrate
 from hearthpay.database.session import Database
 from tests.database.sealing import service_database
+from tests.held_connections import nobody_waits_holding_a_connection
 
 # Children before their parents.
 TABLES = (
@@ -24,6 +25,7 @@ TABLES = (
     "idempotency_keys",
     "vault",
     "invitations",
+    "mail_outbox",
     "bank_entries",
     "ach_authorizations",
     "bank_accounts",
@@ -33,6 +35,7 @@ TABLES = (
     "payroll_estimates",
     "payroll_entries",
     "year_balances",
+    "prior_wages",
     "paycheck_lines",
     "paychecks",
     "payrolls",
@@ -44,10 +47,17 @@ TABLES = (
 )
 
 # What belongs to the installation and to no tenant: the service's role has no right to any of it.
-INSTALLATION_TABLES = ("bank_files", "bank_trace_numbers", "bank_intake", "restorations")
+INSTALLATION_TABLES = ("bank_files", "bank_trace_numbers", "bank_intake", "restorations", "vault_keys")
 
 # What the migrations themselves wrote, and no test empties.
 OWN_TABLES = ("installation", "alembic_version")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def connections_are_not_held() -> Iterator[None]:
+    """In no test does anybody wait for another server within a transaction."""
+    with nobody_waits_holding_a_connection():
+        yield
 
 
 @pytest.fixture

@@ -23,22 +23,26 @@ from hearthpay.database.session import Database
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
 from hearthpay.http import errors, metrics, runtime
+from hearthpay.http.attempts import FailedAttempts
 from hearthpay.http.deadlines import Deadlines
-from hearthpay.http.docs_page import PLAN_KEY, SCOPE_KEY, docs_page
+from hearthpay.http.docs_page import PLAN_KEY, SCOPE_KEY, docs_page, openapi_document
 from hearthpay.http.envelope import answer
+from hearthpay.http.fair_share import USUAL_SHARE, FairShare
 from hearthpay.http.gate import Gate
 from hearthpay.http.key_lookup import KeyLookup
 from hearthpay.http.plans import required_plan
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.routing import Endpoint
 from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
+from hearthpay.payroll.prior_routes import router as prior_wages
 from hearthpay.payroll.routes import calculator_router as calculator
 from hearthpay.payroll.routes import payroll_router as payroll
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.portal import router as portal
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (calculator, payroll, employers, employees, banking)
+ROUTERS: Final[tuple[APIRouter, ...]] = (calculator, payroll, employers, employees, prior_wages, banking)
 """The feature packages' routes, in the order of the documentation."""
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
@@ -111,18 +115,22 @@ def create_app(
     rate_limits: RateLimits | None = None,
     ring: KeyRing | None = None,
     mailer: Mailer | None = None,
+    mail_limits: MailLimits = USUAL_LIMITS,
     direct_deposit: bool = False,
+    requests_at_once: int = USUAL_SHARE,
 ) -> FastAPI:
     """The application over an open database; `public_url` is its address as its clients see it.
 
     Without a `metrics_token` there is no `/metrics`; without `rate_limits` requests are counted in this process alone;
-    without a `ring` the portal takes no numbers; without a `mailer` no email is sent. `direct_deposit` tells whether
-    a bank is configured that real households' payrolls can go through.
+    without a `ring` the portal takes no numbers and nobody is invited; without a `mailer` no email is sent, and with
+    one no more in a day than `mail_limits` allow. `direct_deposit` tells whether a bank is configured that real
+    households' payrolls can go through; `requests_at_once` are worked on for one organization.
     """
     app = Application(
         title="Hearthpay",
         version=__version__,
         description=_DESCRIPTION,
+        openapi_url=None,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -130,7 +138,19 @@ def create_app(
     )
     keys = KeyLookup(database, clock)
     counting = rate_limits or RateLimits(clock)
-    parts = Runtime(database, clock, keys, counting, public_url, ring, mailer, direct_deposit)
+    parts = Runtime(
+        database=database,
+        clock=clock,
+        keys=keys,
+        rate_limits=counting,
+        attempts=FailedAttempts(clock),
+        fair_share=FairShare(requests_at_once),
+        public_url=public_url,
+        ring=ring,
+        mailer=mailer,
+        mail_limits=mail_limits,
+        direct_deposit=direct_deposit,
+    )
     runtime.install(app, parts)
     errors.install(app)
     counted = metrics.Metrics()
@@ -138,7 +158,8 @@ def create_app(
     app.add_middleware(Gate, metrics=counted, deadlines=deadlines)
     app.add_api_route("/healthz", healthz, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)
-    app.add_api_route("/docs", docs, include_in_schema=False)
+    app.add_api_route("/openapi.json", openapi_document(app.openapi), include_in_schema=False)
+    app.add_api_route("/docs", docs_page(app.openapi), include_in_schema=False)
     for router in ROUTERS:
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
@@ -158,8 +179,3 @@ async def readyz(request: Request) -> Response:
     except TimeoutError as error:
         raise DatabaseUnavailable("the database did not answer the readiness probe in time") from error
     return answer(request, {"status": "ready"})
-
-
-async def docs(request: Request) -> Response:
-    """The documentation, as a page."""
-    return docs_page(request.app.openapi())

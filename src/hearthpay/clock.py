@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
 BUSINESS_TIME = ZoneInfo("America/New_York")
 """Payroll deadlines and the Federal Reserve's banking days are kept in US Eastern time."""
+
+
+def end_of_day(day: date) -> datetime:
+    """The instant at which a business day ends and the next begins, in UTC. Raises OverflowError for the last day."""
+    following = day + timedelta(days=1)
+    return datetime.combine(following, time.min, BUSINESS_TIME).astimezone(UTC)
 
 
 class Clock(Protocol):

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 import orjson
 import structlog
 
+from hearthpay.database.sealing_keys import require_keys_for
 from hearthpay.database.startup import OpenedDatabase
 from hearthpay.database.supervisor import Supervisor
 from hearthpay.http.request_log import describe_failure
@@ -103,6 +104,12 @@ async def supervised(opened: OpenedDatabase) -> AsyncIterator[None]:
         yield
 
 
-def key_ring_of(opened: OpenedDatabase) -> KeyRing:
-    """The vault's keys, of the environment or beside the embedded database; raises KeyRingError."""
-    return load_key_ring(None if opened.embedded is None else opened.embedded.data_dir, os.environ)
+async def key_ring_of(opened: OpenedDatabase) -> KeyRing:
+    """The vault's keys, of the environment or beside the embedded database.
+
+    Raises KeyRingError, also where they are not the keys that this database is encrypted with.
+    """
+    ring = load_key_ring(None if opened.embedded is None else opened.embedded.data_dir, os.environ)
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        await require_keys_for(session, ring)
+    return ring

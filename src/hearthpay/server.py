@@ -23,8 +23,17 @@ from hearthpay.clock import Clock, SystemClock
 from hearthpay.database.session import Database
 from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
 from hearthpay.http.deadlines import Deadlines
-from hearthpay.http.metrics import TOKEN_VARIABLE
+from hearthpay.http.door import (
+    ConnectionLimits,
+    Door,
+    connection_limits,
+    queue_within,
+    raise_descriptor_limit,
+)
+from hearthpay.http.fair_share import share_of
+from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
 from hearthpay.http.rate_limit import RateLimits, rate_limits
+from hearthpay.mail.limits import MailLimits, MailLimitsError, mail_limits
 from hearthpay.mail.mailer import SERVER_VARIABLE, Mailer, MailSettingsError, load_mailer
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -49,25 +58,25 @@ class WebServer(uvicorn.Server):
         yield
 
 
-def listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int, backlog: int = 2_048) -> socket.socket:
     """Open the listening socket; raises `OSError` where the address is taken.
 
     Its connections send at once: head and body of an answer are two writes, and a connection that is kept alive
     would otherwise wait some forty milliseconds between them for the client's acknowledgement.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.create_server((host, port), family=family, backlog=2048)
+    listener = socket.create_server((host, port), family=family, backlog=backlog)
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 
 
-def _connections(deadlines: Deadlines) -> type[asyncio.Protocol] | str:
-    """What speaks HTTP: with deadlines, save on Windows, where the parser does not exist."""
+def _connections(deadlines: Deadlines, door: Door) -> type[asyncio.Protocol] | str:
+    """What speaks HTTP: with deadlines and a door, save on Windows, where the parser does not exist."""
     if sys.platform == "win32":
         return "auto"
     from hearthpay.http.connection import timed_by
 
-    return timed_by(deadlines)
+    return timed_by(deadlines, door)
 
 
 @asynccontextmanager
@@ -76,14 +85,15 @@ async def running(
     host: str,
     port: int,
     deadlines: Deadlines = Deadlines(),  # noqa: B008 - frozen
+    connections: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - frozen
 ) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
     """Serve ``app`` for the length of the block: yields its URL and the task that serves.
 
-    Port 0 takes a free one. Connections keep `deadlines`; the app's gate has been given its own. Raises `OSError`
-    where the address is taken.
+    Port 0 takes a free one. Connections keep `deadlines` and `connections`; the app's gate has been given its own.
+    Raises `OSError` where the address is taken.
     """
-    with listen(host, port) as listener:
-        async with serving(app, listener, host, deadlines) as served:
+    with listen(host, port, queue_within(raise_descriptor_limit())) as listener:
+        async with serving(app, listener, host, deadlines, connections) as served:
             yield served
 
 
@@ -93,12 +103,17 @@ async def serving(
     listener: socket.socket,
     host: str,
     deadlines: Deadlines = Deadlines(),  # noqa: B008 - frozen
+    connections: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - frozen
 ) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
     """As `running`, on a socket that listens already, opened for `host`."""
+    descriptors = raise_descriptor_limit()
+    door = Door(connections, descriptors=descriptors, read_within=deadlines.reading, metrics=metrics_of(app))
     config = uvicorn.Config(
         app,
-        http=_connections(deadlines),
+        http=_connections(deadlines, door),
         ws="none",
+        backlog=queue_within(descriptors),
+        forwarded_allow_ips=[str(network) for network in connections.proxies],
         log_config=None,
         access_log=False,
         server_header=False,
@@ -146,7 +161,10 @@ class WebSettings:
     counted: RateLimits
     public_url: str | None
     mailer: Mailer | None
+    mail_limits: MailLimits
     metrics_token: str | None
+    connections: ConnectionLimits
+    requests_at_once: int
 
     @classmethod
     def of(cls, environment: Mapping[str, str], clock: Clock) -> Self:
@@ -155,15 +173,18 @@ class WebSettings:
             return cls(
                 rate_limits(clock, environment.get("RATE_LIMIT_URL") or None),
                 public_url_of(environment),
-                load_mailer(environment, clock),
+                load_mailer(environment),
+                mail_limits(environment),
                 environment.get(TOKEN_VARIABLE),
+                connection_limits(environment),
+                share_of(environment),
             )
-        except (ValueError, MailSettingsError) as error:
+        except (ValueError, MailSettingsError, MailLimitsError) as error:
             raise WebSettingsError(str(error)) from None
 
     def app(self, database: Database, clock: Clock, ring: KeyRing, *, direct_deposit: bool) -> FastAPI:
         """The application under these settings."""
-        return create_app(
+        app = create_app(
             database,
             clock,
             public_url=self.public_url,
@@ -171,8 +192,12 @@ class WebSettings:
             rate_limits=self.counted,
             ring=ring,
             mailer=self.mailer,
+            mail_limits=self.mail_limits,
             direct_deposit=direct_deposit,
+            requests_at_once=self.requests_at_once,
         )
+        app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
+        return app
 
 
 def stop_signal() -> asyncio.Event:
@@ -214,7 +239,7 @@ async def serve(
     print("Starting the database …", flush=True)  # noqa: T201
     async with open_database(data_dir, addresses) as opened, supervised(opened):
         try:
-            ring = key_ring_of(opened)
+            ring = await key_ring_of(opened)
         except KeyRingError as error:
             raise SystemExit(f"hearthpay: {error}") from None
         user = await asyncio.to_thread(_lesser_user, opened) if separable else None
@@ -223,14 +248,17 @@ async def serve(
         try:
             if user is None:
                 app = settings.app(opened.database, clock, ring, direct_deposit=direct_deposit)
-                async with worker, running(app, host, port) as (address, served):
+                async with (
+                    worker,
+                    running(app, host, port, connections=settings.connections) as (address, served),
+                ):
                     announce(address)
                     await either(stopping, served)
                     print("Stopping …", flush=True)  # noqa: T201
                 return
             await opened.database.dispose()  # the web process has connections of its own
             async with worker, AsyncExitStack() as stack:
-                with listen(host, port) as listener:
+                with listen(host, port, queue_within(raise_descriptor_limit())) as listener:
                     order = user.order(opened, listener, host, direct_deposit=direct_deposit)
                     process = await stack.enter_async_context(web_process(order, GRACE_SECONDS + 5))
                 await either(stopping, asyncio.create_task(process.wait()))

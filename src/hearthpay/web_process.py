@@ -41,13 +41,15 @@ async def _serve(order: WebOrder) -> None:
     clock = SystemClock()
     database = Database(order.database_url, role=order.role, seal=TenantSeal(bytes.fromhex(order.seal)))
     try:
-        app = WebSettings.of(os.environ, clock).app(
-            database, clock, _key_ring(order), direct_deposit=order.direct_deposit
-        )
+        settings = WebSettings.of(os.environ, clock)
+        app = settings.app(database, clock, _key_ring(order), direct_deposit=order.direct_deposit)
         async with database.transaction(None):
             pass  # the one thing that this user may lack and root's process cannot see
         with socket.socket(fileno=order.listener) as listener:
-            async with serving(app, listener, order.host) as (address, task):
+            async with serving(app, listener, order.host, connections=settings.connections) as (
+                address,
+                task,
+            ):
                 announce(address)
                 await either(stopping, task)
     except (WebSettingsError, KeyRingError) as error:

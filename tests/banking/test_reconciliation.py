@@ -125,7 +125,7 @@ async def test_a_tampered_file_is_found_line_and_all(world: World) -> None:
     _, first, _ = await week(world)
     content = world.content(first).replace(b"0000093800", b"0000093801", 1)
     assert first.id is not None
-    sealed = seal_file(world.ring, first.id, first.name, content)
+    sealed = seal_file(world.ring.newest, first.id, first.name, content)
     world.owner.execute(
         "UPDATE bank_files SET sealed_content = %s, nonce = %s, key_id = %s WHERE id = %s",
         (sealed.ciphertext, sealed.nonce, sealed.key_id, first.id),

@@ -150,9 +150,33 @@ def _terminate_employee(world: World) -> Asked:
     return Asked({"end_date": "2026-11-20"})
 
 
+@_case("reinstateEmployee")
+def _reinstate_employee(world: World) -> Asked:
+    return Asked({})
+
+
 @_case("inviteEmployee")
 def _invite_employee(world: World) -> Asked:
     return Asked({"type": "tax_info", "send_email": False})
+
+
+@_case("enterPriorWages")
+def _enter_prior_wages(world: World) -> Asked:
+    line = {"code": "US-SS-EE", "subject_wages": 1001.5, "taxable_wages": 1001.5, "amount": 62.09}
+    return Asked(
+        {
+            "tax_year": 2026,
+            "source": "Another payroll",
+            "as_of": "2026-06-30",
+            "gross_pay": 1001.5,
+            "lines": [line],
+        }
+    )
+
+
+@_case("listPriorWages")
+def _list_prior_wages(world: World) -> Asked:
+    return Asked()
 
 
 @_case("previewPayroll")

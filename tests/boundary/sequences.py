@@ -111,6 +111,12 @@ def _terminate_employee(step: Step, worlds: list[World]) -> Request:
     return Request("POST", f"/employees/{identity}/terminate", frozenset({step.thing}), body=body)
 
 
+def _reinstate_employee(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employees", step.thing)
+    body = {"start_date": "2026-12-07"} if step.variant == 2 else {}
+    return Request("POST", f"/employees/{identity}/reinstate", frozenset({step.thing}), body=body)
+
+
 def _invite_employee(step: Step, worlds: list[World]) -> Request:
     identity = _id(step, worlds, "employees", step.thing)
     body = {"type": "tax_info", "send_email": step.variant == 2}
@@ -165,6 +171,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "createEmployee": _create_employee,
     "updateEmployee": _update_employee,
     "terminateEmployee": _terminate_employee,
+    "reinstateEmployee": _reinstate_employee,
     "inviteEmployee": _invite_employee,
     "previewPayroll": _preview_payroll,
     "runPayroll": _run_payroll,

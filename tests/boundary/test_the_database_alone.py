@@ -22,7 +22,16 @@ from tests.database.household import Household, add_household, add_organization
 from tests.database.sealing import enter, seal_of
 
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
-_SEE_MORE: Final = {"authenticate_api_key", "clear_sandbox_household", "current_tenant", "find_invitation"}
+_SEE_MORE: Final = {
+    "authenticate_api_key",
+    "clear_sandbox_household",
+    "current_tenant",
+    "find_invitation",
+    "mails_since",
+    "note_api_key_use",
+    "refuse_replaced_key",
+    "vault_key_for_writing",
+}
 
 
 @pytest.fixture
@@ -162,15 +171,24 @@ def test_functions_that_see_more_are_known_and_closed(owner_connection: psycopg.
 def test_functions_that_see_more_tell_nothing_without_the_secret(
     owner_connection: psycopg.Connection, service: psycopg.Connection, households: list[Household]
 ) -> None:
+    owner_connection.execute("INSERT INTO vault_keys (id, status) VALUES ('k', 'current')")
     before = fingerprint(owner_connection)
     for own in (None, *households):
         if own is not None:
             _enter(service, own)
+        # A key is no tenant's; its id is all that is told, and nobody's offer replaces it.
+        writing = service.execute("SELECT * FROM vault_key_for_writing('mine', %s)", (b"\x00" * 16,))
+        assert writing.fetchall() == [("k", None)]
         for guess in (b"", b"\x00" * 32, None):
             assert service.execute("SELECT * FROM authenticate_api_key(%s)", (guess,)).rowcount == 0
             assert service.execute("SELECT * FROM find_invitation(%s)", (guess,)).rowcount == 0
         for other in households:
             if other is not own:
+                counted = service.execute(
+                    "SELECT of_household, of_employee FROM mails_since(%s, %s, '2000-01-01')",
+                    (other.employer_id, other.employee_id),
+                )
+                assert counted.fetchall() == [(0, 0)]
                 for keep in (True, False):
                     cleared = service.execute(
                         "SELECT * FROM clear_sandbox_household(%s, %s)", (other.employer_id, keep)
@@ -180,6 +198,7 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
             cleared = service.execute("SELECT * FROM clear_sandbox_household(%s, true)", (own.employer_id,))
             assert cleared.rowcount == 0
     assert fingerprint(owner_connection) == before
+    owner_connection.execute("DELETE FROM vault_keys")
 
 
 def test_the_service_can_make_nothing_of_its_own(service: psycopg.Connection) -> None:

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from tests.boundary.sequences import ACTIONS, Conversation, Step, conversations
 from tests.boundary.test_cross_tenant import AT_RANDOM, fresh_worlds
 from tests.boundary.where_less import ALL_IDS, TENANT_COLUMNS, Forgetting, forgetting_where
@@ -24,8 +25,8 @@ from tests.http.api import BASE_URL, NewAccount, data
 #: What reads first; what adds to the rows that there are, or takes them away, last.
 ONCE_EACH: Final = (
     *("calculate", "listEmployers", "listEmployees", "listPayrolls", "getPayroll", "getDirectDepositStatus"),
-    *("previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee", "createEmployee"),
-    *("terminateEmployee", "createEmployer", "deleteEmployer"),
+    *("previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
+    *("reinstateEmployee", "createEmployee", "terminateEmployee", "createEmployer", "deleteEmployer"),
 )
 
 WORSE = pytest.mark.parametrize("columns", [TENANT_COLUMNS, ALL_IDS], ids=["tenant columns", "all ids"])
@@ -34,7 +35,9 @@ WORSE = pytest.mark.parametrize("columns", [TENANT_COLUMNS, ALL_IDS], ids=["tena
 @pytest.fixture
 async def unguarded(owner_database: Database, clock: FixedClock) -> AsyncIterator[httpx.AsyncClient]:
     """A client of the same application over the owner's connections, whom no policy binds."""
-    transport = httpx.ASGITransport(create_app(owner_database, clock))
+    transport = httpx.ASGITransport(
+        create_app(owner_database, clock, ring=KeyRing((EncryptionKey.generate(),)))
+    )
     async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
         yield client
 

@@ -141,6 +141,9 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
     )
     person = await caller.post("/employees", {**world.person("Ana"), "employer_id": world.employer_id})
     world.employee_id = data(person, 201)["id"]
+    line = {"code": "US-MED-EE", "subject_wages": 0, "taxable_wages": 0, "amount": 0}
+    prior = {"tax_year": 2025, "source": world.word, "as_of": "2025-12-31", "gross_pay": 0, "lines": [line]}
+    data(await caller.post(f"/employees/{world.employee_id}/prior-wages", prior), 201)
     owner.execute(
         "INSERT INTO vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, "
         "nonce, key_id, last_four) SELECT new_id(), organization_id, employer_id, sandbox, 'employee', id, 'ssn', %s, "

@@ -109,7 +109,7 @@ def add_household(
         kind="ssn",
         ciphertext=b"\x00" * 25,
         nonce=b"\x00" * 12,
-        key_id="k",
+        key_id=current_key(connection),
         last_four="0000",
     )
     add_entry(connection, household, payroll_id, employee_id)
@@ -137,6 +137,27 @@ def add_household(
         net_pay=93_800,
         employee_taxes=6_200,
         employer_taxes=6_200,
+    )
+    insert(
+        connection,
+        "prior_wages",
+        **household,
+        id=uuid7(),
+        employee_id=employee_id,
+        tax_year=2026,
+        source="Another payroll",
+        as_of="2026-06-30",
+        gross_pay=100_000,
+        net_pay=93_800,
+        employee_taxes=6_200,
+        employer_taxes=0,
+        lines="[]",
+        codes=["US-SS-EE"],
+        subject_wages=[100_000],
+        taxable_wages=[100_000],
+        amounts=[6_200],
+        warnings="[]",
+        created_at=NOW,
     )
     insert(connection, "escrow_accounts", **household, employee_id=employee_id, balance=500)
     insert(
@@ -190,10 +211,24 @@ def add_household(
         created_at=NOW,
         updated_at=NOW,
     )
+    mail_id = insert(
+        connection,
+        "mail_outbox",
+        **household,
+        id=uuid7(),
+        employee_id=employee_id,
+        kind="invitation",
+        status="withheld" if sandbox else "sent",
+        created_at=NOW,
+        expires_at=NOW + timedelta(days=7),
+        due_at=NOW,
+        finished_at=NOW,
+    )
     insert(
         connection,
         "invitations",
         **household,
+        mail_id=mail_id,
         employee_id=employee_id,
         type="tax_info",
         token_hash=employee_id.bytes * 2,
@@ -215,6 +250,12 @@ def add_household(
         last_four="abcd",
     )
     return Household(organization_id, employer_id, sandbox, employee_id, payroll_id, paycheck_id, key_hash)
+
+
+def current_key(connection: psycopg.Connection) -> str:
+    """The id of the key that encrypts; of some key where nothing was encrypted yet."""
+    row = connection.execute("SELECT id FROM vault_keys WHERE status = 'current'").fetchone()
+    return "k" if row is None else row[0]
 
 
 def add_employee(connection: psycopg.Connection, household: dict[str, Any]) -> UUID:

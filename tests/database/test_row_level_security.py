@@ -175,6 +175,8 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "DELETE FROM payroll_transitions",
         "UPDATE payroll_transitions SET to_status = 'voided'",
         "DELETE FROM year_balances",
+        "DELETE FROM prior_wages",
+        "UPDATE prior_wages SET gross_pay = 0",
         "DELETE FROM escrow_movements",
         "UPDATE escrow_movements SET amount = 1",
         "UPDATE bank_entries SET amount = 1",
@@ -235,7 +237,10 @@ def test_a_key_is_found_before_its_tenant_is_known(
 ) -> None:
     found = service.execute("SELECT * FROM authenticate_api_key(%s)", (smiths.key_hash,)).fetchall()
     assert [row[1:] for row in found] == [
-        (smiths.organization_id, smiths.employer_id, "live", ["payroll"], False, "professional", {})
+        (
+            *(smiths.organization_id, smiths.employer_id, "live", ["payroll"], False, "professional", {}),
+            *(None, False, None),
+        )
     ]
     assert service.execute("SELECT FROM authenticate_api_key(%s)", (b"\x00" * 32,)).rowcount == 0
     owner.execute("UPDATE api_keys SET revoked_at = now() WHERE key_hash = %s", (smiths.key_hash,))

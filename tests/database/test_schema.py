@@ -117,6 +117,8 @@ def test_a_uuid_and_its_address_are_the_same_bits(
         "UPDATE bank_entries SET settle_on = send_on",
         "UPDATE escrow_movements SET amount = -500",
         "UPDATE year_balances SET codes = '{}'",
+        "UPDATE prior_wages SET codes = '{}'",
+        "UPDATE prior_wages SET as_of = '2025-12-31'",
         "UPDATE paychecks SET payment_method = 'gold'",
         "UPDATE employees SET end_date = start_date - 1",
         "UPDATE employees SET pay_rate_cents = -1",

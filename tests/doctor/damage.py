@@ -6,7 +6,10 @@ STANDING = "reverses IS NULL AND id NOT IN (SELECT reverses FROM paychecks WHERE
 PAID_BY_CHECK = (
     "(SELECT id FROM payrolls WHERE status = 'completed' AND NOT direct_deposit ORDER BY id LIMIT 1)"
 )
-ONE_STANDING = f"(SELECT id FROM paychecks WHERE {STANDING} AND payroll_id = {PAID_BY_CHECK} LIMIT 1)"
+ONE_STANDING = (
+    f"(SELECT id FROM paychecks WHERE {STANDING} AND payroll_id = {PAID_BY_CHECK} ORDER BY position LIMIT 1)"
+)
+UNCAPPED = "array_position(codes, 'CA-SDI-EE')"
 ONE_REVERSING = "(SELECT id FROM paychecks WHERE reverses IS NOT NULL AND set_aside = 0 ORDER BY id LIMIT 1)"
 ON_PAPER = "payment_method = 'check'"
 LATEST = "(SELECT id FROM paychecks ORDER BY id DESC LIMIT 1)"
@@ -81,8 +84,14 @@ DAMAGE = {
         ),
     ],
     "reversals": [
-        (f"UPDATE paycheck_lines SET {change} WHERE paycheck_id = {ONE_REVERSING} AND code = 'US-SS-EE'",)
-        for change in ("subject_wages = subject_wages - 1", "position = 99")
+        (
+            f"UPDATE paycheck_lines SET subject_wages = subject_wages - 1 WHERE paycheck_id = {ONE_REVERSING} AND code = 'CA-SDI-EE'",
+            f"UPDATE year_balances SET subject_wages[{UNCAPPED}] = subject_wages[{UNCAPPED}] - 1 "
+            f"WHERE employee_id = (SELECT employee_id FROM paychecks WHERE id = {ONE_REVERSING})",
+        ),
+        (
+            f"UPDATE paycheck_lines SET position = 99 WHERE paycheck_id = {ONE_REVERSING} AND code = 'US-SS-EE'",
+        ),
     ]
     + [
         (f"UPDATE paychecks SET {change} WHERE id = {ONE_REVERSING}",)
@@ -105,9 +114,22 @@ DAMAGE = {
         for name in ("gross_pay", "net_pay", "employee_taxes", "employer_taxes")
     ],
     "year_lines": [
-        ("UPDATE year_balances SET amounts[1] = amounts[1] + 1",),
+        (f"UPDATE year_balances SET amounts[{UNCAPPED}] = amounts[{UNCAPPED}] + 1",),
         ("UPDATE year_balances SET taxable_wages[2] = taxable_wages[2] - 1",),
+        (f"UPDATE year_balances SET subject_wages[{UNCAPPED}] = subject_wages[{UNCAPPED}] + 1",),
         ("UPDATE year_balances SET codes[1] = 'XX-NO'",),
+    ],
+    "year_caps": [
+        (
+            f"UPDATE paycheck_lines SET taxable_wages = taxable_wages - 1 WHERE code = 'US-FUTA' AND paycheck_id = {ONE_STANDING}",
+            "UPDATE year_balances SET taxable_wages[array_position(codes, 'US-FUTA')] = taxable_wages[array_position(codes, "
+            f"'US-FUTA')] - 1 WHERE employee_id = (SELECT employee_id FROM paychecks WHERE id = {ONE_STANDING})",
+        ),
+    ],
+    "year_taxes": [
+        (f"UPDATE year_balances SET owed = '{{\"{code}\": {cents}}}' WHERE codes @> ARRAY['{code}']",)
+        for code in ("US-FUTA", "US-SS-EE", "CA-ETT-ER")
+        for cents in (10, -10)
     ],
     "latest_to_date": [
         (
@@ -158,6 +180,12 @@ DAMAGE = {
             "UPDATE bank_entries e SET paycheck_id = c.id, employee_id = c.employee_id FROM paychecks c "
             "WHERE e.kind = 'credit' AND e.status = 'settled' AND e.amount = 86610 AND c.payment_method = 'check' "
             "AND c.payroll_id = e.payroll_id AND c.reverses IS NULL",
+        ),
+    ],
+    "arrivals": [
+        (
+            "UPDATE bank_entries SET effective_date = effective_date + interval '1 year' "
+            f"WHERE id = {entry('credit', 'settled')}",
         ),
     ],
     "refunds": [
@@ -229,7 +257,10 @@ NO_DAMAGE = {
         "AND payroll_id IN (SELECT payroll_id FROM bank_entries WHERE kind = 'refund')",
     ),
     "a code that came to nothing may stay in the year's balance": (
-        "UPDATE year_balances SET codes = codes || ARRAY['XX-GONE'], taxable_wages = taxable_wages || ARRAY[0::bigint], amounts = amounts || ARRAY[0::bigint]",
+        "UPDATE year_balances SET codes = codes || ARRAY['XX-GONE'], subject_wages = subject_wages || ARRAY[0::bigint], taxable_wages = taxable_wages || ARRAY[0::bigint], amounts = amounts || ARRAY[0::bigint]",
+    ),
+    "a year that a version before opened has no subject wages yet": (
+        "UPDATE year_balances SET subject_wages = NULL",
     ),
     "credits wait until the day before the pay date": (
         f"UPDATE bank_entries SET status = 'pending', effective_date = NULL WHERE id = {entry('credit', 'sent')}",

@@ -55,7 +55,9 @@ async def test_many_differences_are_counted_and_the_first_are_told(books: Books)
     async with books.owner.transaction(None) as session:
         await session.execute(
             text(
-                "INSERT INTO year_balances SELECT organization_id, employer_id, sandbox, id, year, '{}', '{}', '{}', "
+                "INSERT INTO year_balances (organization_id, employer_id, sandbox, employee_id, tax_year, codes, "
+                "taxable_wages, amounts, gross_pay, net_pay, employee_taxes, employer_taxes) "
+                "SELECT organization_id, employer_id, sandbox, id, year, '{}', '{}', '{}', "
                 "7, 0, 0, 0 FROM employees, generate_series(1900, 2000) AS year"
             )
         )

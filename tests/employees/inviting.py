@@ -45,7 +45,7 @@ async def app(
     database: Database, clock: FixedClock, ring: KeyRing, postbox: Postbox
 ) -> AsyncIterator[FastAPI]:
     async with mail_server(postbox) as url:
-        mailer = Mailer(url, "Hearthpay <payroll@example.com>", clock)
+        mailer = Mailer(url, "Hearthpay <payroll@example.com>")
         yield create_app(database, clock, public_url=BASE_URL, ring=ring, mailer=mailer, direct_deposit=True)
 
 

@@ -21,10 +21,13 @@ async def test_an_employee_is_created_with_the_defaults_of_the_household(
 ) -> None:
     created = data(await account.live.post("/employees", ROSA), 201)
 
-    assert created["id"] == created["employee_id"]
-    assert created | {"id": "", "employee_id": ""} == {
+    assert created["id"] == created["employee_id"] == created["person_id"]
+    assert created | {"id": "", "employee_id": "", "person_id": ""} == {
         "id": "",
         "employee_id": "",
+        "person_id": "",
+        "earlier_employments": [],
+        "warnings": [],
         "employer_id": household["id"],
         "first_name": "Rosa",
         "last_name": "Diaz",

@@ -8,6 +8,9 @@ from uuid import UUID, uuid4
 import httpx
 import psycopg
 import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as settings_of_hypothesis
+from hypothesis import strategies as st
 
 from tests.http.api import MARIA, ROSA, Account, Caller, NewAccount, NewKey, data, fields, refusal
 
@@ -95,7 +98,9 @@ async def test_only_what_is_sent_changes(
     updated = data(await patch(account.live, rosa["id"], change))
     assert settings() == before | stored
     (listed,) = data(await account.live.get("/employees", employer_id=rosa["employer_id"]))
-    assert listed == updated
+    moved = "work_state" in change  # the answer tells what the move took out
+    assert any("the state certificate" in warning for warning in updated["warnings"]) == moved
+    assert listed == updated | {"warnings": []}
 
 
 async def test_entries_of_a_certificate_change_one_by_one(
@@ -301,3 +306,79 @@ async def test_nobody_elses_employee_is_found(
     unscoped = await new_key("Lopez family", scopes=("payroll",))
     refusal(await patch(unscoped, rosa["id"], {"pay_rate": 1}), 403, "scope_required")
     assert settings() == before
+
+
+async def test_a_move_tells_what_it_takes_out_and_a_return_brings_it_back(
+    account: Account, household: dict[str, Any], settings: Callable[[], dict[str, Any]]
+) -> None:
+    certificate = {"filing_status": "single", "allowances": 2}
+    body = {**ROSA, "work_state": "NY", "locality": "NYC", "state_withholding": certificate}
+    rosa = data(await account.live.post("/employees", body), 201)
+    before = settings()
+    away = data(await patch(account.live, rosa["id"], {"work_state": "NJ"}))
+    assert any("from NY to NJ" in each and "NYC" in each for each in away["warnings"])
+    assert (settings()["localities"], settings()["state_withholding"]) == ([], {})
+    back = data(await patch(account.live, rosa["id"], {"work_state": "NY"}))
+    assert any("NYC" in each and "certificate" in each for each in back["warnings"])
+    assert settings() == before
+
+
+async def test_what_is_sent_with_a_return_beats_what_was_kept(
+    account: Account, household: dict[str, Any], settings: Callable[[], dict[str, Any]]
+) -> None:
+    certificate = {"filing_status": "single", "allowances": 2}
+    body = {**ROSA, "work_state": "NY", "locality": "NYC", "state_withholding": certificate}
+    rosa = data(await account.live.post("/employees", body), 201)
+    data(await patch(account.live, rosa["id"], {"work_state": "TX"}))
+    moved = {"work_state": "NY", "locality": None, "state_withholding": {"allowances": 3}}
+    back = data(await patch(account.live, rosa["id"], moved))
+    assert not any("NYC" in each for each in back["warnings"])
+    assert settings()["localities"] == []
+    assert settings()["state_withholding"] == {"filing_status": "single", "allowances": 3}
+    data(await patch(account.live, rosa["id"], {"work_state": "TX"}))
+    data(await patch(account.live, rosa["id"], {"work_state": "NY", "state_withholding": None}))
+    assert settings()["state_withholding"] == {}
+
+
+@settings_of_hypothesis(
+    max_examples=12,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(moves=st.lists(st.sampled_from(["NY", "TX", "OH", "CA"]), max_size=8))
+async def test_whatever_the_moves_a_state_is_found_as_it_was_left(
+    moves: list[str],
+    account: Account,
+    household: dict[str, Any],
+    owner_connection: psycopg.Connection,
+) -> None:
+    """Each state keeps its own local taxes and certificate, and none is lost in silence."""
+    chosen = {"NY": "NYC", "OH": "COLUMBUS"}
+    left: dict[str, list[str]] = {}
+    name = {"first_name": uuid4().hex[:12].translate(str.maketrans("0123456789", "ghijklmnop"))}
+    body = ROSA | name | {"work_state": "TX"}
+    employee = data(await account.live.post("/employees", body), 201)
+    now = "TX"
+    for to in moves:
+        first = to not in left and to in chosen
+        change = {"work_state": to} | ({"locality": chosen[to]} if first else {})
+        answer = data(await patch(account.live, employee["id"], change))
+        row = owner_connection.execute(
+            "SELECT localities FROM employees WHERE id = %s", (employee["id"],)
+        ).fetchone()
+        assert row is not None
+        expected = [chosen[to]] if to in chosen else []
+        assert row[0] == expected
+        if to != now and left.get(now):
+            assert any(left[now][0] in warning for warning in answer["warnings"])
+        left[to], now = expected, to
+
+
+async def test_what_a_place_leaves_open_is_told(account: Account, household: dict[str, Any]) -> None:
+    body = {**ROSA, "work_state": "IN"}
+    indiana = data(await account.live.post("/employees", body), 201)
+    assert any("county" in warning.lower() for warning in indiana["warnings"])
+    assert data(await patch(account.live, indiana["id"], {"pay_rate": 30}))["warnings"] == []
+    moved = data(await patch(account.live, indiana["id"], {"work_state": "PA"}))
+    assert moved["warnings"]

@@ -18,6 +18,7 @@ from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.http.auth import SCOPES
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
 
 BASE_URL = "http://hearthpay.example"
 
@@ -69,7 +70,7 @@ NewAccount = Callable[..., Awaitable[Account]]
 
 @pytest.fixture
 def app(database: Database, clock: FixedClock) -> FastAPI:
-    return create_app(database, clock)
+    return create_app(database, clock, ring=KeyRing((EncryptionKey.generate(),)))
 
 
 @pytest.fixture

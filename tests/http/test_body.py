@@ -1,6 +1,7 @@
 """Bodies that are not exactly what they should be: refused, naming the field, changing nothing."""
 
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -167,7 +168,7 @@ async def test_every_other_character_is_kept_as_it_was_sent(
 
 
 async def test_a_flood_of_problems_is_answered_briefly(account: Account, household: dict[str, Any]) -> None:
-    flood = {f"field_{number}": number for number in range(5000)} | {"x" * 100_000: 1, "078-05-1120": 1}
+    flood = {f"field_{number}": number for number in range(4_000)} | {"x" * 100_000: 1, "078-05-1120": 1}
     response = await account.live.post("/employees", flood)
     error = refusal(response, 400, "validation_error")
     assert len(error["details"]) == 50
@@ -177,3 +178,21 @@ async def test_a_flood_of_problems_is_answered_briefly(account: Account, househo
     assert "y" * 100 not in response.text
     response = await account.live.post("/employees", {**ROSA, "state_withholding": {"Two Words": 2}})
     assert fields(refusal(response, 400, "validation_error")) == ["state_withholding.Two Words"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"employees": [' + b"{}," * 300_000 + b"{}]}",
+        b'{"employees": [' + b"1," * 300_000 + b"1]}",
+        b'{"state_withholding": {' + b",".join(b'"a%d":1' % number for number in range(50_000)) + b"}}",
+        b'{"notes": ' + b"[],[]," * 100_000,
+    ],
+)
+async def test_a_crowded_body_is_refused_before_it_is_looked_at(account: Account, body: bytes) -> None:
+    began = time.perf_counter()
+    for path in ("/payroll/run", "/employees", "/employers"):
+        error = refusal(await account.live.post_raw(path, body), 400, "validation_error")
+        assert fields(error) == ["body"]
+        assert "must not hold more than" in error["message"]
+    assert time.perf_counter() - began < 1.0  # one of them took longer than that by itself

@@ -9,6 +9,7 @@ from hearthpay.banking.returned import mark_returned
 from hearthpay.payroll.bank_day import advance
 from hearthpay.payroll.outcomes import undo_returned
 from tests.http.api import Account, data, refusal
+from tests.payroll.conftest import add_employee
 from tests.payroll.direct_deposit import Family, Town, new_family, rows, statuses
 
 # The clock stands on Friday, 20 November 2026, 10:00 in New York. Thursday the 26th is Thanksgiving, so the
@@ -59,8 +60,9 @@ async def test_a_later_pay_date_is_scheduled(family: Family):
 
 async def test_a_pay_date_on_a_closed_day_is_sent_so_that_it_arrives_before(family: Family, town: Town):
     ran = data(await family.caller.post("/payroll/run", family.order("2026-12-05")))  # a Saturday
-    assert ran["scheduled_send_at"] == "2026-11-30T20:00:00Z"
-    await town.live_through("2026-11-30", "2026-12-04")
+    assert ran["pay_period"]["pay_date"] == "2026-12-04"
+    assert ran["scheduled_send_at"] == "2026-11-27T20:00:00Z"
+    await town.live_through("2026-11-27", "2026-12-04")
     assert (await read(family, ran["payroll_id"]))["status"] == "completed"
 
 
@@ -265,3 +267,55 @@ async def test_money_that_waits_for_a_bank_that_is_not_configured_is_told(family
     report = await advance(town.worker, town.ring, None, town.clock)
     assert any("no bank is configured" in problem for problem in report.problems)
     assert (await town.work()).problems == ()
+
+
+async def test_what_no_bank_entry_holds_is_refused_everywhere_alike(family: Family, counts: Any):
+    before = counts()
+    for pay_date in (None, "2026-12-04"):
+        order = family.order() if pay_date is None else family.order(pay_date)
+        order["employees"][0]["bonus"] = 400_000_000
+        order |= {"confirm_large_payroll": True, "confirm_ach_debit": True}
+        told = set()
+        for path in ("/payroll/preview", "/payroll/run"):
+            error = refusal(await family.caller.post(path, order), 400, "validation_error")
+            told.add((error["details"][0]["field"], error["message"]))
+        assert len(told) == 1
+        assert told.pop()[0] == "employees[0]"
+        for entry in order["employees"]:
+            entry["payment_method"] = "check"
+        del order["confirm_large_payroll"], order["confirm_ach_debit"]
+        assert (await family.caller.post("/payroll/preview", order)).status_code == 200
+    assert counts() == before
+
+
+async def test_a_debit_beyond_a_bank_entry_is_refused_too(family: Family, town: Town, counts: Any):
+    second = await add_employee(family.caller, family.employer_id, first_name="Ana")
+    await town.connect(family.caller, family.employer_id, second, account="987654322")
+    before = counts()
+    order = family.order() | {"confirm_large_payroll": True}
+    order["employees"].append({**order["employees"][0], "employee_id": second})
+    for entry in order["employees"]:
+        entry["bonus"] = 120_000_000
+    for path in ("/payroll/preview", "/payroll/run"):
+        error = refusal(await family.caller.post(path, order), 400, "validation_error")
+        assert error["details"][0]["field"] == "employees"
+    assert counts() == before
+
+
+async def test_a_bonus_beside_another_payroll_is_supplemental_also_when_it_fires(family: Family, town: Town):
+    """22 %, apart from the regular wages; by itself in a period it is withheld from as that period's pay."""
+    period = {"pay_period_start": "2026-11-09", "pay_period_end": "2026-11-15"}
+    check = {"employee_id": family.employee_id, "regular_hours": 40}
+    data(await family.caller.post("/payroll/run", family.order("2026-11-20", employees=[check], **period)))
+    bonus = [{"employee_id": family.employee_id, "bonus": 500, "payment_method": "direct_deposit"}]
+    order = family.order("2026-12-04", employees=bonus, **period)
+    ran = data(await family.caller.post("/payroll/run", order))
+    assert ran["status"] == "scheduled"
+    await town.live_through("2026-11-27", "2026-12-04")
+    detail = await read(family, ran["payroll_id"])
+    assert detail["status"] == "completed"
+    for answer in (ran, detail):
+        assert answer["employees"][0]["employee_taxes"]["federal_income_tax"] == 110
+    alone = family.order("2026-12-18", employees=bonus)
+    preview = data(await family.caller.post("/payroll/preview", alone))
+    assert preview["employees"][0]["employee_taxes"]["federal_income_tax"] == 19.04

@@ -37,7 +37,7 @@ def test_money_is_moved_by_the_clockwork_alone_and_voiding_is_for_people():
         assert actors
         if enter == "voided":
             assert actors == PEOPLE
-        if leave in ("firing", "pending_funding", "processing"):
+        elif leave in ("firing", "pending_funding", "processing"):
             assert actors == CLOCKWORK
 
 

@@ -4,8 +4,9 @@ import asyncio
 import email
 import email.policy
 import ssl
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from email.message import EmailMessage
 from typing import Any
 
@@ -87,3 +88,17 @@ async def silent_server() -> AsyncIterator[str]:
     server = await asyncio.start_server(say_nothing, "127.0.0.1", 0)
     async with server:
         yield f"smtp://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+@contextmanager
+def in_a_thread(server: AbstractAsyncContextManager[str]) -> Iterator[str]:
+    """Run the server in a thread of its own, for tests that wait for processes; yields its URL."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    url = asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result(10)
+    try:
+        yield url
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)

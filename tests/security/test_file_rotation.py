@@ -12,8 +12,9 @@ import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.database.sealing_keys import keys_in_use
 from hearthpay.database.session import Database
-from hearthpay.database.vault_rotation import RotationResult, keys_in_use, rotate
+from hearthpay.database.vault_rotation import RotationResult, rotate
 from hearthpay.security.file_seal import SealedFile, open_file, seal_file
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_cipher import UnreadableSecretError
@@ -30,7 +31,7 @@ def store(owner: psycopg.Connection, ring: KeyRing, count: int) -> dict[UUID, by
     contents: dict[UUID, bytes] = {}
     for day in range(1, count + 1):
         file_id, name, content = uuid7(), f"file-{day}.ach", os.urandom(500)
-        sealed = seal_file(ring, file_id, name, content)
+        sealed = seal_file(ring.newest, file_id, name, content)
         owner.execute(
             "INSERT INTO bank_files VALUES (%s, %s, make_date(2026, 11, %s), 'built', 1, 0, 0, %s, %s, %s, %s, now())",
             (file_id, name, day, b"\0" * 32, sealed.ciphertext, sealed.nonce, sealed.key_id),
@@ -72,7 +73,7 @@ async def test_a_file_that_cannot_be_read_stays_and_is_named(
 
 def test_a_file_opens_only_as_itself() -> None:
     ring, file_id = KeyRing((EncryptionKey.generate(),)), uuid7()
-    sealed = seal_file(ring, file_id, "a.ach", b"content")
+    sealed = seal_file(ring.newest, file_id, "a.ach", b"content")
     assert open_file(ring, file_id, "a.ach", sealed) == b"content"
     tampered = SealedFile(sealed.ciphertext[:-1] + b"\0", sealed.nonce, sealed.key_id)
     short = SealedFile(sealed.ciphertext, sealed.nonce[:4], sealed.key_id)

@@ -37,7 +37,7 @@ def from_variable(text: str) -> KeyRing:
 def test_the_first_key_is_the_current_one() -> None:
     ring = from_variable(f"new:{SECRET}, old:{OTHER}")
     assert ring.ids == ("new", "old")
-    assert ring.current.id == "new"
+    assert ring.newest.id == "new"
     assert ring.find("old").entry() == f"old:{OTHER}"
     with pytest.raises(UnknownKeyError, match="'older' is not in the key ring"):
         ring.find("older")
@@ -80,11 +80,11 @@ def test_given_keys_go_before_the_file(tmp_path: Path) -> None:
 
 def test_a_key_and_a_ring_hide_themselves() -> None:
     ring = from_variable(f"a:{SECRET}")
-    for shown in (repr(ring), str(ring), repr(ring.current), str(ring.current), repr(vars(ring))):
+    for shown in (repr(ring), str(ring), repr(ring.newest), str(ring.newest), repr(vars(ring))):
         assert SECRET[:10] not in shown
         assert str(bytes(range(100, 132)))[2:12] not in shown
     with pytest.raises(TypeError):
-        pickle.dumps(ring.current)
+        pickle.dumps(ring.newest)
 
 
 def test_generated_keys_differ() -> None:
@@ -101,13 +101,13 @@ def test_the_key_file_is_made_once_and_private(tmp_path: Path) -> None:
     path = tmp_path / KEY_FILE
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     again = load_key_ring(tmp_path, {})
-    assert again.current.entry() == ring.current.entry()
+    assert again.newest.entry() == ring.newest.entry()
     assert [entry.name for entry in tmp_path.iterdir()] == [KEY_FILE]
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o700, 0o644, 0o666, 0o620])
 def test_a_key_file_that_others_could_read_is_refused(mode: int, tmp_path: Path) -> None:
-    key = open_key_file(tmp_path / KEY_FILE).current.entry().split(":")[1]
+    key = open_key_file(tmp_path / KEY_FILE).newest.entry().split(":")[1]
     (tmp_path / KEY_FILE).chmod(mode)
     with pytest.raises(KeyRingError, match=f"has the mode {mode:04o}") as refusal:
         open_key_file(tmp_path / KEY_FILE)
@@ -150,12 +150,12 @@ def test_an_added_key_becomes_the_current_one_and_the_others_stay(tmp_path: Path
     first = open_key_file(path)
     running = open_key_file(path)
     second = add_key(path)
-    assert second.ids == (second.current.id, first.current.id)
+    assert second.ids == (second.newest.id, first.newest.id)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     # A process which has read the file before learns of the key when it meets the id.
     assert running.ids == first.ids
-    assert running.find(second.current.id).entry() == second.current.entry()
-    assert running.current.id == second.current.id
+    assert running.find(second.newest.id).entry() == second.newest.entry()
+    assert running.newest.id == second.newest.id
     with pytest.raises(UnknownKeyError):
         running.find("never")
 
@@ -165,7 +165,7 @@ def first_key(path: Path) -> str:
 
 
 def another_key(path: Path) -> str:
-    return add_key(path).current.id
+    return add_key(path).newest.id
 
 
 def test_processes_that_start_together_share_one_key_and_lose_none(tmp_path: Path) -> None:

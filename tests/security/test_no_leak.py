@@ -41,7 +41,7 @@ async def test_planted_secrets_turn_up_nowhere(
     caplog: pytest.LogCaptureFixture,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    new = KeyRing((EncryptionKey.generate(), ring.current))
+    new = KeyRing((EncryptionKey.generate(), ring.newest))
     person = employee_of(smiths)
     reports: list[str] = []
 
@@ -74,7 +74,7 @@ async def test_planted_secrets_turn_up_nowhere(
             await attempt(number, kind, stranger=True)
             await attempt(None, kind, stranger=True)
             await attempt(None, kind, keys=KeyRing((EncryptionKey.generate(),)))
-            await attempt(None, kind, keys=KeyRing((EncryptionKey(ring.current.id, b"1" * 31 + b"2"),)))
+            await attempt(None, kind, keys=KeyRing((EncryptionKey(ring.newest.id, b"1" * 31 + b"2"),)))
             await attempt(None, kind, purpose=f"for {digits}")
             await attempt(SecretNumber("ein", digits), "ein")  # an employee has none: a check refuses it
             await attempt(SecretNumber(kind, f"{digits}{digits}"), kind)  # too long for the table
@@ -100,7 +100,7 @@ async def test_planted_secrets_turn_up_nowhere(
     owner.execute("CHECKPOINT")
     files = [path for path in (server.data_dir / "server").rglob("*") if path.is_file()]
     assert any(path.parent.name == "pg_wal" for path in files)
-    keys = [key.entry().split(":")[1] for key in (new.current, ring.current)]
+    keys = [key.entry().split(":")[1] for key in (new.newest, ring.newest)]
     for secret in (*PLANTED.values(), *keys):
         assert secret not in texts
         assert find(secret, files) == []

@@ -17,9 +17,9 @@ SSN = parse_number("ssn", "536-22-8145")
 
 
 def test_what_was_sealed_opens(ring: KeyRing) -> None:
-    sealed = seal(ring, OWNER, SSN)
+    sealed = seal(ring.newest, OWNER, SSN)
     assert unseal(ring, OWNER, "ssn", sealed).reveal() == "536228145"
-    assert seal(ring, OWNER, SSN).nonce != sealed.nonce
+    assert seal(ring.newest, OWNER, SSN).nonce != sealed.nonce
 
 
 @pytest.mark.parametrize(
@@ -34,15 +34,15 @@ def test_what_was_sealed_opens(ring: KeyRing) -> None:
 )
 def test_no_field_of_the_owner_may_differ(change: dict[str, Any], ring: KeyRing) -> None:
     with pytest.raises(UnreadableSecretError):
-        unseal(ring, replace(OWNER, **change), "ssn", seal(ring, OWNER, SSN))
+        unseal(ring, replace(OWNER, **change), "ssn", seal(ring.newest, OWNER, SSN))
 
 
 def test_the_kind_may_not_differ(ring: KeyRing) -> None:
     with pytest.raises(UnreadableSecretError):
-        unseal(ring, OWNER, "bank_routing", seal(ring, OWNER, SSN))
+        unseal(ring, OWNER, "bank_routing", seal(ring.newest, OWNER, SSN))
 
 
 @pytest.mark.parametrize("nonce", [b"", b"short", b"x" * 200])
 def test_an_impossible_nonce_is_refused(nonce: bytes, ring: KeyRing) -> None:
     with pytest.raises(UnreadableSecretError):
-        unseal(ring, OWNER, "ssn", replace(seal(ring, OWNER, SSN), nonce=nonce))
+        unseal(ring, OWNER, "ssn", replace(seal(ring.newest, OWNER, SSN), nonce=nonce))

@@ -78,7 +78,7 @@ async def test_round_trip(
         )
     assert ein.reveal() == "123456789"
     rows = owner.execute("SELECT length(nonce), key_id, id, rotated_at FROM vault").fetchall()
-    assert {(row[0], row[1], row[2].version, row[3]) for row in rows} == {(12, ring.current.id, 7, None)}
+    assert {(row[0], row[1], row[2].version, row[3]) for row in rows} == {(12, ring.newest.id, 7, None)}
 
 
 async def test_every_deed_is_on_record_and_none_that_was_undone(
@@ -202,7 +202,7 @@ async def test_another_key_of_the_same_id_is_refused(
     await keep(database, ring, clerk, smiths, ("ssn", "536-22-8145"))
     with pytest.raises(UnreadableSecretError):
         await read(
-            database, KeyRing((EncryptionKey(ring.current.id, b"0" * 31 + b"1"),)), clerk, smiths, "ssn"
+            database, KeyRing((EncryptionKey(ring.newest.id, b"0" * 31 + b"1"),)), clerk, smiths, "ssn"
         )
 
 
@@ -210,7 +210,7 @@ async def test_a_missing_key_is_named(
     database: Database, ring: KeyRing, clerk: Clerk, smiths: Household
 ) -> None:
     await keep(database, ring, clerk, smiths, ("ssn", "536-22-8145"))
-    with pytest.raises(UnknownKeyError, match=ring.current.id):
+    with pytest.raises(UnknownKeyError, match=ring.newest.id):
         await read(database, KeyRing((EncryptionKey.generate(),)), clerk, smiths, "ssn")
 
 
@@ -308,9 +308,9 @@ async def test_a_number_goes_with_its_sandbox_household(
 
 
 def test_nobody_else_decrypts() -> None:
-    """The vault one number at a time, the bank file's entries many at once, and rotation; nothing else."""
+    """The vault one number at a time, the bank file's entries many at once, rotation, and who looks at the keys."""
     source = Path(__file__).parents[2] / "src" / "hearthpay"
     users = {path.stem for path in source.rglob("*.py") if "unseal" in path.read_text()}
-    assert users == {"vault_cipher", "vault_store", "vault_rotation", "files"}
+    assert users == {"vault_cipher", "vault_store", "vault_rotation", "sealing_keys", "files"}
     decrypting = {path.stem for path in source.rglob("*.py") if ".decrypt(" in path.read_text()}
-    assert decrypting == {"vault_cipher", "file_seal"}
+    assert decrypting == {"vault_cipher", "file_seal", "content_seal"}

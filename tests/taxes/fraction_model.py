@@ -410,3 +410,78 @@ def expected_lines(given: dict) -> list[Line]:
         income_taxes[position] = line._replace(amount=line.amount - cut)
         excess -= cut
     return income_taxes + contributions
+
+
+# --- the year ----------------------------------------------------------------------------------------------------
+
+
+class YearLine(NamedTuple):
+    """What a capped tax of a year must come to, in dollars, and how far the rounding of payments may move it."""
+
+    payer: str
+    taxable: Fraction
+    tax: Fraction
+    slack: Fraction
+
+
+def capped_taxes(year: str, state: str) -> list[dict]:
+    taxes = [*law(year, "us.toml")["contribution"], *law(year, "states", f"{state}.toml")["contribution"]]
+    return [tax for tax in taxes if "wage_base" in tax or "wage_floor" in tax]
+
+
+def part_taxed(tax: dict, wages: Fraction) -> Fraction:
+    """Return the part of a year's wages that lies below the base, or above the floor."""
+    if "wage_floor" in tax:
+        return floor_zero(wages - tax["wage_floor"])
+    return min(wages, Fraction(tax["wage_base"]))
+
+
+def year_by_its_wages(paychecks: list[dict], prior: dict[str, Fraction] | None = None) -> dict[str, YearLine]:
+    """Return every capped tax of a year from the wages of its paychecks alone, in the order they were paid out.
+
+    ``prior`` are wages by line that another payroll had taxed before at the law's own rate; they fill the base first.
+
+    A paycheck is its ``pay_date``, ``work_state``, ``wages`` and, where the state assigned one, ``sui_rate``. Each
+    bears its own rate on what the earlier ones left of the base. A tax of one rate ends on exactly base times rate
+    to the cent, unless the payment that reaches the base is smaller than the cents it would have to settle.
+    """
+    found: dict[str, YearLine] = {}
+    wages: dict[str, Fraction] = dict(prior or {})
+    rates: dict[str, set[Fraction]] = {}
+    last: dict[str, Fraction] = {}
+    bases: dict[str, Fraction] = {}
+    for paid in paychecks:
+        gross = Fraction(paid["wages"])
+        for tax in capped_taxes(paid["pay_date"][:4], paid["work_state"]):
+            code, ends = tax["code"], tax.get("effective_to")
+            if (
+                not tax["effective_from"].isoformat()
+                <= paid["pay_date"]
+                <= (ends.isoformat() if ends else "9999")
+            ):
+                continue
+            rate = Fraction(tax["rate"])
+            if tax.get("assigned_rate") and paid.get("sui_rate") is not None:
+                rate = Fraction(paid["sui_rate"])
+            before = wages.get(code, ZERO)
+            wages[code] = before + gross
+            fresh = part_taxed(tax, before + gross) - part_taxed(tax, before)
+            line = found.get(code, YearLine(tax["payer"], ZERO, ZERO, ZERO))
+            found[code] = YearLine(
+                tax["payer"], line.taxable + fresh, line.tax + fresh * rate, line.slack + CENT / 2
+            )
+            if prior and code in prior:
+                rates.setdefault(code, set()).add(Fraction(tax["rate"]))
+            if fresh:
+                rates.setdefault(code, set()).add(rate)
+                last[code] = fresh
+            bases[code] = Fraction(tax.get("wage_base", 0))
+    for code, line in found.items():
+        one_rate = len(rates.get(code, ())) <= 1
+        if not one_rate:
+            found[code] = line._replace(slack=MOST_ROUNDING)
+        elif prior and code in prior:
+            found[code] = line._replace(slack=line.slack + CENT)  # what the other payroll rounded
+        elif line.taxable and line.taxable == bases[code] and last[code] > 1:
+            found[code] = line._replace(tax=to_the_cent(line.tax), slack=ZERO)
+    return found

@@ -82,19 +82,42 @@ async def test_invitations_end_at_their_time(
     assert statuses(owner_connection) == ["completed", "cancelled", "expired", "expired", "expired"]
 
 
-async def test_idempotency_keys_go_after_thirty_days_save_those_of_payrolls(
+async def test_idempotency_keys_go_after_thirty_days_save_those_of_runs(
     worker_pool: Database, owner_connection: psycopg.Connection, smiths: Household, clock: FixedClock
 ) -> None:
     now = clock.now()
     old, young = now - timedelta(days=30, seconds=1), now - timedelta(days=30)
     keep_key(owner_connection, smiths, "old employee", "/api/v1/employees", old)
     keep_key(owner_connection, smiths, "young employee", "/api/v1/employees", young)
-    keep_key(owner_connection, smiths, "old payroll", "/api/v1/payroll/run", old)
-    keep_key(owner_connection, smiths, "ancient void", "/api/v1/payrolls/1/void", now - timedelta(days=3000))
+    keep_key(owner_connection, smiths, "old run", "/api/v1/payroll/run", old)
+    keep_key(owner_connection, smiths, "ancient run", "/api/v1/payroll/run", now - timedelta(days=3000))
+    keep_key(owner_connection, smiths, "old void", "/api/v1/payroll/1/void", old)
+    keep_key(owner_connection, smiths, "young void", "/api/v1/payroll/2/void", young)
     keep_key(owner_connection, smiths, "from before", None, old)
 
-    assert await expire(worker_pool, clock) == Progress(done=1)
-    assert keys(owner_connection) == {"young employee", "old payroll", "ancient void", "from before"}
+    assert await expire(worker_pool, clock) == Progress(done=2)
+    assert keys(owner_connection) == {"young employee", "old run", "ancient run", "young void", "from before"}
+
+
+async def test_previews_go_after_a_day_and_so_do_links_in_the_clear(
+    worker_pool: Database, owner_connection: psycopg.Connection, smiths: Household, clock: FixedClock
+) -> None:
+    """Previews were kept for ever, four kilobytes each."""
+    now = clock.now()
+    old, young = now - timedelta(hours=24, seconds=1), now - timedelta(hours=24)
+    keep_key(owner_connection, smiths, "old preview", "/api/v1/payroll/preview", old)
+    keep_key(owner_connection, smiths, "young preview", "/api/v1/payroll/preview", young)
+    keep_key(owner_connection, smiths, "run", "/api/v1/payroll/run", old)
+    keep_key(owner_connection, smiths, "plain link", "/api/v1/employees/1/invite", old)
+    keep_key(owner_connection, smiths, "sealed link", "/api/v1/employees/2/invite", old)
+    owner_connection.execute(
+        "UPDATE idempotency_keys SET nonce = substr(sha256(''), 1, 12), key_id = 'k' WHERE key = 'sealed link'"
+    )
+    assert await expire(worker_pool, clock) == Progress(done=2)
+    assert keys(owner_connection) == {"young preview", "run", "sealed link"}
+    clock.advance(timedelta(days=30))
+    assert await expire(worker_pool, clock) == Progress(done=2)
+    assert keys(owner_connection) == {"run"}
 
 
 async def test_much_is_done_in_chunks(

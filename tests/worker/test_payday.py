@@ -57,7 +57,7 @@ async def test_two_processes_fire_each_payroll_once_and_send_one_file(
 ) -> None:
     board = Board(server.owner_url())
     settings = {
-        "keys": town.ring.current.entry(),
+        "keys": town.ring.newest.entry(),
         "payday": town.clock.now().isoformat(),
         "outbox": str(town.outbox),
     }

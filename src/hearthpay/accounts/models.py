@@ -25,7 +25,11 @@ class Organization(Base):
 
 
 class ApiKeyRecord(Base):
-    """An API key as it is kept: its hash, what it may do and the household it remembers."""
+    """An API key as it is kept: its hash, what it may do and the household it remembers.
+
+    It is refused from `expires_at` on. `confined`: no household but its own exists for it. `last_used_at` is exact to
+    some minutes.
+    """
 
     __tablename__ = "api_keys"
 
@@ -38,3 +42,6 @@ class ApiKeyRecord(Base):
     last_four: Mapped[str]
     created_at: Mapped[datetime]
     revoked_at: Mapped[datetime | None]
+    expires_at: Mapped[datetime | None]
+    confined: Mapped[bool]
+    last_used_at: Mapped[datetime | None]

@@ -6,6 +6,7 @@ need a session of the role that owns the tables. Each leaves an audit row of the
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -20,12 +21,13 @@ from hearthpay.http.auth import SCOPES
 from hearthpay.http.entitlements import refuse_beyond, refuse_missing_feature
 from hearthpay.http.errors import ApiError, invalid
 from hearthpay.http.plans import HIGHEST_LIMIT, LIMITS, NEW_ORGANIZATIONS, PLANS, terms_of
+from hearthpay.http.secrecy import PORTAL_ONLY, holds_a_secret
 from hearthpay.security import api_keys
 from hearthpay.security.api_keys import Mode
 
 _LONGEST_NAME: Final = 200
 _EMPLOYER_OF: Final = text(
-    "SELECT 1 FROM employers WHERE id = :employer_id AND organization_id = :organization_id"
+    "SELECT sandbox FROM employers WHERE id = :employer_id AND organization_id = :organization_id"
 )
 _SUMMARIES: Final = text(
     "SELECT o.id, o.name, o.plan, o.lifted_limits, "
@@ -74,6 +76,8 @@ async def create_organization(
     trimmed = name.strip()
     if not 1 <= len(trimmed) <= _LONGEST_NAME or not trimmed.isprintable():
         raise invalid("name", f"must have 1 to {_LONGEST_NAME} printable characters")
+    if holds_a_secret(trimmed):
+        raise invalid("name", PORTAL_ONLY)
     if await find_organization(session, trimmed) is not None:
         raise invalid("name", "is taken by another organization")
     organization = Organization(id=uuid7(), name=trimmed, created_at=clock.now(), plan=plan, lifted_limits={})
@@ -150,11 +154,16 @@ async def create_key(
     mode: Mode,
     scopes: Sequence[str],
     employer_id: UUID | None = None,
+    confined: bool = False,
+    expires_at: datetime | None = None,
 ) -> IssuedKey:
     """Issue a key that remembers the household `employer_id`, if one is given.
 
+    `confined` to it, the key reaches no other household of the organization. From `expires_at` on it is refused.
+
     Scopes that the organization's plan does not have are granted too; they begin to work with the plan. Raises
-    `validation_error` for an unknown scope or household, `subscription_required` for a test key on a plan without
+    `validation_error` for an unknown scope or household, for a household of the other mode that a key is to be confined
+    to, and for a time that has passed, `subscription_required` for a test key on a plan without
     them, `plan_limit_reached` beyond the keys in force that the plan allows.
     """
     unknown = sorted(set(scopes) - set(SCOPES))
@@ -162,8 +171,14 @@ async def create_key(
         what = f"does not know {', '.join(unknown)}" if unknown else "must name at least one"
         raise invalid("scopes", f"{what}; known: {', '.join(SCOPES)}")
     owner = {"employer_id": employer_id, "organization_id": organization.id}
-    if employer_id is not None and await session.scalar(_EMPLOYER_OF, owner) is None:
+    sandbox = None if employer_id is None else await session.scalar(_EMPLOYER_OF, owner)
+    if employer_id is not None and sandbox is None:
         raise invalid("employer_id", f"is not a household of {organization.name}")
+    if confined and sandbox is not (mode == "test"):
+        kind = "a sandbox" if mode == "test" else "a real"
+        raise invalid("employer_id", f"must be {kind} household: a {mode} key can be confined to no other")
+    if expires_at is not None and expires_at <= clock.now():
+        raise invalid("expires_at", "must lie in the future")
     # The lock makes counting and inserting one step for two operators at once.
     entitled = select(Organization.plan, Organization.lifted_limits).where(Organization.id == organization.id)
     plan, lifted = (await session.execute(entitled.with_for_update())).one()
@@ -188,10 +203,17 @@ async def create_key(
         last_four=key.last_four,
         created_at=clock.now(),
         revoked_at=None,
+        expires_at=expires_at,
+        confined=confined,
+        last_used_at=None,
     )
     session.add(record)
     await session.flush()
-    details = {"mode": mode, "scopes": list(granted), "last_four": key.last_four}
+    details: dict[str, object] = {"mode": mode, "scopes": list(granted), "last_four": key.last_four}
+    if expires_at is not None:
+        details["expires_at"] = expires_at
+    if confined:
+        details["only"] = employer_id
     await _leave_trace(session, organization.id, "key.create", record.id, details)
     return IssuedKey(record.id, key.text, mode, granted, employer_id)
 

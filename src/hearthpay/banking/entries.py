@@ -125,6 +125,19 @@ _CANCEL: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
     "WHERE payroll_id = ANY(:payrolls) AND kind = 'credit' AND status = 'pending'"
 )
+_CANCEL_THESE: Final = text(
+    "UPDATE bank_entries SET status = 'cancelled', updated_at = :now WHERE id = ANY(:ids) AND status = 'pending'"
+)
+_LEFT_OVER: Final = text(
+    "SELECT DISTINCT p.id FROM bank_entries e JOIN payrolls p ON p.id = e.payroll_id "
+    "WHERE e.kind = 'credit' AND e.status = 'pending' AND e.send_on < :new_year AND p.pay_date < :new_year "
+    "ORDER BY p.id"
+)
+_LEFT_OVER_OF: Final = text(
+    "SELECT e.id, e.paycheck_id, e.employee_id FROM bank_entries e JOIN paychecks c ON c.id = e.paycheck_id "
+    "WHERE e.payroll_id = :payroll AND e.kind = 'credit' AND e.status = 'pending' AND c.tax_year < :year "
+    "ORDER BY e.id FOR UPDATE OF e"
+)
 _FOLLOW: Final = text(
     "UPDATE bank_entries e SET bank_account_id = n.id, updated_at = :now FROM bank_accounts o, bank_accounts n "
     "WHERE e.status = 'pending' AND e.send_on <= :day AND e.sandbox = :sandbox AND e.kind <> 'prenote' "
@@ -205,6 +218,31 @@ async def cancel_unsent(
     unsent = set(payroll_ids) - sent
     await session.execute(_CANCEL, {"payrolls": list(unsent), "now": now})
     return unsent
+
+
+@dataclass(frozen=True, slots=True)
+class HeldCredit:
+    """A direct deposit that has not left."""
+
+    entry_id: UUID
+    paycheck_id: UUID
+    employee_id: UUID
+
+
+async def payrolls_left_over(session: AsyncSession, year: int) -> list[UUID]:
+    """Return the payrolls of earlier years with credits that have not left: they would arrive in `year`."""
+    return list(await session.scalars(_LEFT_OVER, {"new_year": datetime.date(year, 1, 1)}))
+
+
+async def lock_left_over(session: AsyncSession, payroll_id: UUID, year: int) -> list[HeldCredit]:
+    """Return a payroll's credits for paychecks of earlier years that have not left, and keep them from leaving."""
+    rows = await session.execute(_LEFT_OVER_OF, {"payroll": payroll_id, "year": year})
+    return [HeldCredit(*row) for row in rows]
+
+
+async def cancel(session: AsyncSession, now: datetime.datetime, entry_ids: Sequence[UUID]) -> None:
+    """Cancel those of the entries that have not left."""
+    await session.execute(_CANCEL_THESE, {"now": now, "ids": list(entry_ids)})
 
 
 async def follow_accounts(

@@ -39,6 +39,7 @@ from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
 from hearthpay.banking.nacha.writer import write_nacha
 from hearthpay.banking.originator import Originator
 from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.session import Database
 from hearthpay.security.file_seal import SealedFile, open_file, seal_file
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -75,11 +76,12 @@ _LOCK: Final = text(
 # One statement, so that an account's status and numbers are those of one moment.
 _READ: Final = text(
     "SELECT e.id, e.kind, e.amount, e.attempt, e.settle_on, e.organization_id, e.employer_id, "
-    "b.employee_id AS holder, b.status, b.account_type, "
+    "b.employee_id AS holder, b.status, b.account_type, c.tax_year, "
     "coalesce(p.first_name, h.first_name) AS first_name, coalesce(p.last_name, h.last_name) AS last_name, "
     "r.id AS routing_id, r.ciphertext AS routing, r.nonce AS routing_nonce, r.key_id AS routing_key, "
     "a.id AS account_id, a.ciphertext AS account, a.nonce AS account_nonce, a.key_id AS account_key "
     "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id JOIN employers h ON h.id = e.employer_id "
+    "LEFT JOIN paychecks c ON c.id = e.paycheck_id AND e.kind = 'credit' "
     "LEFT JOIN employees p ON p.id = b.employee_id "
     "LEFT JOIN vault r ON r.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
     "AND r.owner_id = coalesce(b.employee_id, b.employer_id) AND r.kind = 'bank_routing' "
@@ -240,7 +242,7 @@ def _decrypt(
     held: list[HeldEntry] = []
     numbers: dict[UUID, str] = {}
     for row in rows:
-        obstacle = _obstacle(row)
+        obstacle = _obstacle(row, earliest)
         if obstacle is None:
             try:
                 _read_numbers(ring, row, numbers)
@@ -253,7 +255,10 @@ def _decrypt(
     return payments, held, list(numbers)
 
 
-def _obstacle(row: Any) -> str | None:
+def _obstacle(row: Any, earliest: datetime.date) -> str | None:
+    arrives = max(row.settle_on, earliest)
+    if row.tax_year is not None and arrives.year != row.tax_year:
+        return f"it would arrive on {arrives}, but its paycheck belongs to {row.tax_year}"
     wanted = "verifying" if row.kind == "prenote" else "active"
     if row.status != wanted:
         return f"the bank account is {row.status}"
@@ -318,7 +323,7 @@ async def _write_file(
     held += refused
     if not sent:
         return BuiltFile(None, name, cut_off, 0, 0, 0, tuple(held))
-    sealed = seal_file(ring, file_id, name, content)
+    sealed = seal_file(await key_for_writing(session, ring), file_id, name, content)
     debits = sum(batch.total_debit_cents for batch in batches)
     credits_ = sum(batch.total_credit_cents for batch in batches)
     last = int(sent[-1].entry.trace[len(originator.odfi) :])

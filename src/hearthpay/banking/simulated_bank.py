@@ -33,7 +33,9 @@ _WINDOW: Final = 10
 _SEND: Final = text(
     "UPDATE bank_entries e SET status = 'sent', effective_date = greatest(e.settle_on, :earliest), updated_at = :now "
     "FROM bank_accounts b WHERE b.id = e.bank_account_id AND b.status = 'active' AND e.sandbox "
-    "AND e.status = 'pending' AND e.send_on <= :cut_off RETURNING e.id"
+    "AND e.status = 'pending' AND e.send_on <= :cut_off AND (e.kind <> 'credit' "
+    "OR extract(year FROM greatest(e.settle_on, :earliest)) = "
+    "(SELECT c.tax_year FROM paychecks c WHERE c.id = e.paycheck_id)) RETURNING e.id"
 )
 _RETURNS: Final = text(
     "SELECT e.id, 'R' || right(b.last_four, 2) AS code "

@@ -10,7 +10,7 @@ from hearthpay.cli.operator import DataDir
 from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
-    from hearthpay.doctor.examination import CheckResult
+    from hearthpay.doctor.examination import CheckResult, OpenTax
 
 EXIT_DIFFERING = 1
 
@@ -21,14 +21,16 @@ def doctor(
 ) -> None:
     """Prove every sum, reversal and transfer of the whole database against each other; nothing is changed.
 
+    What years still owe after a void is told as open, and is no difference.
     Ends with status 1 where something differs. Safe while the service runs: it looks at one moment of it.
     """
-    results = asyncio.run(_examine(data_dir))
+    results, open_years = asyncio.run(_examine(data_dir))
     differing = sum(result.found for result in results)
     if as_json:
-        _print_json(results)
+        _print_json(results, open_years)
     else:
         _print(results)
+        _print_open(open_years)
         typer.echo(
             "The books are right." if not differing else f"{differing} figures differ from what they must be."
         )
@@ -36,15 +38,16 @@ def doctor(
         raise typer.Exit(EXIT_DIFFERING)
 
 
-async def _examine(data_dir: DataDir) -> "list[CheckResult]":
+async def _examine(data_dir: DataDir) -> "tuple[list[CheckResult], list[OpenTax]]":
     from hearthpay.database.startup import Addresses, open_database
-    from hearthpay.doctor.examination import examine, open_for_reading
+    from hearthpay.doctor.examination import examine, open_for_reading, open_taxes
 
     async with open_database(data_dir, Addresses.of(os.environ)) as opened:
         database = open_for_reading(opened.owner_url, opened.installation.owner)
         try:
             async with database.transaction(None) as session:
-                return await examine(session, SystemClock().now(), _show_progress)
+                results = await examine(session, SystemClock().now(), _show_progress)
+                return results, await open_taxes(session)
         finally:
             await database.dispose()
 
@@ -67,8 +70,19 @@ def _print(results: "list[CheckResult]") -> None:
             typer.echo(f"        and {result.found - len(result.differences)} more")
 
 
-def _print_json(results: "list[CheckResult]") -> None:
+def _print_open(open_years: "list[OpenTax]") -> None:
+    for each in open_years:
+        too_much = each.amount.startswith("-")
+        said = "was charged too much" if too_much else "is owed"
+        does = "gives it back" if too_much else "charges it"
+        typer.echo(
+            f"OPEN    employee {each.employee_id}: {each.amount.lstrip('-')} of {each.code} in {each.tax_year} {said}; "
+            f"the next paycheck {does}"
+        )
+
+
+def _print_json(results: "list[CheckResult]", open_years: "list[OpenTax]") -> None:
     import orjson
 
-    document = {"sound": not any(result.found for result in results), "checks": results}
+    document = {"sound": not any(result.found for result in results), "checks": results, "open": open_years}
     typer.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())

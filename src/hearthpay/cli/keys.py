@@ -1,11 +1,15 @@
 """`hearthpay keys`: API keys, made and revoked by the operator."""
 
-from typing import Annotated, Any
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from hearthpay.cli.operator import DataDir, as_operator, refuse
-from hearthpay.clock import SystemClock
+from hearthpay.clock import SystemClock, end_of_day
+
+if TYPE_CHECKING:
+    from hearthpay.accounts.models import ApiKeyRecord
 
 keys = typer.Typer(help="API keys, made and revoked by the operator.", no_args_is_help=True)
 
@@ -16,6 +20,12 @@ def create_key(
     mode: Annotated[str, typer.Option(help="live or test. A test key reaches sandbox households only.")],
     scopes: Annotated[str, typer.Option(help="Scopes separated by commas, or all.")] = "all",
     employer: Annotated[str | None, typer.Option(help="The household the key falls back on.")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="The one household that exists for the key, in place of --employer.")
+    ] = None,
+    expires: Annotated[
+        str | None, typer.Option(help="The last day on which the key works, YYYY-MM-DD in New York.")
+    ] = None,
     data_dir: DataDir = None,
 ) -> None:
     """Create an API key and print it: it is shown this once."""
@@ -29,10 +39,17 @@ def create_key(
     chosen = (
         list(SCOPES) if scopes == "all" else [scope.strip() for scope in scopes.split(",") if scope.strip()]
     )
+    if employer is not None and only is not None:
+        refuse("--only names the household already; leave out --employer")
+    named = only if only is not None else employer
     try:
-        employer_id = UUID(employer) if employer is not None else None
+        employer_id = UUID(named) if named is not None else None
     except ValueError:
-        refuse("--employer must be the id of a household")
+        refuse(f"--{'employer' if only is None else 'only'} must be the id of a household")
+    try:
+        expires_at = end_of_day(date.fromisoformat(expires)) if expires is not None else None
+    except (ValueError, OverflowError):
+        refuse("--expires must be a day written YYYY-MM-DD")
 
     async def run(session: Any) -> str:
         clock = SystemClock()
@@ -47,6 +64,8 @@ def create_key(
             mode="live" if mode == "live" else "test",
             scopes=chosen,
             employer_id=employer_id,
+            confined=only is not None,
+            expires_at=expires_at,
         )
         return issued.text
 
@@ -65,13 +84,30 @@ def list_keys(
         if account is None:
             refuse(f"there is no organization {organization!r}")
         return [
-            f"{key.id}  {key.mode}  …{key.last_four}  {','.join(key.scopes)}  "
-            f"{'revoked ' + key.revoked_at.isoformat() if key.revoked_at else 'in force'}"
+            f"{key.id}  {key.mode}  …{key.last_four}  {','.join(key.scopes)}  {_state_of(key, SystemClock().now())}"
             for key in await accounts.list_keys(session, account)
         ]
 
     for line in as_operator(data_dir, run):
         typer.echo(line)
+
+
+def _state_of(key: "ApiKeyRecord", now: datetime) -> str:
+    """Whether the key is in force, until when and for what, and when it was last used."""
+    if key.revoked_at is not None:
+        words = [f"revoked {_minute(key.revoked_at)}"]
+    elif key.expires_at is not None:
+        words = [f"{'in force until' if key.expires_at > now else 'expired'} {_minute(key.expires_at)}"]
+    else:
+        words = ["in force"]
+    if key.confined:
+        words.append(f"only {key.employer_id or 'a household that was deleted'}")
+    words.append(f"last used {_minute(key.last_used_at)}" if key.last_used_at is not None else "never used")
+    return "  ".join(words)
+
+
+def _minute(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 @keys.command("revoke")

@@ -14,6 +14,7 @@ from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
     from hearthpay.database.startup import OpenedDatabase
+    from hearthpay.mail.mailer import Mailer
     from hearthpay.payroll.bank_day import Bank
     from hearthpay.security.key_ring import KeyRing
 
@@ -29,7 +30,7 @@ def worker(
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Fire payrolls, exchange files with the bank and tidy up, when it is time; `serve` has one such worker.
+    """Fire payrolls, exchange files with the bank, send mail and tidy up, when it is time; `serve` has one such worker.
 
     Start as many as you like, on as many machines as reach the database: they share the work.
     """
@@ -46,14 +47,14 @@ async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended
     from hearthpay.worker.runner import run_once, run_worker
 
     configure_logging(*log_settings(os.environ))
-    bank = _bank()
+    bank, mailer = _bank(), _mailer()
     stopping = _stop_signal(attended=attended)
     async with (
         open_database(data_dir, Addresses.of(os.environ)) as opened,
         supervised(opened),
         opened.as_worker(concurrency) as database,
     ):
-        duties = clockwork_duties(database, _key_ring(opened), bank, SystemClock())
+        duties = clockwork_duties(database, await _key_ring(opened), bank, SystemClock(), mailer)
         queue = queue_of(opened)
         if once:
             if not await run_once(queue, duties, stopping=stopping, tell=_tell):
@@ -78,12 +79,21 @@ def _bank() -> "Bank | None":
         refuse(str(error))
 
 
-def _key_ring(opened: "OpenedDatabase") -> "KeyRing":
+def _mailer() -> "Mailer | None":
+    from hearthpay.mail.mailer import MailSettingsError, load_mailer
+
+    try:
+        return load_mailer(os.environ)
+    except MailSettingsError as error:
+        refuse(str(error))
+
+
+async def _key_ring(opened: "OpenedDatabase") -> "KeyRing":
     from hearthpay.process import key_ring_of
     from hearthpay.security.key_ring import KeyRingError
 
     try:
-        return key_ring_of(opened)
+        return await key_ring_of(opened)
     except KeyRingError as error:
         refuse(str(error))
 

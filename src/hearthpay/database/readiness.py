@@ -16,8 +16,8 @@ from hearthpay.database.session import Database
 _LITTLE_MEMORY: Final = text("SELECT set_config('work_mem', '64kB', true)")
 _PROBE: Final = text(
     "SELECT (SELECT version_num FROM alembic_version) AS revision, "
-    "current_setting('transaction_read_only') AS read_only, "
-    "pg_logical_emit_message(true, 'hearthpay', 'ready'), "
+    "pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS read_only, "
+    "CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_logical_emit_message(true, 'hearthpay', 'ready') END, "
     "(SELECT count(*) FROM (SELECT repeat(md5(n::text), 64) FROM generate_series(1, 256) n ORDER BY 1 OFFSET 0) sorted)"
 )
 _READ_ONLY: Final = "25006"
@@ -32,8 +32,10 @@ async def require_ready(database: Database) -> None:
     async with database.transaction(None) as session:
         await session.execute(_LITTLE_MEMORY)
         revision, read_only, *_ = (await session.execute(_PROBE)).one()
-    if read_only == "on":
-        raise DatabaseUnavailable("the database takes no writes: it is read-only", _READ_ONLY)
+    if read_only:
+        raise DatabaseUnavailable(
+            "the database takes no writes: it is read-only, or no longer the primary server", _READ_ONLY
+        )
     if revision != _own_revision():
         raise WrongSchemaError(
             f"the database's schema is at {revision}, this program is of {_own_revision()}: start the newer program"

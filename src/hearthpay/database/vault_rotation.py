@@ -1,5 +1,6 @@
-"""Rotation: re-encrypts the vault and the bank files under the current key, while the service goes on with both.
+"""Rotation: makes a new key current and re-encrypts everything under it, while the service goes on with both.
 
+The database says which key is current, so no process writes under the old one any more once the rotation has begun.
 Every batch is one transaction. Killed at any moment, it is simply run again: rows that carry the current key's id
 are done. The older keys stay in the ring until `remaining` no longer names them.
 """
@@ -7,18 +8,26 @@ are done. The older keys stay in the ring until `remaining` no longer names them
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from uuid import UUID
 
-from sqlalchemy import Row, bindparam, func, select, text, update
+from sqlalchemy import Row, TextClause, bindparam, func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database import audit
+from hearthpay.database.sealing_keys import key_for_writing, keys_in_use, make_newest_current
 from hearthpay.database.vault_store import vault
+from hearthpay.security.content_seal import (
+    SealedContent,
+    answer_place,
+    mail_place,
+    open_content,
+    seal_content,
+)
 from hearthpay.security.file_seal import SealedFile, open_file, seal_file
-from hearthpay.security.key_ring import KeyRing, KeyRingError
+from hearthpay.security.key_ring import EncryptionKey, KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, UnreadableSecretError, seal, unseal
 from hearthpay.security.vault_numbers import SecretNumber
 
@@ -41,15 +50,49 @@ _REPLACE = (
     )
 )
 
-_KEYS_OF_FILES = text("SELECT key_id, count(*) FROM bank_files GROUP BY key_id ORDER BY key_id")
-_CLAIM_FILE = text(
-    "SELECT id, name, sealed_content, nonce, key_id FROM bank_files "
-    "WHERE key_id <> :current AND id > :after ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A table of contents that are re-encrypted one at a time: how the next is claimed, and how it is replaced."""
+
+    claim: TextClause
+    """Locks the next row under another key than `current`; its columns end with ciphertext, nonce and key_id."""
+    first: Mapping[str, object]
+    """Comes before the first row in the claim's order; a row's own columns of these names come before the next."""
+    replace: TextClause
+
+
+_BEFORE_ALL = UUID(int=0)
+_FILES = _Kept(
+    text(
+        "SELECT id, name, sealed_content AS ciphertext, nonce, key_id FROM bank_files "
+        "WHERE key_id <> :current AND id > :id ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ),
+    {"id": _BEFORE_ALL},
+    text(
+        "UPDATE bank_files SET sealed_content = :ciphertext, nonce = :nonce, key_id = :key_id WHERE id = :id"
+    ),
 )
-_REPLACE_FILE = text(
-    "UPDATE bank_files SET sealed_content = :content, nonce = :nonce, key_id = :key_id WHERE id = :id"
+_MAILS = _Kept(
+    text(
+        "SELECT id, content AS ciphertext, nonce, key_id FROM mail_outbox "
+        "WHERE key_id <> :current AND id > :id ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ),
+    {"id": _BEFORE_ALL},
+    text("UPDATE mail_outbox SET content = :ciphertext, nonce = :nonce, key_id = :key_id WHERE id = :id"),
 )
-_FIRST = UUID(int=0)
+_ANSWERS = _Kept(
+    text(
+        "SELECT organization_id, sandbox, key, body AS ciphertext, nonce, key_id FROM idempotency_keys "
+        "WHERE key_id <> :current AND (organization_id, sandbox, key) > (:organization_id, :sandbox, :key) "
+        "ORDER BY organization_id, sandbox, key LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ),
+    {"organization_id": _BEFORE_ALL, "sandbox": False, "key": ""},
+    text(
+        "UPDATE idempotency_keys SET body = :ciphertext, nonce = :nonce, key_id = :key_id "
+        "WHERE organization_id = :organization_id AND sandbox = :sandbox AND key = :key"
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +100,7 @@ class RotationResult:
     """What a rotation has done."""
 
     rotated: int
-    """Rows now encrypted under the current key that were not before: numbers of the vault, and bank files."""
+    """Rows now encrypted under the current key that were not: numbers, bank files, waiting mails, stored answers."""
     unreadable: tuple[UUID, ...]
     """Rows left as they were: their key is missing from the ring, or they were tampered with."""
     remaining: dict[str, int]
@@ -67,13 +110,17 @@ class RotationResult:
 async def rotate(
     session_factory: SessionFactory, ring: KeyRing, progress: Progress, *, batch: int = _BATCH
 ) -> RotationResult:
-    """Re-encrypt every row under the ring's current key, `batch` rows in a transaction, and a bank file in each.
+    """Make the ring's newest key current, and re-encrypt every row under it, `batch` numbers in a transaction.
 
-    Rows that others hold locked are passed over and tried again at the end, so several rotations may share the
-    work. One bad row does not hold back the others. Leaves an audit row per organization and batch.
+    Bank files, waiting mails and stored answers go one by one. Rows that others hold locked are passed over and tried
+    again at the end, so several rotations may share the work; should another key become current meanwhile, all go on
+    with that. One bad row does not hold back the others. Leaves an audit row per organization and batch of numbers.
+    Raises KeyRingError.
     """
     async with session_factory() as session:
-        total = sum((await keys_in_use(session, except_for=ring.current.id)).values())
+        newest = await make_newest_current(session, ring)
+    async with session_factory() as session:
+        total = sum((await keys_in_use(session, except_for=newest.id)).values())
     rotated = 0
     unreadable: set[UUID] = set()
     rotated_in_pass = True
@@ -82,43 +129,37 @@ async def rotate(
         after: UUID | None = None
         while True:
             async with session_factory() as session:
-                rows = await _claim(session, ring.current.id, after, batch)
+                key = await key_for_writing(session, ring)
+                rows = await _claim(session, key.id, after, batch)
                 if not rows:
                     break
-                bad = await _rotate_batch(session, ring, rows)
+                bad = await _rotate_batch(session, ring, key, rows)
             after = rows[-1].id
             unreadable |= bad
             if len(rows) > len(bad):
                 rotated += len(rows) - len(bad)
                 rotated_in_pass = True
                 progress(rotated, total)
-        after = _FIRST
-        while True:
-            async with session_factory() as session:
-                file = (
-                    await session.execute(_CLAIM_FILE, {"current": ring.current.id, "after": after})
-                ).one_or_none()
-                if file is None:
-                    break
-                readable = await _rotate_file(session, ring, file)
-            after = file.id
-            if readable:
-                rotated += 1
-                rotated_in_pass = True
-                progress(rotated, total)
-            else:
-                unreadable.add(file.id)
+        for kept in (_FILES, _MAILS, _ANSWERS):
+            place = dict(kept.first)
+            while True:
+                async with session_factory() as session:
+                    key = await key_for_writing(session, ring)
+                    row = (await session.execute(kept.claim, {"current": key.id, **place})).one_or_none()
+                    if row is None:
+                        break
+                    readable = await _rotate_one(session, ring, key, kept, row)
+                place = {name: getattr(row, name) for name in kept.first}
+                if readable:
+                    rotated += 1
+                    rotated_in_pass = True
+                    progress(rotated, total)
+                elif kept is not _ANSWERS:  # an answer has no id of its own; `remaining` counts it
+                    unreadable.add(row.id)
     async with session_factory() as session:
-        remaining = await keys_in_use(session, except_for=ring.current.id)
+        key = await key_for_writing(session, ring)
+        remaining = await keys_in_use(session, except_for=key.id)
     return RotationResult(rotated, tuple(sorted(unreadable)), remaining)
-
-
-async def keys_in_use(session: AsyncSession, *, except_for: str | None = None) -> dict[str, int]:
-    """How many numbers and bank files that the session sees each key has encrypted, by the key's id."""
-    counted = select(vault.c.key_id, func.count()).group_by(vault.c.key_id).order_by(vault.c.key_id)
-    counts: Counter[str] = Counter(dict((await session.execute(counted)).all()))
-    counts.update(dict((await session.execute(_KEYS_OF_FILES)).all()))
-    return {key_id: counts[key_id] for key_id in sorted(counts) if key_id != except_for}
 
 
 async def _claim(
@@ -131,23 +172,34 @@ async def _claim(
     return list(await session.execute(query.with_for_update(skip_locked=True)))
 
 
-async def _rotate_file(session: AsyncSession, ring: KeyRing, file: Row[tuple[object, ...]]) -> bool:
-    """Re-encrypt the locked bank file; tells whether it could be read."""
-    sealed = SealedFile(file.sealed_content, file.nonce, file.key_id)
+async def _rotate_one(
+    session: AsyncSession, ring: KeyRing, key: EncryptionKey, kept: _Kept, row: Row[tuple[object, ...]]
+) -> bool:
+    """Re-encrypt the locked file, mail or answer; tells whether it could be read."""
+    ciphertext, nonce, key_id = row.ciphertext, row.nonce, row.key_id
+    again: SealedFile | SealedContent
     try:
-        content = open_file(ring, file.id, file.name, sealed)
+        if kept is _FILES:
+            content = open_file(ring, row.id, row.name, SealedFile(ciphertext, nonce, key_id))
+            again = seal_file(key, row.id, row.name, content)
+        else:
+            place = (
+                mail_place(row.id)
+                if kept is _MAILS
+                else answer_place(row.organization_id, row.key, sandbox=row.sandbox)
+            )
+            opened = open_content(ring, place, SealedContent(ciphertext, nonce, key_id))
+            again = seal_content(key, place, opened)
     except (KeyRingError, UnreadableSecretError):
         return False
-    again = seal_file(ring, file.id, file.name, content)
-    await session.execute(
-        _REPLACE_FILE,
-        {"id": file.id, "content": again.ciphertext, "nonce": again.nonce, "key_id": again.key_id},
-    )
+    same = {name: getattr(row, name) for name in kept.first}
+    replaced = {"ciphertext": again.ciphertext, "nonce": again.nonce, "key_id": again.key_id}
+    await session.execute(kept.replace, same | replaced)
     return True
 
 
 async def _rotate_batch(
-    session: AsyncSession, ring: KeyRing, rows: list[Row[tuple[object, ...]]]
+    session: AsyncSession, ring: KeyRing, key: EncryptionKey, rows: list[Row[tuple[object, ...]]]
 ) -> set[UUID]:
     """Re-encrypt the locked rows; returns the ids of those that cannot be read."""
     bad: set[UUID] = set()
@@ -162,7 +214,7 @@ async def _rotate_batch(
         except (KeyRingError, UnreadableSecretError):
             bad.add(row.id)
             continue
-        sealed = seal(ring, owner, number)
+        sealed = seal(key, owner, number)
         changes.append(
             {
                 "row_id": row.id,
@@ -186,6 +238,6 @@ async def _rotate_batch(
             action="vault.rotate",
             subject_id=None,
             request_id=None,
-            details={"rows": rows_rotated, "key_id": ring.current.id},
+            details={"rows": rows_rotated, "key_id": key.id},
         )
     return bad

@@ -30,6 +30,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.database import audit
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.base import Base
+from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, seal, unseal
 from hearthpay.security.vault_numbers import NumberKind, SecretNumber
@@ -85,9 +86,10 @@ async def store_secret(
 ) -> None:
     """Encrypt the number and keep it, in the place of an earlier one of the same kind; leaves an audit row.
 
-    Raises SQLAlchemy's IntegrityError when there is no such owner, DBAPIError when it is another tenant's.
+    Raises OutdatedKeyRingError when the ring lacks the current key, SQLAlchemy's IntegrityError when there is no such
+    owner, DBAPIError when it is another tenant's.
     """
-    sealed = seal(ring, owner, number)
+    sealed = seal(await key_for_writing(session, ring), owner, number)
     row = {
         "ciphertext": sealed.ciphertext,
         "nonce": sealed.nonce,
@@ -143,6 +145,22 @@ async def read_secret(
 async def last_four(session: AsyncSession, owner: SecretOwner, kind: NumberKind) -> str | None:
     """The last digits of the number, to show to people, without decrypting it; None when there is none."""
     return await session.scalar(select(vault.c.last_four).where(_place(owner, kind)))
+
+
+async def owners_of(
+    session: AsyncSession, owner: SecretOwner, number: SecretNumber, *, any_digits: bool = False
+) -> set[UUID]:
+    """The household's owners of a number of this kind that ends in the same digits, or in any; nothing is decrypted."""
+    query = select(vault.c.owner_id).where(
+        vault.c.organization_id == owner.organization_id,
+        vault.c.employer_id == owner.employer_id,
+        vault.c.sandbox == owner.sandbox,
+        vault.c.owner_kind == owner.kind,
+        vault.c.kind == number.kind,
+    )
+    if not any_digits:
+        query = query.where(vault.c.last_four == number.last_four)
+    return set(await session.scalars(query))
 
 
 def _place(owner: SecretOwner, kind: NumberKind) -> ColumnElement[bool]:

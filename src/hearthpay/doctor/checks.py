@@ -8,6 +8,7 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from hearthpay.doctor.year_checks import year_caps, year_taxes
 from hearthpay.payroll.lifecycle import TRANSITIONS
 
 Check = Callable[[], str]
@@ -22,6 +23,10 @@ _WAS_PAID: Final = f"""
         SELECT FROM payroll_transitions t WHERE t.payroll_id = p.id AND t.to_status IN {_PAID}))
 """
 _REVERSED: Final = "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
+
+
+#: Whether prior wages `p` counted when a paycheck was made: they had been entered by then, and not been replaced yet.
+_COUNTED_BY: Final = "p.id < paycheck_id AND (p.replaced_by IS NULL OR p.replaced_by > paycheck_id)"
 
 
 def _dollars(cents: str) -> str:
@@ -258,14 +263,14 @@ def entries_live() -> str:
 
 
 def entries_apart() -> str:
-    """No two live entries of an employee have a day in common."""
+    """No two live entries of an employee with hours have a day in common."""
     return """
         SELECT 'employee' AS subject, employee_id AS id, 'period of payroll ' || payroll_id AS what,
                period::text AS recorded, 'after ' || (until - 1) AS expected
           FROM (SELECT employee_id, payroll_id, period,
                        max(upper(period)) OVER (PARTITION BY employee_id ORDER BY lower(period), payroll_id
                                                 ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until
-                  FROM payroll_entries WHERE live) e
+                  FROM payroll_entries WHERE live AND (regular_hours > 0 OR overtime_hours > 0)) e
          WHERE lower(period) < until
     """
 
@@ -294,40 +299,59 @@ def year_lines() -> str:
         """
         SELECT employee_id AS id, tax_year, code, coalesce(b.taxable_wages, 0) AS b_taxable,
                coalesce(b.amount, 0) AS b_amount, coalesce(l.taxable_wages, 0) AS l_taxable,
-               coalesce(l.amount, 0) AS l_amount
-          FROM (SELECT y.employee_id, y.tax_year, u.code, u.taxable_wages, u.amount
-                  FROM year_balances y, unnest(y.codes, y.taxable_wages, y.amounts) AS u (code, taxable_wages, amount)
+               coalesce(l.amount, 0) AS l_amount, coalesce(l.subject_wages, 0) AS l_subject,
+               CASE WHEN b.not_kept THEN coalesce(l.subject_wages, 0) ELSE coalesce(b.subject_wages, 0) END AS b_subject
+          FROM (SELECT y.employee_id, y.tax_year, y.subject_wages IS NULL AS not_kept, u.*
+                  FROM year_balances y, unnest(y.codes, y.subject_wages, y.taxable_wages, y.amounts)
+                       AS u (code, subject_wages, taxable_wages, amount)
                ) b
-          FULL JOIN (SELECT employee_id, tax_year, code, sum(taxable_wages) AS taxable_wages, sum(amount) AS amount
+          FULL JOIN (SELECT employee_id, tax_year, code, sum(subject_wages) AS subject_wages,
+                            sum(taxable_wages) AS taxable_wages, sum(amount) AS amount
                        FROM paycheck_lines GROUP BY employee_id, tax_year, code) l
          USING (employee_id, tax_year, code)
         """,
-        money={"taxable_wages": ("b_taxable", "l_taxable"), "amount": ("b_amount", "l_amount")},
+        money={
+            "subject_wages": ("b_subject", "l_subject"),
+            "taxable_wages": ("b_taxable", "l_taxable"),
+            "amount": ("b_amount", "l_amount"),
+        },
         detail="' of ' || s.code || ' in ' || s.tax_year",
     )
 
 
 def latest_to_date() -> str:
-    """The latest paycheck of a year, and its latest line of each code, print the year's sums to date."""
+    """The latest paycheck of a year, and its latest line of each code, print the sums to date, prior wages included."""
     names = ("gross_pay", "net_pay", "employee_taxes", "employer_taxes")
     sums = ", ".join(f"sum({name}) AS {name}" for name in names)
     ytd = ", ".join(f"ytd_{name}" for name in names)
+    expected = ", ".join(f"year.{name} + coalesce(prior.{name}, 0) AS {name}" for name in names)
     paychecks = _unequal(
         "employee",
-        f"SELECT employee_id AS id, * FROM (SELECT DISTINCT ON (employee_id, tax_year) employee_id, tax_year, {ytd} "
+        f"SELECT latest.employee_id AS id, latest.*, {expected} FROM (SELECT DISTINCT ON (employee_id, tax_year) "
+        f"employee_id, tax_year, id AS paycheck_id, {ytd} "
         "FROM paychecks ORDER BY employee_id DESC, tax_year DESC, id DESC) latest "
         f"JOIN (SELECT employee_id, tax_year, {sums} FROM paychecks GROUP BY employee_id, tax_year) year "
-        "USING (employee_id, tax_year)",
+        "ON year.employee_id = latest.employee_id AND year.tax_year = latest.tax_year "
+        f"LEFT JOIN LATERAL (SELECT {sums} FROM prior_wages p WHERE p.employee_id = latest.employee_id "
+        f"AND p.tax_year = latest.tax_year AND {_COUNTED_BY}) prior ON true",
         money={f"ytd_{name}": (f"ytd_{name}", name) for name in names},
         detail="' of the latest paycheck of ' || s.tax_year",
     )
     # The latest line is the greatest of id and amount as text: one pass over all lines, and no sort of them.
     lines = _unequal(
         "employee",
-        """
-        SELECT employee_id AS id, tax_year, code, sum(amount) AS amount,
-               substring(max((paycheck_id::text || ytd_amount) COLLATE "C") FROM 37)::bigint AS ytd_amount
-          FROM paycheck_lines GROUP BY employee_id, tax_year, code
+        f"""
+        SELECT latest.id, latest.tax_year, latest.code, latest.amount + coalesce(prior.amount, 0) AS amount,
+               substring(latest.newest FROM 37)::bigint AS ytd_amount
+          FROM (SELECT employee_id AS id, tax_year, code, sum(amount) AS amount,
+                       max((paycheck_id::text || ytd_amount) COLLATE "C") AS newest
+                  FROM paycheck_lines GROUP BY employee_id, tax_year, code) latest
+          LEFT JOIN LATERAL (
+               SELECT sum(u.amount) AS amount
+                 FROM (SELECT left(latest.newest, 36)::uuid AS paycheck_id) paid,
+                      prior_wages p, unnest(p.codes, p.amounts) AS u (code, amount)
+                WHERE p.employee_id = latest.id AND p.tax_year = latest.tax_year AND u.code = latest.code
+                  AND {_COUNTED_BY}) prior ON true
         """,
         money={"ytd_amount": ("ytd_amount", "amount")},
         detail="' of the latest line ' || s.code || ' of ' || s.tax_year",
@@ -380,6 +404,7 @@ def debits() -> str:
                                         AND c.status IN ('sent', 'settled')) THEN 0
                     WHEN p.status IN ('processing', 'completed') THEN 1
                     WHEN p.status = 'failed' THEN least(coalesce(b.under_way, 0), 1)
+                    WHEN p.status = 'voided' THEN least(coalesce(b.settled, 0), 1)
                     ELSE 0
                END AS expected,
                coalesce(b.settled, 0) AS settled,
@@ -430,6 +455,16 @@ def deposits_paid() -> str:
     return f"{amounts} UNION ALL {states}"
 
 
+def arrivals() -> str:
+    """A direct deposit arrives in the year that its paycheck belongs to."""
+    return _unequal(
+        "bank_entry",
+        "SELECT b.id, extract(year FROM b.effective_date)::int AS year, c.tax_year FROM bank_entries b "
+        "JOIN paychecks c ON c.id = b.paycheck_id WHERE b.kind = 'credit' AND b.effective_date IS NOT NULL",
+        other={"year of arrival": ("year", "tax_year")},
+    )
+
+
 def refunds() -> str:
     """What was collected for a paycheck and is reversed goes back to the household, with what was set aside."""
     return _unequal(
@@ -445,7 +480,7 @@ def refunds() -> str:
                     ELSE 0 END AS expected
           FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id
           LEFT JOIN bank_entries b ON b.paycheck_id = c.id AND b.kind = 'refund' AND b.status <> 'cancelled'
-         WHERE b.id IS NOT NULL OR p.status = 'failed' AND c.reverses IS NULL
+         WHERE b.id IS NOT NULL OR p.status IN ('failed', 'voided') AND c.reverses IS NULL
         """,
         money={"refund": ("refunded", "expected")},
     )
@@ -577,7 +612,8 @@ def idempotency() -> str:
                CASE WHEN k.status IS NULL THEN 'no answer' ELSE 'payroll ' || k.payroll END AS recorded,
                CASE WHEN k.status IS NULL THEN 'an answer' ELSE 'a payroll that exists' END AS expected
           FROM (SELECT organization_id, sandbox, key, status,
-                       substring(convert_from(body, 'UTF8') FROM '"payroll_id"\\: ?"({identity})"')::uuid AS payroll
+                       substring(CASE WHEN key_id IS NULL THEN convert_from(body, 'UTF8') END
+                                 FROM '"payroll_id"\\: ?"({identity})"')::uuid AS payroll
                   FROM idempotency_keys) k
           LEFT JOIN payrolls p ON p.id = k.payroll AND p.organization_id = k.organization_id AND p.sandbox = k.sandbox
          WHERE k.status IS NULL OR k.payroll IS NOT NULL AND p.id IS NULL AND NOT k.sandbox
@@ -596,10 +632,13 @@ CHECKS: Final[tuple[Check, ...]] = (
     reversed_when,
     year_totals,
     year_lines,
+    year_caps,
+    year_taxes,
     latest_to_date,
     direct_deposits,
     debits,
     deposits_paid,
+    arrivals,
     refunds,
     escrow_balances,
     escrow_history,

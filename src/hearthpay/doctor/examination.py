@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.session import Database
 from hearthpay.doctor.checks import CHECKS, Check
+from hearthpay.doctor.year_checks import OPEN
 
 #: How many differences of one check are told one by one; the others are counted.
 MOST_TOLD: Final = 100
@@ -41,6 +42,20 @@ class CheckResult:
     found: int
     differences: tuple[Difference, ...]
     seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTax:
+    """Tax of a year that paychecks have charged too little of, or, negative, too much; the amount in dollars.
+
+    No difference in the books: the next paycheck moves it, or else the year's documents must tell it.
+    """
+
+    employee_id: UUID
+    employer_id: UUID
+    tax_year: int
+    code: str
+    amount: str
 
 
 Progress = Callable[[int, int, str], None]
@@ -76,6 +91,12 @@ async def examine(
             )
         )
     return results
+
+
+async def open_taxes(session: AsyncSession) -> list[OpenTax]:
+    """Return what the years of all employees still owe or were charged too much, by employee, year and line."""
+    rows = await session.execute(text(OPEN))
+    return [OpenTax(row.employee_id, row.employer_id, row.tax_year, row.code, row.amount) for row in rows]
 
 
 def _statement(check: Check) -> TextClause:

@@ -1,5 +1,6 @@
 """What an employee's settings become when some of them are sent anew."""
 
+from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ from hearthpay.employees.certificates import merged
 from hearthpay.employees.models import Employee
 from hearthpay.employees.payable import default_overtime_rate, localities_of, refuse_future_birth
 from hearthpay.employees.schemas import EmployeeChanges
-from hearthpay.http.errors import invalid
+from hearthpay.http.errors import ApiError, invalid
 
 _STORED_AS_SENT: Final = frozenset(
     {
@@ -28,11 +29,14 @@ _STORED_AS_SENT: Final = frozenset(
 )
 
 
-def settings_after(employee: Employee, changes: EmployeeChanges, clock: Clock) -> dict[str, Any]:
+def settings_after(
+    employee: Employee, changes: EmployeeChanges, clock: Clock
+) -> tuple[dict[str, Any], list[str]]:
     """The columns that `changes` speak of, with their new values; the employee is left alone.
 
-    Raises `validation_error` for what contradicts itself or what stays. Whether the tax engine can pay by it
-    is for the caller to check.
+    With another state of work the old one's local taxes and certificate are put by, and those put by of the new one
+    come back; the second value tells. Raises `validation_error` for what contradicts itself or what stays. Whether the
+    tax engine can pay by it is for the caller to check.
     """
     sent = changes.model_fields_set
     wanted: dict[str, Any] = {name: getattr(changes, name) for name in sorted(sent & _STORED_AS_SENT)}
@@ -40,12 +44,21 @@ def settings_after(employee: Employee, changes: EmployeeChanges, clock: Clock) -
     start_date = wanted.get("start_date")
     if start_date is not None and employee.end_date is not None and start_date > employee.end_date:
         raise invalid("start_date", f"must not be after the last day, {employee.end_date}")
+    earlier = employee.earlier_employments
+    if start_date is not None and earlier and start_date <= date.fromisoformat(earlier[-1]["end_date"]):
+        raise invalid(
+            "start_date", f"must be after the last day of the earlier employment, {earlier[-1]['end_date']}"
+        )
     if sent & {"pay_rate", "overtime_rate"}:
         wanted["overtime_rate"] = _overtime_rate(employee, changes, wanted.get("pay_rate", employee.pay_rate))
 
+    told: list[str] = []
     work_state = wanted.get("work_state", employee.work_state)
     moved = work_state != employee.work_state
-    if moved or sent & {"city", "locality"}:
+    certificate = employee.state_withholding
+    if moved:
+        certificate, told = _move(employee, changes, clock, work_state, wanted)
+    if sent & {"city", "locality"}:
         wanted["localities"] = localities_of(clock, work_state, changes.city, changes.locality)
     if "federal_withholding" in sent:
         federal = changes.federal_withholding
@@ -55,11 +68,60 @@ def settings_after(employee: Employee, changes: EmployeeChanges, clock: Clock) -
             else merged(employee.federal_withholding, federal.model_dump(exclude_unset=True))
         )
     if moved or "state_withholding" in sent:
-        # A certificate belongs to its state: what the old one says may mean something else in the new one.
-        replaced = moved or changes.state_withholding is None
-        earlier = {} if replaced else employee.state_withholding
-        wanted["state_withholding"] = merged(earlier, changes.state_withholding or {})
-    return wanted
+        taken_out = "state_withholding" in sent and changes.state_withholding is None
+        wanted["state_withholding"] = merged(
+            {} if taken_out else certificate, changes.state_withholding or {}
+        )
+    return wanted, told
+
+
+def _move(
+    employee: Employee, changes: EmployeeChanges, clock: Clock, to: str, wanted: dict[str, Any]
+) -> tuple[dict[str, Any], list[str]]:
+    """Put by what belongs to the state that is left, and take up again what was put by of the new one.
+
+    A certificate belongs to its state: what the old one says may mean something else in the new one. Returns the
+    certificate put by of the new state, and what the household should know; `wanted` is filled.
+    """
+    told = []
+    put_by = dict(employee.left_states)
+    if employee.localities or employee.state_withholding:
+        kept = {"localities": employee.localities, "state_withholding": employee.state_withholding}
+        put_by[employee.work_state] = kept
+        told.append(
+            f"No longer in force after the move from {employee.work_state} to {to}, and kept for a return: "
+            f"{_listed(kept)}."
+        )
+    back = put_by.pop(to, {"localities": [], "state_withholding": {}})
+    localities = [code for code in back["localities"] if _taxes(clock, to, code)]
+    if changes.model_fields_set & {"city", "locality"}:
+        localities = []
+    certificate = back["state_withholding"]
+    if "state_withholding" in changes.model_fields_set and changes.state_withholding is None:
+        certificate = {}
+    if localities or certificate:
+        again = {"localities": localities, "state_withholding": certificate}
+        told.append(f"In force again in {to}, as before: {_listed(again)}. Send others if they have changed.")
+    wanted |= {"localities": localities, "left_states": put_by}
+    return certificate, told
+
+
+def _listed(settings: dict[str, Any]) -> str:
+    localities = settings["localities"]
+    return ", ".join(
+        [
+            *([f"the local taxes chosen ({', '.join(localities)})"] if localities else []),
+            *(["the state certificate"] if settings["state_withholding"] else []),
+        ]
+    )
+
+
+def _taxes(clock: Clock, state: str, locality: str) -> bool:
+    """Whether the state's law still knows a locality."""
+    try:
+        return bool(localities_of(clock, state, None, locality))
+    except ApiError:
+        return False
 
 
 def _overtime_rate(employee: Employee, changes: EmployeeChanges, pay_rate: Decimal) -> Decimal:

@@ -10,11 +10,13 @@ from hearthpay.employees.invitation_schemas import InvitationType
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.mail.mailer import Mail
+from hearthpay.mail.wording import name_in_mail
 
 _SUBJECTS: Final[dict[InvitationType, str]] = {
     "bank_account": "{household} would like to pay you by direct deposit",
     "tax_info": "{household} needs your tax information for payroll",
 }
+_SOMEBODY: Final = "Your employer"
 _TEMPLATES: Final = Environment(
     loader=PackageLoader("hearthpay.employees"),
     autoescape=select_autoescape(["html"]),
@@ -32,12 +34,15 @@ def invitation_mail(
     portal_url: str,
     expires_at: datetime,
 ) -> Mail:
-    """The mail to the address `to`; the last day of the link is told in US Eastern time."""
-    household = f"{employer.first_name} {employer.last_name}"
+    """The mail to the address `to`; the last day of the link is told in US Eastern time.
+
+    What the household chose, names, stands in it as `name_in_mail` has it, and nothing else of theirs does.
+    """
+    household = name_in_mail(employer.first_name, employer.last_name) or _SOMEBODY
     facts = {
         "type": invitation_type,
         "household": household,
-        "first_name": employee.first_name,
+        "first_name": name_in_mail(employee.first_name),
         "portal_url": portal_url,
         "expires": f"{expires_at.astimezone(BUSINESS_TIME):%A, %B %-d, at %-I:%M %p} Eastern time",
     }

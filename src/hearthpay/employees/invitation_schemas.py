@@ -24,14 +24,23 @@ class NewInvitation(RequestModel):
     )
 
 
+EmailStatus = Literal["sent", "queued", "failed"]
+
+
 @dataclass(frozen=True, slots=True)
 class InvitationItem:
-    """An open invitation.
+    """An open invitation; the link is valid whatever becomes of the email.
 
-    `email_sent` is false where no email left: none was asked for, the employee has no address, the household is
-    a sandbox one, or the service has no mail server that would take it. The link is valid all the same.
+    `email_sent` is true once the mail server has taken the email. Else `email_status` is `queued` (it is tried again
+    until the link expires), `failed`, or null where none was to leave; `email_reason` is the reason, in a word:
+    `not_requested`, `no_address`, `no_mail_server`, `sandbox`, `daily_limit_of_employee` (or `_household`,
+    `_organization`), `not_taken_yet`, `mail_server_unreachable`, `mail_server_too_slow`, `mail_server_busy`,
+    `mail_server_refuses_us`, `recipient_refused`, `message_refused`, `unsafe_content`, `not_taken_in_time`,
+    `replaced`, `used`.
     """
 
     portal_url: str
     email_sent: bool
     expires_at: datetime
+    email_status: EmailStatus | None
+    email_reason: str | None

@@ -1,8 +1,9 @@
 """Invitations: links by which employees enter their numbers themselves, each open once and for seven days.
 
 A new invitation cancels the pending one of its type. The link is a capability: whoever has it may enter numbers in
-the employee's place, and can read none. The database keeps only a hash of its token; the answer kept for an
-`Idempotency-Key` holds the link itself, because the same request must be answered the same.
+the employee's place, and can read none. The database keeps only a hash of its token. The link itself stands, encrypted,
+in the answer kept for an `Idempotency-Key`, because the same request must be answered with the same link, and in the
+email until that has left.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,9 +20,15 @@ from uuid_utils.compat import uuid7
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.audit import ActorKind
+from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database, Tenant
 from hearthpay.employees.invitation_mail import invitation_mail
-from hearthpay.employees.invitation_schemas import InvitationItem, InvitationType, NewInvitation
+from hearthpay.employees.invitation_schemas import (
+    EmailStatus,
+    InvitationItem,
+    InvitationType,
+    NewInvitation,
+)
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import direct_deposit_available
 from hearthpay.employees.service import lock_employee
@@ -29,7 +36,10 @@ from hearthpay.employers.models import Employer
 from hearthpay.http.actor import Actor
 from hearthpay.http.errors import ApiError
 from hearthpay.http.trail import leave_trace
-from hearthpay.mail.mailer import Mailer
+from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
+from hearthpay.mail.outbox import Addressee, MailState, queue_mail, state_of_mail, withdraw_mail
+from hearthpay.mail.postman import Postman
+from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
 PORTAL_PATH: Final = "/portal"
@@ -43,25 +53,35 @@ _FIND: Final = text(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Sending:
+    """How an installation sends invitations: where links begin, what mail it may send, and the keys it seals them with.
+
+    Without `mails` no email is sent.
+    """
+
+    portal: str
+    ring: KeyRing
+    mails: MailLimits | None
+
+
 async def invite(
     session: AsyncSession,
     actor: Actor,
     clock: Clock,
-    mailer: Mailer | None,
-    portal: str,
+    sending: Sending,
     employee_id: UUID,
     new: NewInvitation,
     *,
     offered: bool,
 ) -> InvitationItem:
-    """Open a link for the employee below the address `portal`, and send it where that is wanted and possible.
+    """Open a link for the employee, and queue the email that brings it where that is wanted and possible.
 
-    The email leaves last, before the commit, and gets ten seconds; meanwhile nobody else changes the employee.
-    Whatever becomes of it, the invitation stays. No email leaves for a sandbox household, or to an employee
-    without an address.
+    The email leaves once the transaction has committed; `with_email_of` tells what became of it, and whatever that is,
+    the invitation stays. No email leaves for a sandbox household, or to an employee without an address.
 
-    Raises `not_found`, `invalid_state` for someone who has left, `direct_deposit_unavailable` and
-    `invitation_too_soon`.
+    Raises `not_found`, `invalid_state` for someone who has left, `direct_deposit_unavailable`, `invitation_too_soon`,
+    and KeyRingError where an email cannot be sealed.
     """
     employee = await lock_employee(session, employee_id)
     employer = await session.get_one(Employer, employee.employer_id)
@@ -73,27 +93,13 @@ async def invite(
         )
     if new.type == "bank_account":
         await _refuse_bank_account(session, clock, employer, employee, new, offered=offered)
-    cancelled = await session.scalar(
-        update(Invitation)
-        .where(
-            Invitation.employee_id == employee.id,
-            Invitation.type == new.type,
-            Invitation.status == "pending",
-        )
-        .values(status="cancelled")
-        .returning(Invitation.id)
-    )
+    cancelled = await _cancel_pending(session, clock, employee, new.type)
     token = generate_token()
     invitation = _invitation(employee, clock.now(), token, new.type)
+    portal_url = f"{sending.portal.rstrip('/')}/{token.text}"
+    state = await _queue_email(session, clock, sending, employer, employee, new, invitation, portal_url)
     session.add(invitation)
     await session.flush()
-    portal_url = f"{portal.rstrip('/')}/{token.text}"
-    if new.send_email and mailer is not None and employee.email is not None and not employee.sandbox:
-        mail = invitation_mail(
-            employee.email, employer, employee, new.type, portal_url, invitation.expires_at
-        )
-        invitation.email_sent = await mailer.send(mail)
-        await session.flush()
     await leave_trace(
         session,
         actor,
@@ -104,11 +110,117 @@ async def invite(
             "employee_id": employee.id,
             "type": new.type,
             "send_email": new.send_email,
-            "email_sent": invitation.email_sent,
+            "email": state.reason or state.status,
             "cancelled": cancelled,
         },
     )
-    return InvitationItem(portal_url, invitation.email_sent, invitation.expires_at)
+    sent, status, reason = _told(state)
+    return InvitationItem(portal_url, sent, invitation.expires_at, status, reason)
+
+
+async def with_email_of(
+    database: Database,
+    clock: Clock,
+    postman: Postman | None,
+    tenant: Tenant,
+    answer: dict[str, object],
+) -> dict[str, object]:
+    """The answer of an invitation with what is known of its email by now.
+
+    With a `postman`, an email that has not been tried yet is sent first, and waited for a little. Call it outside of
+    any transaction. A database that is lost meanwhile leaves the answer as it was: the invitation stands.
+    """
+    token = parse_token(str(answer["portal_url"]).rpartition("/")[2])
+    if token is None:
+        return answer
+    try:
+        state = await _email_of(database, clock, postman, tenant, token)
+    except DatabaseUnavailable:
+        return answer
+    if state is None:
+        return answer
+    sent, status, reason = _told(state)
+    return answer | {"email_sent": sent, "email_status": status, "email_reason": reason}
+
+
+async def _email_of(
+    database: Database, clock: Clock, postman: Postman | None, tenant: Tenant, token: PortalToken
+) -> MailState | None:
+    async with database.transaction(tenant) as session:
+        mail_id = await session.scalar(select(Invitation.mail_id).where(Invitation.token_hash == token.hash))
+        state = None if mail_id is None else await state_of_mail(session, clock, mail_id)
+    if mail_id is None or state is None or postman is None or not state.untried:
+        return state
+    return await postman.hurry(tenant, mail_id)
+
+
+def _told(state: MailState) -> tuple[bool, EmailStatus | None, str | None]:
+    """What an answer says of a mail: whether it was sent, its status, and the reason if it was not."""
+    match state.status:
+        case "sent":
+            return True, "sent", None
+        case "queued":
+            return False, "queued", state.reason or "not_taken_yet"
+        case "withheld":
+            return False, None, state.reason
+        case _:
+            return False, "failed", state.reason
+
+
+async def _cancel_pending(
+    session: AsyncSession, clock: Clock, employee: Employee, invitation_type: InvitationType
+) -> UUID | None:
+    """Cancel the pending invitation of the type, and its email if that has not left; returns its id."""
+    row = (
+        await session.execute(
+            update(Invitation)
+            .where(
+                Invitation.employee_id == employee.id,
+                Invitation.type == invitation_type,
+                Invitation.status == "pending",
+            )
+            .values(status="cancelled")
+            .returning(Invitation.id, Invitation.mail_id)
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    if row.mail_id is not None:
+        await withdraw_mail(session, clock, row.mail_id, "replaced")
+    cancelled: UUID = row.id
+    return cancelled
+
+
+async def _queue_email(
+    session: AsyncSession,
+    clock: Clock,
+    sending: Sending,
+    employer: Employer,
+    employee: Employee,
+    new: NewInvitation,
+    invitation: Invitation,
+    portal_url: str,
+) -> MailState:
+    """Queue the email with the link, or tell why there is none."""
+    if not new.send_email:
+        return MailState("withheld", "not_requested")
+    if employee.email is None:
+        return MailState("withheld", "no_address")
+    if sending.mails is None and not employee.sandbox:
+        return MailState("withheld", "no_mail_server")
+    mail = invitation_mail(employee.email, employer, employee, new.type, portal_url, invitation.expires_at)
+    addressee = Addressee(employee.organization_id, employee.employer_id, employee.sandbox, employee.id)
+    invitation.mail_id, state = await queue_mail(
+        session,
+        sending.ring,
+        sending.mails or USUAL_LIMITS,
+        clock,
+        addressee,
+        f"invitation.{new.type}",
+        mail,
+        invitation.expires_at,
+    )
+    return state
 
 
 async def _refuse_bank_account(
@@ -159,6 +271,7 @@ def _invitation(
         status="pending",
         token_hash=token.hash,
         email_sent=False,
+        mail_id=None,
         created_at=now,
         expires_at=now + OPEN_FOR,
         completed_at=None,
@@ -222,6 +335,9 @@ async def complete(
         )
         if used is None:
             raise _over()
+        mail_id = await session.scalar(select(Invitation.mail_id).where(Invitation.id == used))
+        if mail_id is not None:
+            await withdraw_mail(session, clock, mail_id, "used")
         opened = await _opened(session, found.invitation_id)
         visitor = Visitor(employee.id, request_id)
         await enter(session, visitor, opened.invitation)

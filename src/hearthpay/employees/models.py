@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import CHAR, SmallInteger
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hearthpay.database.base import Base
@@ -38,8 +39,21 @@ class Employee(Base):
     lives_in: Mapped[bool]
     federal_withholding: Mapped[dict[str, Any]]
     state_withholding: Mapped[dict[str, Any]]
+    #: The first record of this person, where the household has several.
+    person_id: Mapped[UUID | None]
+    #: First and last day (`start_date`, `end_date`) of each employment before a reinstatement.
+    earlier_employments: Mapped[list[dict[str, str]]] = mapped_column(JSONB)
+    #: `localities` and `state_withholding` of each state of work that was left, by the state.
+    left_states: Mapped[dict[str, Any]]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+
+    def worked_earlier(self, start: date, end: date) -> bool:
+        """Whether an employment before the present one had a day within these two."""
+        return any(
+            date.fromisoformat(spell["start_date"]) <= end and start <= date.fromisoformat(spell["end_date"])
+            for spell in self.earlier_employments
+        )
 
     @property
     def name(self) -> str:
@@ -61,6 +75,7 @@ class Invitation(Base):
     status: Mapped[str]
     token_hash: Mapped[bytes]
     email_sent: Mapped[bool]
+    mail_id: Mapped[UUID | None]
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     completed_at: Mapped[datetime | None]

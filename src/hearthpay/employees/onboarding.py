@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.clock import Clock
 from hearthpay.database.vault_store import Reader, store_secret
 from hearthpay.employees.models import Employee, Invitation
+from hearthpay.employees.same_person import recognise
 from hearthpay.employees.schemas import Onboarding, OnboardingStatus
 from hearthpay.employers.models import Employer
 from hearthpay.security.key_ring import KeyRing
@@ -82,8 +83,13 @@ async def direct_deposit_available(session: AsyncSession, employer: Employer, *,
 async def save_employee_tax_number(
     session: AsyncSession, ring: KeyRing, actor: Reader, invitation: Invitation, number: SecretNumber
 ) -> None:
-    """Put the Social Security number or ITIN that the employee entered into the vault; leaves an audit row."""
-    await store_secret(session, ring, actor, _owner(invitation), number)
+    """Put the Social Security number or ITIN that the employee entered into the vault; leaves an audit row.
+
+    Where another record of the household has the same number, the two are one person (`same_person`).
+    """
+    owner = _owner(invitation)
+    await store_secret(session, ring, actor, owner, number)
+    await recognise(session, ring, actor, owner, number)
 
 
 def _owner(invitation: Invitation) -> SecretOwner:

@@ -11,6 +11,7 @@ from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.employees.models import Employee
 from hearthpay.http.errors import from_tax_engine, invalid
 from hearthpay.taxes import PaycheckInput, TaxInputError, calculate_paycheck, rulebook_for
+from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD
 
 OVERTIME_FACTOR: Final = Decimal("1.5")
@@ -51,8 +52,11 @@ def localities_of(clock: Clock, work_state: str, city: str | None, locality: str
     return list(codes)
 
 
-def check_payable(employee: Employee, clock: Clock) -> None:
+def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) -> list[str]:
     """Calculate a paycheck of nothing: what the tax engine refuses is refused now, naming the field.
+
+    Returns what every paycheck will take for granted about these settings, such as a county that nobody chose; with
+    ``city``, where the employee lives, also why naming it withholds nothing.
 
     The federal tax withheld from one paycheck, which a script may tell the engine, is refused as well: kept as a
     setting it would stand in for the tax that each payroll calculates.
@@ -75,7 +79,10 @@ def check_payable(employee: Employee, clock: Clock) -> None:
     )
     try:
         calculate_paycheck(trial)
+        assumed = assumptions_of(trial, city=city)
     except TaxInputError as error:
         head, dot, rest = error.field.partition(".")
         field = f"{_FIELDS_OF_THE_ENGINE.get(head, head)}{dot}{rest}"
         raise from_tax_engine(TaxInputError(field, error.message, error.code)) from None
+    # A month's tax depends on the wages of its paydays; each payroll tells of it.
+    return [assumption.message for assumption in assumed if not assumption.code.startswith("month_")]

@@ -1,5 +1,7 @@
 """The HTTP face of employees."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -11,23 +13,27 @@ from starlette.responses import Response
 from hearthpay.clock import Clock
 from hearthpay.employees import service
 from hearthpay.employees.invitation_schemas import InvitationItem, NewInvitation
-from hearthpay.employees.invitations import PORTAL_PATH, invite
+from hearthpay.employees.invitations import PORTAL_PATH, Sending, invite, with_email_of
 from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import NOTHING_ENTERED, onboarding_of
+from hearthpay.employees.same_person import other_records, told_of_other_record
 from hearthpay.employees.schemas import (
     EmployeeChanges,
     EmployeeItem,
     EmployeeQuery,
     NewEmployee,
+    Reinstatement,
     Termination,
     item_of,
 )
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, listing
+from hearthpay.http.errors import ApiError
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import address_of, runtime_of
+from hearthpay.mail.postman import Postman
 
 router: Final = api_router("Employees")
 
@@ -48,6 +54,8 @@ _NEW_EMPLOYEE: Final = {
 _CHANGES: Final = {"pay_rate": 30, "state_withholding": {"additional_withholding": 15}}
 _TERMINATION: Final = {"end_date": "2026-11-20"}
 _TODAY: Final = Termination()
+_REINSTATEMENT: Final = {"start_date": "2026-11-23"}
+_GOING_ON: Final = Reinstatement()
 _INVITATION: Final = {"type": "tax_info", "send_email": True}
 
 
@@ -69,8 +77,7 @@ async def list_employees(
     """Newest first, the terminated ones included. Holds no secret: no birth date, address or number."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         employees, next_cursor = await service.list_employees(session, actor, query.employer_id, query)
-        onboarding = await onboarding_of(session, runtime_of(request).clock, employees)
-    items = [item_of(employee, onboarding[employee.id]) for employee in employees]
+        items = await _items(session, runtime_of(request).clock, employees)
     return listing(request, items, next_cursor)
 
 
@@ -95,12 +102,15 @@ async def list_employees(
 async def create_employee(
     request: Request, body: NewEmployee, actor: Annotated[Actor, Depends(require("employees"))]
 ) -> Response:
-    """The Social Security number and the bank account never come this way; the employee enters them in the portal."""
+    """The Social Security number and the bank account never come this way; the employee enters them in the portal.
+
+    Where someone of this name has left the household, `warnings` say so: the same person is to be reinstated instead.
+    """
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        employee = await service.create_employee(session, actor, clock, body)
-        return Answer(item_of(employee, NOTHING_ENTERED), 201)
+        noted = await service.create_employee(session, actor, clock, body)
+        return Answer(item_of(noted.employee, NOTHING_ENTERED, noted.warnings), 201)
 
     return await idempotent(request, actor, operation)
 
@@ -121,12 +131,16 @@ async def update_employee(
     body: EmployeeChanges,
     actor: Annotated[Actor, Depends(require("employees"))],
 ) -> Response:
-    """Only the fields sent change, from the next payroll on. All settings together must be such as could be created."""
+    """Only the fields sent change, from the next payroll on. All settings together must be such as could be created.
+
+    A move to another state of work takes out the old one's local taxes and certificate, and a return brings them back;
+    `warnings` tell of either.
+    """
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        employee = await service.update_employee(session, actor, clock, employee_id, body)
-        return Answer(await _item(session, clock, employee))
+        noted = await service.update_employee(session, actor, clock, employee_id, body)
+        return Answer(await _item(session, clock, noted.employee, noted.warnings))
 
     return await idempotent(request, actor, operation)
 
@@ -161,6 +175,42 @@ async def terminate_employee(
 
 
 @router.post(
+    "/employees/{employee_id}/reinstate",
+    operation_id="reinstateEmployee",
+    summary="Employ someone again",
+    **describe(
+        answer=Envelope[EmployeeItem],
+        body=_REINSTATEMENT,
+        errors=(
+            "invalid_state",
+            "not_found",
+            "duplicate_employee",
+            "plan_limit_reached",
+            "unsupported_jurisdiction",
+            "idempotency_conflict",
+        ),
+    ),
+)
+async def reinstate_employee(
+    request: Request,
+    employee_id: UUID,
+    actor: Annotated[Actor, Depends(require("employees"))],
+    body: Reinstatement = _GOING_ON,
+) -> Response:
+    """The same person comes back: settings and numbers stay, and the year to date goes on, wage bases and all.
+
+    With `start_date` a new employment begins; without, the earlier one goes on as if it had never ended.
+    """
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        employee = await service.reinstate_employee(session, actor, clock, employee_id, body)
+        return Answer(await _item(session, clock, employee))
+
+    return await idempotent(request, actor, operation)
+
+
+@router.post(
     "/employees/{employee_id}/invite",
     operation_id="inviteEmployee",
     summary="Invite an employee to enter a bank account or tax information",
@@ -186,28 +236,49 @@ async def invite_employee(
 
     A `bank_account` needs a household that can pay by direct deposit, and is asked for once in 24 hours
     (`invitation_too_soon` with `retry_at` and the header `Retry-After`) unless `send_email` is false. The link goes
-    to the employee's email address; without one, in the sandbox, or where the mail server does not take it,
-    `email_sent` is false and the link is yours to pass on. Treat it as a secret: whoever has it may use it.
+    to the employee's email address. `email_sent` is true once the mail server has taken the email, for which the answer
+    waits a few seconds; else `email_status` and `email_reason` tell why not, and whether it is still tried. Only so
+    many emails leave in a day for one employee, household and organization. The link is yours to pass on in any case.
+    Treat it as a secret: whoever has it may use it. Repeated with its `Idempotency-Key`, the request is answered with
+    the same link, and with what is known of the email by then.
     """
     runtime = runtime_of(request)
-    portal = f"{address_of(request)}{PORTAL_PATH}"
+    ring = runtime.ring
+    if ring is None:
+        raise ApiError(
+            "service_unavailable",
+            "This service has no key ring: it cannot keep numbers or links safe, and invites nobody.",
+        )
+    sending = Sending(
+        f"{address_of(request)}{PORTAL_PATH}", ring, None if runtime.mailer is None else runtime.mail_limits
+    )
+    postman = None
+    if runtime.mailer is not None:
+        postman = Postman(runtime.database, ring, runtime.mailer, runtime.clock)
 
     async def operation(session: AsyncSession) -> Answer:
         invitation = await invite(
-            session,
-            actor,
-            runtime.clock,
-            runtime.mailer,
-            portal,
-            employee_id,
-            body,
-            offered=runtime.direct_deposit,
+            session, actor, runtime.clock, sending, employee_id, body, offered=runtime.direct_deposit
         )
         return Answer(invitation)
 
-    return await idempotent(request, actor, operation)
+    async def latest(answered: dict[str, object]) -> dict[str, object]:
+        return await with_email_of(runtime.database, runtime.clock, postman, actor.tenant, answered)
+
+    return await idempotent(request, actor, operation, sealed_with=ring, latest=latest)
 
 
-async def _item(session: AsyncSession, clock: Clock, employee: Employee) -> EmployeeItem:
-    onboarding = await onboarding_of(session, clock, [employee])
-    return item_of(employee, onboarding[employee.id])
+async def _item(
+    session: AsyncSession, clock: Clock, employee: Employee, warnings: Sequence[str] = ()
+) -> EmployeeItem:
+    (item,) = await _items(session, clock, [employee])
+    return replace(item, warnings=[*warnings, *item.warnings])
+
+
+async def _items(session: AsyncSession, clock: Clock, employees: Sequence[Employee]) -> list[EmployeeItem]:
+    onboarding = await onboarding_of(session, clock, employees)
+    others = await other_records(session, employees)
+    return [
+        item_of(employee, onboarding[employee.id], map(told_of_other_record, others.get(employee.id, ())))
+        for employee in employees
+    ]

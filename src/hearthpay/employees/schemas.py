@@ -1,6 +1,7 @@
 """What goes over the wire about employees: everything payroll needs, and nothing secret."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, cast
@@ -78,7 +79,8 @@ class EmployeeChanges(RequestModel):
     pay_frequency: PayFrequency = _kept()
     start_date: Day = _kept()
     work_state: StateCode = _kept(
-        "Another state takes out the local taxes and the state certificate of the old one; send the new ones with it."
+        "Another state takes out the local taxes and the state certificate of the old one, and a return brings them "
+        "back; `warnings` of the answer tell. Send the new ones with it."
     )
     residence_state: StateCode = _kept()
     city: PlaceName | None = Field(
@@ -108,6 +110,16 @@ class Termination(RequestModel):
     end_date: Day | None = Field(default=None, description="The last day; left out, today (US Eastern).")
 
 
+class Reinstatement(RequestModel):
+    """The same person works for the household again."""
+
+    start_date: Day | None = Field(
+        default=None,
+        description="The first day of the new employment, after the last day of the earlier one. Left out, the earlier "
+        "one goes on as if it had never ended.",
+    )
+
+
 class EmployeeQuery(Page):
     """Whose employees to list."""
 
@@ -124,6 +136,14 @@ class Onboarding:
 
     bank_account: OnboardingStatus
     tax_info: OnboardingStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Employment:
+    """An employment that has ended; both days included."""
+
+    start_date: date
+    end_date: date
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +166,16 @@ class EmployeeItem:
     end_date: date | None
     payment_method: PaymentMethod
     onboarding: Onboarding
+    #: The same for all records of one person, as their tax numbers say; else the employee's own id.
+    person_id: UUID
+    #: Those before the present one, oldest first.
+    earlier_employments: list[Employment]
     created_at: datetime
+    #: What the household should know or do.
+    warnings: list[str] = field(default_factory=list)
 
 
-def item_of(employee: Employee, onboarding: Onboarding) -> EmployeeItem:
+def item_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[str] = ()) -> EmployeeItem:
     """The employee as a list shows one."""
     return EmployeeItem(
         id=employee.id,
@@ -168,5 +194,11 @@ def item_of(employee: Employee, onboarding: Onboarding) -> EmployeeItem:
         end_date=employee.end_date,
         payment_method=cast(PaymentMethod, employee.payment_method),
         onboarding=onboarding,
+        person_id=employee.person_id or employee.id,
+        earlier_employments=[
+            Employment(date.fromisoformat(spell["start_date"]), date.fromisoformat(spell["end_date"]))
+            for spell in employee.earlier_employments
+        ],
         created_at=employee.created_at,
+        warnings=list(warnings),
     )

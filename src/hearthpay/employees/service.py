@@ -1,6 +1,8 @@
 """What may happen to a household's employees."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import func, or_, select
@@ -17,7 +19,8 @@ from hearthpay.employees.payable import (
     localities_of,
     refuse_future_birth,
 )
-from hearthpay.employees.schemas import EmployeeChanges, NewEmployee, Termination
+from hearthpay.employees.same_person import former_namesakes, told_of_namesake
+from hearthpay.employees.schemas import EmployeeChanges, NewEmployee, Reinstatement, Termination
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.http.actor import Actor
@@ -25,6 +28,8 @@ from hearthpay.http.entitlements import refuse_beyond
 from hearthpay.http.errors import ApiError, invalid
 from hearthpay.http.paging import Page, page_of
 from hearthpay.http.trail import leave_trace
+
+_WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "locality", "state_withholding"})
 
 
 async def list_employees(
@@ -37,16 +42,25 @@ async def list_employees(
     )
 
 
-async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new: NewEmployee) -> Employee:
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """An employee after a change, and what the household should know about it."""
+
+    employee: Employee
+    warnings: Sequence[str] = ()
+
+
+async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new: NewEmployee) -> Noted:
     """Add an employee to a household.
 
-    Raises what `resolve_employer` raises, `duplicate_employee`, `plan_limit_reached` beyond the active employees
-    that the plan allows, `validation_error` for anything the tax engine could not pay wages by, and
-    `unsupported_jurisdiction` for a state without rules.
+    Warns where someone of this name has left the household: that person is to be reinstated instead. Raises what
+    `resolve_employer` raises, `duplicate_employee`, `plan_limit_reached` beyond the active employees that the plan
+    allows, `validation_error` for anything the tax engine could not pay wages by, and `unsupported_jurisdiction` for a
+    state without rules.
     """
     employer = await resolve_employer(session, actor, new.employer_id)
     employee = _employee(actor, clock, employer, new)
-    check_payable(employee, clock)
+    warnings = check_payable(employee, clock, city=new.city)
     if not await _lock_household(session, employer.id):
         raise ApiError(
             "household_forbidden",
@@ -58,26 +72,29 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
     session.add(employee)
     await session.flush()
     await leave_trace(session, actor, "employee.create", employer_id=employer.id, subject_id=employee.id)
-    return employee
+    warnings += [told_of_namesake(former) for former in await former_namesakes(session, employee)]
+    return Noted(employee, warnings)
 
 
 async def update_employee(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, changes: EmployeeChanges
-) -> Employee:
+) -> Noted:
     """Change the settings that were sent; of two changes at once the later one sees what the first left.
 
     Raises `not_found`, and for the settings together what `create_employee` raises for them.
     """
     employee = await lock_employee(session, employee_id)
-    wanted = settings_after(employee, changes, clock)
+    wanted, warnings = settings_after(employee, changes, clock)
     before = _assign(employee, wanted)
     if not before:
-        return employee
-    check_payable(employee, clock)
+        return Noted(employee)
+    assumed = check_payable(employee, clock, city=changes.city)
+    if changes.model_fields_set & _WHERE_TAXED:
+        warnings += assumed
     if employee.status == "active" and before.keys() & {"first_name", "last_name", "email"}:
         await _refuse_duplicate(session, employee)
     await _store(session, actor, clock, employee, "employee.update", before)
-    return employee
+    return Noted(employee, warnings)
 
 
 async def terminate_employee(
@@ -100,6 +117,46 @@ async def terminate_employee(
     before = _assign(employee, {"status": "terminated", "end_date": end_date})
     if before:
         await _store(session, actor, clock, employee, "employee.terminate", before)
+    return employee
+
+
+async def reinstate_employee(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, reinstatement: Reinstatement
+) -> Employee:
+    """Let someone who has left work for the household again: the same person, whose year to date goes on.
+
+    With a first day a new employment begins on it, and the earlier one is kept; without, the earlier one goes on as if
+    it had never ended. For someone who has not left it changes nothing, or raises `invalid_state` for another first
+    day. Raises `not_found`, `validation_error` for a day that is not after the last one, and as `create_employee` does
+    `duplicate_employee`, `plan_limit_reached` and what the tax engine refuses.
+    """
+    employee = await lock_employee(session, employee_id)
+    start_date = reinstatement.start_date
+    if employee.status == "active":
+        if start_date not in (None, employee.start_date):
+            raise ApiError(
+                "invalid_state",
+                "This employment has not ended. Its first day is corrected by PATCH.",
+                details={"status": employee.status, "start_date": employee.start_date},
+            )
+        return employee
+    assert employee.end_date is not None
+    wanted: dict[str, object] = {"status": "active", "end_date": None}
+    if start_date is not None:
+        if start_date <= employee.end_date:
+            raise invalid("start_date", f"must be after the last day, {employee.end_date}")
+        ended = {"start_date": employee.start_date.isoformat(), "end_date": employee.end_date.isoformat()}
+        wanted |= {
+            "start_date": start_date,
+            "earlier_employments": [*employee.earlier_employments, ended],
+        }
+    check_payable(employee, clock)
+    await _refuse_duplicate(session, employee)
+    refuse_beyond(
+        actor.terms, "employees_per_household", await _active_employees(session, employee.employer_id)
+    )
+    before = _assign(employee, wanted)
+    await _store(session, actor, clock, employee, "employee.reinstate", before)
     return employee
 
 
@@ -188,6 +245,9 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: NewEmployee) 
             new.federal_withholding.model_dump() if new.federal_withholding else {}
         ),
         state_withholding=to_storage(new.state_withholding or {}),
+        person_id=None,
+        earlier_employments=[],
+        left_states={},
         created_at=now,
         updated_at=now,
     )

@@ -62,7 +62,7 @@ async def list_employers(
         answer=Envelope[CreatedEmployer],
         body=_NEW_EMPLOYER,
         status=201,
-        errors=("plan_limit_reached", "idempotency_conflict"),
+        errors=("plan_limit_reached", "household_forbidden", "idempotency_conflict"),
     ),
 )
 async def create_employer(

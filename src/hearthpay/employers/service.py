@@ -33,8 +33,15 @@ async def list_employers(session: AsyncSession, page: Page) -> tuple[Sequence[Em
 async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new: NewEmployer) -> Employer:
     """Create a household, real or sandbox as the actor's key is; the first of its kind is the primary one.
 
-    Raises `plan_limit_reached` beyond the households of that kind that the plan allows.
+    Raises `plan_limit_reached` beyond the households of that kind that the plan allows, and `household_forbidden` for
+    an actor who is confined to another.
     """
+    if actor.confined:
+        raise ApiError(
+            "household_forbidden",
+            "This key is confined to one household and cannot create another.",
+            details={"employer_id": actor.employer_id},
+        )
     # Counting and inserting belong together: two first households must not both become the primary one.
     await lock_households(session, actor)
     existing = await session.scalar(select(func.count()).select_from(Employer)) or 0

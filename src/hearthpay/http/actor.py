@@ -18,6 +18,7 @@ class Actor:
     `terms` are what the organization's plan gives it (`plans.terms_of`); left out, nothing, as for an employee in the
     portal, who does nothing that a plan speaks of.
     `employer_id` is the household an API key remembers, used where a request names none;
+    `confined` to it, the actor reaches no other;
     `employer_sandbox` tells whether that household is a sandbox one (None: the key remembers none).
     """
 
@@ -30,6 +31,7 @@ class Actor:
     employer_id: UUID | None = None
     employer_sandbox: bool | None = None
     terms: Terms = NOTHING
+    confined: bool = False
 
     @property
     def sandbox(self) -> bool:
@@ -38,5 +40,5 @@ class Actor:
 
     @property
     def tenant(self) -> Tenant:
-        """What the actor's transactions may see: the whole organization, one mode."""
-        return Tenant(self.organization_id, self.sandbox)
+        """What the actor's transactions may see: one mode of the whole organization, or of its household only."""
+        return Tenant(self.organization_id, self.sandbox, self.employer_id if self.confined else None)

@@ -3,9 +3,10 @@
 A route declares `actor: Annotated[Actor, Depends(require("payroll"))]`. The key comes as
 `Authorization: Bearer hp_…` or as `X-API-Key: hp_…`.
 
-The order of the refusals: 401 without a valid key; 429 beyond its requests of the day (every request with a valid
-key counts, also one that is refused or replayed); 403 `subscription_required` for what the organization's plan
-does not have; 403 `scope_required` for what the key was not given.
+The order of the refusals: 401 without a valid key (429 after too many attempts with invalid ones); 429 beyond its
+requests of the day (every request with a valid key counts, also one that is refused or replayed); 403
+`subscription_required` for what the organization's plan does not have; 403 `scope_required` for what the key was
+not given.
 """
 
 from typing import Final, Literal, get_args
@@ -17,6 +18,7 @@ from hearthpay.http.entitlements import refuse_missing_feature
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.errors import ApiError
 from hearthpay.http.key_lookup import Credential
+from hearthpay.http.metrics import metrics_of
 from hearthpay.http.plans import Feature
 from hearthpay.http.rate_limit import RATE_LIMIT_KEY
 from hearthpay.http.request_log import note_actor
@@ -63,18 +65,15 @@ class require:  # noqa: N801 - reads as a verb where a route declares it
 async def authenticate(request: Request) -> Actor:
     """The actor whose API key the request carries; counts the request against the key's limit of the day.
 
-    Raises `authentication_required` where the key is missing, malformed, unknown or revoked; the client is told
-    only whether there was a key at all. Raises `rate_limited`.
+    Raises `authentication_required` where the key is missing, malformed, unknown, expired or revoked; the client
+    is told only whether there was a key at all. Raises `rate_limited`.
     """
     presented = _presented_key(request)
-    if presented is None:
+    if presented is None:  # a mistake, not an attempt
         raise _unauthenticated(
             "This endpoint needs an API key. Send it as the header 'Authorization: Bearer hp_…'."
         )
-    key = parse(presented)
-    credential = None if key is None else await runtime_of(request).keys.find(key)
-    if credential is None:
-        raise _unauthenticated("This API key is not valid. It may be mistyped or revoked.")
+    credential = await _credential_of(request, presented)
     actor = Actor(
         kind="key",
         id=credential.key_id,
@@ -85,10 +84,35 @@ async def authenticate(request: Request) -> Actor:
         terms=credential.terms,
         employer_id=credential.employer_id,
         employer_sandbox=credential.employer_sandbox,
+        confined=credential.confined,
     )
     note_actor(request, actor)
     await _spend(request, credential)
     return actor
+
+
+async def _credential_of(request: Request, presented: str) -> Credential:
+    """The credential of a key. Raises `authentication_required`, and `rate_limited` after too many failures."""
+    runtime = runtime_of(request)
+    address = None if request.client is None else request.client.host
+    key = parse(presented)
+    key_hash = None if key is None else key.hash
+    due = runtime.attempts.wait(address, key_hash)
+    if not due:
+        credential = None if key is None else await runtime.keys.find(key)
+        if credential is not None and key_hash is not None:
+            runtime.attempts.succeeded(key_hash)
+            return credential
+        due = runtime.attempts.failed(address, presented, key_hash)
+    metrics_of(request.app).count_failed_authentication(throttled=due > 0)
+    if due:
+        raise ApiError(
+            "rate_limited",
+            "Too many requests with keys that are not valid. Check the key, and wait.",
+            details={"retry_after": due},
+            headers={"Retry-After": str(due)},
+        )
+    raise _unauthenticated("This API key is not valid. It may be mistyped, expired or revoked.")
 
 
 async def _spend(request: Request, credential: Credential) -> None:

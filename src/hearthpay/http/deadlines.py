@@ -15,3 +15,5 @@ class Deadlines:
     """For the answer to begin; later than that, the work is undone and answered with 503."""
     idle: int = 30
     """Between two requests of one connection."""
+    reading: float = 30.0
+    """For the client to read what was sent; a connection that keeps bytes waiting longer is cut."""

@@ -5,14 +5,13 @@ no visitor. Each operation's id is an anchor; the `docs_url` of a 400 leads to i
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from starlette.responses import HTMLResponse, Response
-
 from hearthpay.http.example import example_in
+from hearthpay.http.published import Published
 
 SCOPE_KEY: Final = "x-required-scope"
 """The OpenAPI extension that names the scope an operation needs."""
@@ -21,7 +20,6 @@ PLAN_KEY: Final = "x-required-plan"
 
 _SECURITY: Final = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-    "Cache-Control": "no-cache",
 }
 _STYLE: Final = """
 :root { color-scheme: light dark; }
@@ -36,9 +34,22 @@ a { color: inherit; }
 """
 
 
-def docs_page(openapi: Mapping[str, Any]) -> Response:
-    """The answer that documents every operation of `openapi`."""
-    return HTMLResponse(render_page(openapi, document="/openapi.json"), headers=_SECURITY)
+def docs_page(openapi: Callable[[], Mapping[str, Any]]) -> Published:
+    """The page that documents every operation of what `openapi` returns."""
+
+    def page() -> bytes:
+        return render_page(openapi(), document="/openapi.json").encode("utf-8")
+
+    return Published(page, "text/html; charset=utf-8", _SECURITY)
+
+
+def openapi_document(openapi: Callable[[], Mapping[str, Any]]) -> Published:
+    """The document itself."""
+
+    def document() -> bytes:
+        return json.dumps(openapi(), ensure_ascii=False, separators=(",", ":")).encode("utf-8")
+
+    return Published(document, "application/json")
 
 
 def static_docs(openapi: Mapping[str, Any]) -> dict[str, str]:

@@ -12,16 +12,19 @@ from typing import Any, Final
 import structlog
 from fastapi import FastAPI
 from pydantic_core import ErrorDetails
+from sqlalchemy.exc import DBAPIError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match
 
 from hearthpay.database.outage import DatabaseUnavailable, WrongRoleError
+from hearthpay.http.database_trouble import OUT_OF_REACH, Trouble, sqlstate_of, trouble_of
 from hearthpay.http.envelope import JsonResponse, render, request_id_of
 from hearthpay.http.example import docs_url_of, example_of
 from hearthpay.http.request_log import describe_failure, route_of
 from hearthpay.http.secrecy import PORTAL_ONLY, names_a_secret, shown_name
+from hearthpay.security.key_ring import KeyRingError
 from hearthpay.taxes.errors import TaxInputError
 
 STATUS: Final[Mapping[str, int]] = {
@@ -58,7 +61,7 @@ STATUS: Final[Mapping[str, int]] = {
 }
 """Every code the API answers with, and its HTTP status."""
 
-_RETRY_AFTER: Final = "2"
+_KEY_RETRY_AFTER: Final = "60"
 _MOST_PROBLEMS: Final = 50
 _log = structlog.get_logger("hearthpay.http")
 
@@ -221,18 +224,39 @@ def _methods_of(request: Request) -> list[str]:
 
 
 async def _on_database_unavailable(request: Request, error: Exception) -> Response:
-    assert isinstance(error, DatabaseUnavailable)
+    return unavailable(request, error, trouble_of(error) or OUT_OF_REACH)
+
+
+async def _on_database_error(request: Request, error: Exception) -> Response:
+    """What the transaction itself did not take for an outage: the SQLSTATE has the last word."""
+    trouble = trouble_of(error)
+    return internal_error(request, error) if trouble is None else unavailable(request, error, trouble)
+
+
+def unavailable(request: Request, error: Exception, trouble: Trouble) -> Response:
+    """The 503 for trouble with the database; the log gets its kind, the SQLSTATE and the class of the error."""
+    cause = error.__cause__
     level = "error" if isinstance(error, WrongRoleError) else "warning"
     getattr(_log, level)(
         "database unavailable",
         request_id=request_id_of(request),
-        cause=str(error),
-        sqlstate=error.sqlstate,
+        trouble=trouble.kind,
+        sqlstate=sqlstate_of(error),
+        error=type(error if cause is None else cause).__name__,
+        cause=str(error) if isinstance(error, DatabaseUnavailable) else None,
     )
+    headers = {"Retry-After": str(trouble.retry_after)}
+    return error_response(request, ApiError("service_unavailable", trouble.message, headers=headers))
+
+
+async def _on_key_ring_error(request: Request, error: Exception) -> Response:
+    """A process that lacks a key writes nothing, and says so; its message holds ids of keys and never a key."""
+    _log.error("key ring outdated", request_id=request_id_of(request), cause=str(error))
     refusal = ApiError(
         "service_unavailable",
-        "The database cannot be reached just now. Try again; a POST is safe to repeat with its Idempotency-Key.",
-        headers={"Retry-After": _RETRY_AFTER},
+        "This process does not have the encryption key that is needed: nothing was saved. Its environment or key file "
+        "is outdated; the operator finds the key's id in the log.",
+        headers={"Retry-After": _KEY_RETRY_AFTER},
     )
     return error_response(request, refusal)
 
@@ -243,3 +267,5 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(TaxInputError, _on_tax_input_error)
     app.add_exception_handler(HTTPException, _on_http_exception)
     app.add_exception_handler(DatabaseUnavailable, _on_database_unavailable)
+    app.add_exception_handler(DBAPIError, _on_database_error)
+    app.add_exception_handler(KeyRingError, _on_key_ring_error)

@@ -22,14 +22,15 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hearthpay.http.secrecy import PORTAL_ONLY, holds_a_secret
+from hearthpay.http.secrecy import PORTAL_ONLY, address_holds_a_secret, holds_a_secret
+from hearthpay.mail.wording import holds_address, holds_encoded_word, is_control
 from hearthpay.taxes.jurisdictions import STATES
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _STATE: Final = re.compile(r"[A-Za-z]{2}")
 _LONGEST_EMAIL: Final = 254
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_LINES: Final = frozenset("\n\t")
 
 
 class RequestModel(BaseModel):
@@ -98,10 +99,15 @@ StateCode = Annotated[
 def _read_email(value: object) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST_EMAIL:
         raise PydanticCustomError("email_form", "must be an email address")
+    if holds_encoded_word(value) or any(is_control(each) for each in value.strip()):
+        raise PydanticCustomError("email_form", "must be an email address")
     try:
-        return validate_email(value.strip(), check_deliverability=False, test_environment=True).normalized
+        address = validate_email(value.strip(), check_deliverability=False, test_environment=True).normalized
     except EmailNotValidError:
         raise PydanticCustomError("email_form", "must be an email address") from None
+    if address_holds_a_secret(address):
+        raise PydanticCustomError("text_secret", PORTAL_ONLY)
+    return address
 
 
 Email = Annotated[
@@ -115,12 +121,13 @@ class Text:
     """Annotation that makes a `str` field a trimmed text of limited length, without control characters.
 
     Text that holds a Social Security or bank account number is refused. Line feeds and tabs stay only
-    where `lines` allows them.
+    where `lines` allows them. A `name` goes into mails and documents: it holds no address and no encoded word.
     """
 
     longest: int
     shortest: int = 1
     lines: bool = False
+    name: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """How pydantic validates the field."""
@@ -137,8 +144,15 @@ class Text:
             raise PydanticCustomError(
                 "text_length", f"must have {self.shortest} to {self.longest:,} characters"
             )
-        if _CONTROL.search(trimmed) or (not self.lines and ("\n" in trimmed or "\t" in trimmed)):
+        if any(is_control(each) and not (self.lines and each in _LINES) for each in trimmed):
             raise PydanticCustomError("text_characters", "must not contain control characters")
+        if self.name and holds_encoded_word(trimmed):
+            raise PydanticCustomError("text_name", "must not contain '=?' or '?='")
+        if self.name and holds_address(trimmed):
+            raise PydanticCustomError(
+                "text_name",
+                "must not contain an address (in an abbreviation such as 'St. Clair', write a space after the dot)",
+            )
         if holds_a_secret(trimmed):
             raise PydanticCustomError("text_secret", PORTAL_ONLY)
         return trimmed
@@ -155,5 +169,5 @@ class Choice:
         return core_schema.literal_schema(list(self.values))
 
 
-PersonName = Annotated[str, Text(longest=100)]
+PersonName = Annotated[str, Text(longest=100, name=True)]
 """A first or last name."""

@@ -1,8 +1,9 @@
 """Reading a request's JSON body, strictly: what is not exactly JSON, or not fit for storage, is refused.
 
 Refused with 413: more than one megabyte. With 400: nothing at all, bytes that are not UTF-8, text that is not
-JSON (RFC 8259 knows neither NaN nor Infinity), nesting of more than 64 levels, and NUL characters, which
-PostgreSQL's text cannot hold.
+JSON (RFC 8259 knows neither NaN nor Infinity), more objects, lists or entries than any request of ours has,
+nesting of more than 64 levels, and NUL characters, which PostgreSQL's text cannot hold. What is counted is counted in
+the bytes, before they are parsed: a megabyte of empty objects would keep everybody waiting while it is looked at.
 """
 
 from typing import Final
@@ -15,6 +16,10 @@ from hearthpay.http.secrecy import shown_name
 
 LARGEST_BODY: Final = 1_000_000
 DEEPEST_NESTING: Final = 64
+MOST_CONTAINERS: Final = 1_000
+"""Objects and lists of a body; a payroll of a hundred employees has two hundred and two."""
+MOST_ENTRIES: Final = 5_000
+"""Commas of a body, which divide the entries of objects and lists (and of texts: there are few)."""
 _DRAIN_AT_MOST: Final = 32_000_000
 
 _BODY_KEY: Final = "hearthpay.json_body"
@@ -34,13 +39,18 @@ async def read_json(request: Request, *, optional: bool = False) -> object:
         if optional:
             return request.scope.setdefault(_BODY_KEY, {})
         raise invalid("body", "a JSON object is required")
+    containers = raw.count(b"[") + raw.count(b"{")
+    if containers > MOST_CONTAINERS:
+        raise invalid("body", f"must not hold more than {MOST_CONTAINERS:,} objects and lists")
+    if raw.count(b",") > MOST_ENTRIES:
+        raise invalid("body", f"must not hold more than {MOST_ENTRIES:,} entries")
     try:
         parsed = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         hint = _form_hint(request) or f"is not valid JSON in UTF-8 (at character {error.pos})"
         raise invalid("body", hint) from None
     # A count of brackets is cheap and settles nearly every body; only a suspicious one is walked.
-    if b"\\u0000" in raw or raw.count(b"[") + raw.count(b"{") > DEEPEST_NESTING:
+    if b"\\u0000" in raw or containers > DEEPEST_NESTING:
         _inspect(parsed)
     request.scope[_BODY_KEY] = parsed
     return parsed

@@ -4,29 +4,43 @@ The lookup goes through the SQL function `authenticate_api_key`, the only way to
 organization is known. It compares SHA-256 hashes inside an index: how long that takes tells nothing about the
 key. What it found is remembered for five seconds, so a revoked key is refused, and
 a changed plan holds, five seconds later at the latest.
+
+When a key was last used is noted at most every quarter of an hour, beside the requests and not in them.
 """
 
+import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, cast
 from uuid import UUID
 
+import structlog
 from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
 
 from hearthpay.clock import Clock
+from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.http.plans import Terms, terms_of
 from hearthpay.security.api_keys import ApiKey, Mode
 
 REMEMBERED_FOR: Final = timedelta(seconds=5)
+NOTED_EVERY: Final = timedelta(minutes=15)
 _REMEMBERED_AT_MOST: Final = 4096
+_NOTED_AT_ONCE: Final = 2
 _LOOKUP: Final = text("SELECT * FROM authenticate_api_key(:key_hash)")
+_NOTE_USE: Final = text("SELECT note_api_key_use(:key_hash, :used_at)")
+
+_log = structlog.get_logger("hearthpay.http")
 
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A key that is in force: whose it is, what it may do, the household it remembers, its organization's plan."""
+    """A key that is in force: whose it is, what it may do, the household it remembers, its organization's plan.
+
+    `confined` keys reach that household only; from `expires_at` on the key is in force no more.
+    """
 
     key_id: UUID
     organization_id: UUID
@@ -35,6 +49,8 @@ class Credential:
     employer_id: UUID | None
     employer_sandbox: bool | None
     terms: Terms
+    expires_at: datetime | None = None
+    confined: bool = False
 
 
 class KeyLookup:
@@ -44,9 +60,10 @@ class KeyLookup:
         self._database = database
         self._clock = clock
         self._remembered: OrderedDict[bytes, tuple[datetime, Credential]] = OrderedDict()
+        self._noting: set[asyncio.Task[None]] = set()
 
     async def find(self, key: ApiKey) -> Credential | None:
-        """The credential of `key`; None where it was never issued or is revoked.
+        """The credential of `key`; None where it was never issued, is revoked or has expired.
 
         Raises DatabaseUnavailable, and what `terms_of` raises.
         """
@@ -54,20 +71,22 @@ class KeyLookup:
         now = self._clock.now()
         entry = self._remembered.get(key_hash)
         if entry is not None and timedelta(0) <= now - entry[0] < REMEMBERED_FOR:
-            return entry[1]
+            return _in_force(entry[1], now)
         self._remembered.pop(key_hash, None)
-        credential = await self._look_up(key_hash)
+        credential = _in_force(await self._look_up(key_hash, now), now)
         if credential is not None:
             self._remembered[key_hash] = (now, credential)
             while len(self._remembered) > _REMEMBERED_AT_MOST:
                 self._remembered.popitem(last=False)
         return credential
 
-    async def _look_up(self, key_hash: bytes) -> Credential | None:
+    async def _look_up(self, key_hash: bytes, now: datetime) -> Credential | None:
         async with self._database.transaction(None) as session:
             row = (await session.execute(_LOOKUP, {"key_hash": key_hash})).one_or_none()
         if row is None:
             return None
+        if row.last_used_at is None or now - row.last_used_at >= NOTED_EVERY:
+            self._note_use(key_hash, now)
         return Credential(
             key_id=row.key_id,
             organization_id=row.organization_id,
@@ -76,4 +95,31 @@ class KeyLookup:
             employer_id=row.employer_id,
             employer_sandbox=row.employer_sandbox,
             terms=terms_of(row.plan, row.lifted_limits),
+            expires_at=row.expires_at,
+            confined=row.confined,
         )
+
+    def _note_use(self, key_hash: bytes, now: datetime) -> None:
+        """Have the use noted; where others are being noted, a later lookup will."""
+        if len(self._noting) >= _NOTED_AT_ONCE:
+            return
+        task = asyncio.create_task(self._write_use(key_hash, now))
+        self._noting.add(task)
+        task.add_done_callback(self._noting.discard)
+
+    async def _write_use(self, key_hash: bytes, now: datetime) -> None:
+        try:
+            async with self._database.transaction(None) as session:
+                await session.execute(_NOTE_USE, {"key_hash": key_hash, "used_at": now})
+        except (DatabaseUnavailable, SQLAlchemyError) as error:
+            _log.warning("the use of a key was not noted", cause=type(error).__name__)
+
+    async def settle(self) -> None:
+        """Wait until what is being noted is written."""
+        await asyncio.gather(*self._noting)
+
+
+def _in_force(credential: Credential | None, now: datetime) -> Credential | None:
+    if credential is None or (credential.expires_at is not None and credential.expires_at <= now):
+        return None
+    return credential

@@ -5,7 +5,7 @@ where `HEARTHPAY_METRICS_TOKEN` is set, and only to who shows that token.
 """
 
 import secrets
-from typing import Final
+from typing import Final, Literal
 
 from fastapi import FastAPI
 from prometheus_client import (
@@ -35,6 +35,9 @@ _METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST"
 _NO_ROUTE: Final = "none"
 _OTHER_METHOD: Final = "other"
 _RATE_LIMITED: Final = 429
+
+CutReason = Literal["full", "address", "late", "unread", "malformed", "large"]
+"""Why a connection was cut: no room, too many of one address, not sent or not read in time, not HTTP, too large."""
 
 # A second series for each, to say when it began: Prometheus itself has no use for it in this format.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -68,8 +71,20 @@ class Metrics:
         )
         self._rate_limited = Counter(
             "hearthpay_http_rate_limited",
-            "Requests refused because their key had used up its day.",
+            "Requests refused with 429: the key's day is used up, or too many came at once.",
             ("route",),
+            registry=self.registry,
+        )
+        self._cut = Counter(
+            "hearthpay_connections_cut",
+            "Connections that the service ended or refused, by reason.",
+            ("reason",),
+            registry=self.registry,
+        )
+        self._failed_authentications = Counter(
+            "hearthpay_authentication_failures",
+            "Keys presented that are not valid; throttled: refused without a look, after too many.",
+            ("throttled",),
             registry=self.registry,
         )
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
@@ -90,6 +105,14 @@ class Metrics:
             self._replays.labels(template).inc()
         if status == _RATE_LIMITED:
             self._rate_limited.labels(template).inc()
+
+    def count_cut(self, reason: CutReason) -> None:
+        """Count one connection that was cut."""
+        self._cut.labels(reason).inc()
+
+    def count_failed_authentication(self, *, throttled: bool) -> None:
+        """Count one attempt with a key that is not valid."""
+        self._failed_authentications.labels("yes" if throttled else "no").inc()
 
     def _series(self, method: str, template: str, status: int) -> tuple[Counter, Histogram]:
         """The two series of such a request, remembered: finding them costs more than counting."""
@@ -121,8 +144,15 @@ class _InFlight(Collector):
         ]
 
 
+def metrics_of(app: FastAPI) -> Metrics:
+    """The numbers of an application that `install` was called for."""
+    metrics: Metrics = app.state.metrics
+    return metrics
+
+
 def install(app: FastAPI, metrics: Metrics, token: str | None) -> None:
     """Let `app` answer `/metrics` to who shows `token`; with no token, or an empty one, there is no such address."""
+    app.state.metrics = metrics
     if not token:
         return
     expected = token.encode("utf-8")

@@ -3,13 +3,13 @@
 `Terms` are an organization's plan with the limits that the operator replaced for it; every `Actor` carries them.
 """
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
 
-import tomli
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 Feature = Literal[
@@ -87,7 +87,7 @@ def read_plans(text: str) -> PlanFile:
     new organizations).
     """
     try:
-        file = TypeAdapter(PlanFile).validate_python(tomli.loads(text))
+        file = TypeAdapter(PlanFile).validate_python(tomllib.loads(text))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

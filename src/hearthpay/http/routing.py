@@ -16,12 +16,14 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
 from hearthpay.http.errors import STATUS, invalid_fields, nothing_here, problems_of
 from hearthpay.http.example import operation_extras
 from hearthpay.http.json_body import read_json
 from hearthpay.http.plans import Feature
+from hearthpay.http.runtime import runtime_of
 
 Guard = Callable[[Request], Awaitable[object]]
 
@@ -38,7 +40,7 @@ _RATE_LIMITED: Final = STATUS["rate_limited"]
 _RATE_LIMIT_HEADERS: Final = {
     name: {"description": what, "schema": {"type": "integer"}}
     for name, what in (
-        ("Retry-After", "Seconds until the key may make requests again: midnight UTC."),
+        ("Retry-After", "Seconds after which to try again; where the day is used up, until midnight UTC."),
         ("RateLimit-Limit", "How many requests the key may make per UTC day."),
         ("RateLimit-Remaining", "How many of them are left."),
         ("RateLimit-Reset", "Seconds until the count starts again."),
@@ -79,8 +81,9 @@ class Endpoint(APIRoute):
             values: dict[str, object] = {}
             if request_name is not None:
                 values[request_name] = request
+            actor: object = None
             for name, guard in guards:
-                values[name] = await guard(request)
+                actor = values[name] = await guard(request)
             for name, adapter in path:
                 try:
                     values[name] = adapter.validate_python(request.path_params[name])
@@ -92,7 +95,10 @@ class Endpoint(APIRoute):
                 values[body[0]] = _validated(
                     body[1], await read_json(request, optional=optional), root="body"
                 )
-            return await call(**values)
+            if not isinstance(actor, Actor):
+                return await call(**values)
+            async with runtime_of(request).fair_share.place(actor.organization_id):
+                return await call(**values)
 
         return handle
 

@@ -1,6 +1,9 @@
-"""What the running service hands to its routes: database, clock, the authenticator of keys, rate limits."""
+"""What the running service hands to its routes: database, clock, keys, limits, and where money and mail leave."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -9,15 +12,21 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import Database
 from hearthpay.http.key_lookup import KeyLookup
 from hearthpay.http.rate_limit import RateLimits
+from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
 from hearthpay.security.key_ring import KeyRing
+
+if TYPE_CHECKING:  # they refuse requests, and a refusal tells the address that is found here
+    from hearthpay.http.attempts import FailedAttempts
+    from hearthpay.http.fair_share import FairShare
 
 
 @dataclass(frozen=True, slots=True)
 class Runtime:
     """The service's parts; `public_url` is its address as clients see it (None: as they call it).
 
-    Without a `ring` nothing can be put into the vault; without a `mailer` no email is sent.
+    Without a `ring` nothing can be put into the vault and nobody invited; without a `mailer` no email is sent.
+    `mail_limits` is how much email a day may see.
     `direct_deposit` tells whether this installation has a bank to send real households' payrolls to.
     """
 
@@ -25,9 +34,12 @@ class Runtime:
     clock: Clock
     keys: KeyLookup
     rate_limits: RateLimits
+    attempts: FailedAttempts
+    fair_share: FairShare
     public_url: str | None = None
     ring: KeyRing | None = None
     mailer: Mailer | None = None
+    mail_limits: MailLimits = USUAL_LIMITS
     direct_deposit: bool = False
 
 

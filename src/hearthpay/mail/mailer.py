@@ -1,4 +1,4 @@
-"""Sends one email at a time through the operator's mail server; one that cannot be sent is reported, never retried.
+"""Hands one email to the operator's mail server, and tells what became of it; when to try again is not its business.
 
 The server is named by `SMTP_URL`: `smtp://user:password@host:587`, encrypted where the server offers STARTTLS, or
 `smtps://…`, encrypted from the first byte. `MAIL_FROM` is the sender. Without them no email is ever sent.
@@ -7,28 +7,34 @@ The server is named by `SMTP_URL`: `smtp://user:password@host:587`, encrypted wh
 import asyncio
 import contextlib
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from email.errors import MessageError
 from email.message import EmailMessage
-from email.utils import format_datetime, make_msgid, parseaddr
-from typing import Final
+from email.utils import format_datetime, parseaddr
+from typing import Final, Literal
 from urllib.parse import SplitResult, unquote, urlsplit
+from uuid import UUID
 
 import aiosmtplib
 import structlog
 from email_validator import EmailNotValidError, validate_email
 
-from hearthpay.clock import Clock
+from hearthpay.mail.wording import header_problem
 
 SERVER_VARIABLE: Final = "SMTP_URL"
 SENDER_VARIABLE: Final = "MAIL_FROM"
 
-_PATIENCE: Final = 10.0
+PATIENCE_SECONDS: Final = 10.0
+"""All the time that one mail gets."""
+AT_ONCE: Final = 5
+"""Mails that one process has under way at once."""
+
 _FAREWELL: Final = 2.0
-_AT_ONCE: Final = 5
 _WAIT_FOR_A_TURN: Final = 1.0
 _PORTS: Final = {"smtp": 587, "smtps": 465}
+_PERMANENT: Final = range(500, 600)
 _log = structlog.get_logger("hearthpay.mail")
 
 
@@ -36,9 +42,16 @@ class MailSettingsError(Exception):
     """The settings name no usable mail server; the message says which, and never holds the password."""
 
 
+class UnsafeHeaderError(ValueError):
+    """A header holds what must not stand in one; the message names the header and never repeats it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """One email to one person, as plain text and as HTML."""
+    """One email to one person, as plain text and as HTML.
+
+    Whatever a user chose stands in it as `wording.name_in_mail` has it.
+    """
 
     to: str
     subject: str
@@ -46,10 +59,37 @@ class Mail:
     html: str
 
 
+Problem = Literal[
+    "mail_server_unreachable",
+    "mail_server_too_slow",
+    "mail_server_refuses_us",
+    "mail_server_busy",
+    "recipient_refused",
+    "message_refused",
+    "unsafe_content",
+    "key_missing",
+    "unreadable",
+]
+"""Why a mail did not go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What became of one attempt: the server took the mail (no problem), or not; `for_good` if it never will."""
+
+    problem: Problem | None = None
+    for_good: bool = False
+
+    @property
+    def taken(self) -> bool:
+        """Whether the server has taken the mail."""
+        return self.problem is None
+
+
 class Mailer:
     """The way to one mail server."""
 
-    def __init__(self, url: str, sender: str, clock: Clock, *, patience: float = _PATIENCE) -> None:
+    def __init__(self, url: str, sender: str, *, patience: float = PATIENCE_SECONDS) -> None:
         """Take the server's `url` and the `sender`'s address; `patience` in seconds is all the time a mail gets.
 
         Nothing is connected yet. Raises MailSettingsError.
@@ -65,28 +105,36 @@ class Mailer:
         self._start_tls: Final = True if protected and not self._encrypted else None
         self._sender: Final = sender
         self._domain: Final = _domain_of(sender)
-        self._clock: Final = clock
         self._patience: Final = patience
-        self._turns: Final = asyncio.Semaphore(_AT_ONCE)
+        self._turns: Final = asyncio.Semaphore(AT_ONCE)
 
-    async def send(self, mail: Mail) -> bool:
-        """Hand the mail to the server; False, and a line in the log, when that fails or takes too long.
+    @contextlib.asynccontextmanager
+    async def turn(self, *, within: bool) -> AsyncIterator[bool]:
+        """One of the turns to send; yields whether there was one `within` a second, or waits as long as it takes.
 
-        Five mails are under way at once at most, and a sixth waits a second for its turn: who sends from within a
-        transaction holds a connection to the database, and a server that hangs must not bind them all.
+        A server that hangs must not gather more and more of us.
         """
         try:
-            async with asyncio.timeout(_WAIT_FOR_A_TURN):
+            async with asyncio.timeout(_WAIT_FOR_A_TURN if within else None):
                 await self._turns.acquire()
         except TimeoutError:
-            _log.warning("email not sent", cause="TooManyUnderWay", code=None)
-            return False
+            yield False
+            return
         try:
-            return await self._deliver(mail)
+            yield True
         finally:
             self._turns.release()
 
-    async def _deliver(self, mail: Mail) -> bool:
+    async def send(self, mail: Mail, name: UUID, written_at: datetime) -> Delivery:
+        """Hand the mail to the server, in a turn; a problem also leaves a line in the log, without an address.
+
+        `name` makes the Message-ID: sent again after a crash, the mail has the same one, by which servers and readers
+        know it. Call it outside of any transaction: it may take as long as the mailer is patient.
+        """
+        try:
+            message = self._message(mail, name, written_at)
+        except (MessageError, ValueError) as error:
+            return _failed("unsafe_content", error, for_good=True)
         client = aiosmtplib.SMTP(
             hostname=self._hostname,
             port=self._port,
@@ -98,37 +146,77 @@ class Mailer:
             timeout=self._patience,
         )
         try:
-            message = self._message(mail)
             async with asyncio.timeout(self._patience):
                 await client.connect()
                 await client.send_message(message)
         except (aiosmtplib.SMTPException, OSError, MessageError, ValueError) as error:
-            # The error's text may repeat the recipient's address.
-            _log.warning("email not sent", cause=type(error).__name__, code=getattr(error, "code", None))
             client.close()
-            return False
+            return _failed(*_diagnosis(error))
         except asyncio.CancelledError:
             client.close()
             raise
         with contextlib.suppress(aiosmtplib.SMTPException, OSError):
             await client.quit(timeout=_FAREWELL)
         client.close()
-        return True
+        return Delivery()
 
-    def _message(self, mail: Mail) -> EmailMessage:
+    def _message(self, mail: Mail, name: UUID, written_at: datetime) -> EmailMessage:
+        """The message; raises UnsafeHeaderError.
+
+        Every header is looked at before the standard library gets it: that decodes encoded words first and looks for
+        line breaks, if at all, only then.
+        """
+        headers = {
+            "From": self._sender,
+            "To": mail.to,
+            "Subject": mail.subject,
+            "Date": format_datetime(written_at),
+            "Message-ID": f"<{name}@{self._domain}>",
+            "Auto-Submitted": "auto-generated",
+        }
         message = EmailMessage()
-        message["From"] = self._sender
-        message["To"] = mail.to
-        message["Subject"] = mail.subject
-        message["Date"] = format_datetime(self._clock.now())
-        message["Message-ID"] = make_msgid(domain=self._domain)
-        message["Auto-Submitted"] = "auto-generated"
+        for header, value in headers.items():
+            problem = header_problem(value)
+            if problem is not None:
+                raise UnsafeHeaderError(f"the header {header} {problem}")
+            message[header] = value
         message.set_content(mail.text)
         message.add_alternative(mail.html, subtype="html")
         return message
 
 
-def load_mailer(environment: Mapping[str, str], clock: Clock) -> Mailer | None:
+def _diagnosis(error: Exception) -> tuple[Problem, Exception, int | None, bool]:
+    """What went wrong, and whether it will again. A refusal of us (sender, password) is the operator's to mend."""
+    code: int | None = getattr(error, "code", None)
+    if isinstance(error, aiosmtplib.SMTPRecipientsRefused) and error.recipients:
+        code = error.recipients[0].code
+    permanent = code in _PERMANENT
+    problem: Problem
+    match error:
+        case aiosmtplib.SMTPRecipientsRefused() | aiosmtplib.SMTPRecipientRefused():
+            problem = "recipient_refused" if permanent else "mail_server_busy"
+        case aiosmtplib.SMTPDataError():
+            problem = "message_refused" if permanent else "mail_server_busy"
+        case aiosmtplib.SMTPNotSupported():  # an address with letters beyond ASCII, which this server cannot write
+            problem, permanent = "recipient_refused", True
+        case aiosmtplib.SMTPResponseException():
+            problem, permanent = ("mail_server_refuses_us" if permanent else "mail_server_busy"), False
+        case TimeoutError():
+            problem, permanent = "mail_server_too_slow", False
+        case aiosmtplib.SMTPException() | OSError():
+            problem, permanent = "mail_server_unreachable", False
+        case _:
+            problem, permanent = "unsafe_content", True
+    return problem, error, code, permanent
+
+
+def _failed(problem: Problem, error: Exception, code: int | None = None, for_good: bool = False) -> Delivery:
+    # The error's text may repeat the recipient's address.
+    _log.warning("email not sent", problem=problem, cause=type(error).__name__, code=code)
+    return Delivery(problem, for_good)
+
+
+def load_mailer(environment: Mapping[str, str]) -> Mailer | None:
     """The mailer of `SMTP_URL` and `MAIL_FROM`; None where no server is named. Raises MailSettingsError."""
     url = environment.get(SERVER_VARIABLE, "").strip()
     if not url:
@@ -138,7 +226,7 @@ def load_mailer(environment: Mapping[str, str], clock: Clock) -> Mailer | None:
         raise MailSettingsError(
             f"{SENDER_VARIABLE} is not set: with {SERVER_VARIABLE}, name the sender, such as payroll@example.com"
         )
-    return Mailer(url, sender, clock)
+    return Mailer(url, sender)
 
 
 def _server_of(url: str) -> SplitResult:
@@ -156,7 +244,7 @@ def _server_of(url: str) -> SplitResult:
 
 def _domain_of(sender: str) -> str:
     """The domain of the sender's address. Raises MailSettingsError where there is none."""
-    address = parseaddr(sender)[1] if sender.isprintable() else ""
+    address = parseaddr(sender)[1] if sender.isprintable() and header_problem(sender) is None else ""
     try:
         found = validate_email(address, check_deliverability=False, test_environment=True)
     except EmailNotValidError:

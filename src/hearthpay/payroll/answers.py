@@ -174,6 +174,11 @@ def _paycheck(paycheck: PaycheckRecord) -> dict[str, Any]:
         "ytd": {name: from_cents(amount) for name, amount in paycheck.ytd._asdict().items()},
         "warnings": list(paycheck.warnings),
     }
+    if paycheck.carried:
+        data["carried"] = [
+            {"code": each.code, "name": each.name, "amount": from_cents(each.amount)}
+            for each in paycheck.carried
+        ]
     if paycheck.residence_state != paycheck.work_state:
         data["reciprocity"] = {
             "applied": paycheck.reciprocity_certificate is not None,

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from hearthpay.http.errors import ApiError
+from hearthpay.http.errors import ApiError, invalid
 from hearthpay.payroll.records import PayrollRecord
 from hearthpay.taxes.money import from_cents
 
@@ -16,6 +16,9 @@ LARGE_TOTAL: Final = 500_000
 """Cents: a payroll whose direct deposits come to more must be confirmed."""
 LARGE_NET_PAY: Final = 300_000
 """Cents: a payroll with a single larger direct deposit must be confirmed."""
+
+LARGEST_DEBIT: Final = 9_999_999_999
+"""Cents: what the ten digits of a Nacha entry's amount hold, of a debit as of a deposit."""
 
 _WHY: Final = {
     "confirm_large_payroll": "the direct deposits are unusually large",
@@ -61,6 +64,18 @@ def require_confirmations(
         },
         example=_with_flags(request, missing),
     )
+
+
+def refuse_beyond_the_bank(record: PayrollRecord) -> None:
+    """Raise `validation_error` where a direct deposit, or the debit for all of them, does not fit a bank entry."""
+    if not record.through_the_bank:
+        return
+    most = f"{from_cents(LARGEST_DEBIT):,}"
+    for position, paycheck in enumerate(record.paychecks):
+        if paycheck.payment_method == "direct_deposit" and paycheck.net_pay > LARGEST_DEBIT:
+            raise invalid(f"employees[{position}]", f"must not come to a direct deposit of more than {most}")
+    if debit_of(record) > LARGEST_DEBIT:
+        raise invalid("employees", f"must not come to a bank debit of more than {most} together")
 
 
 def debit_of(record: PayrollRecord) -> int:

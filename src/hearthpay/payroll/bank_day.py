@@ -26,6 +26,7 @@ from hearthpay.database.restorations import HELD, is_held
 from hearthpay.database.session import Database
 from hearthpay.payroll.firing import FiringReport, fire_due
 from hearthpay.payroll.outcomes import complete, fund, undo_returned
+from hearthpay.payroll.year_end import carry_over
 from hearthpay.security.key_ring import KeyRing
 
 SETTLED_AT_ONCE: Final = 1_000
@@ -60,6 +61,7 @@ class BankDayReport:
     returned: int
     funded: int
     completed: int
+    carried_over: int
     file: BuiltFile | None
     delivered: tuple[str, ...]
     problems: tuple[str, ...]
@@ -94,6 +96,8 @@ async def advance(
     fired = await fire_due(database, clock, stopping=stopping)
     funded = await _settle_debits(database, clock, stopping)
     completed = await _settle_credits(database, clock, stopping)
+    carried = await carry_over(database, clock, stopping=stopping)
+    problems += carried.problems
     async with database.transaction(None) as session:
         await settle_others(session, clock.now())
     returned += await _simulate(database, ring, clock)  # the sandbox's money of this cut-off goes out as well
@@ -121,6 +125,7 @@ async def advance(
         returned,
         funded,
         completed,
+        carried.moved,
         file,
         delivered,
         tuple(problems),

@@ -72,6 +72,21 @@ def not_calculable(message: str) -> Failure:
     )
 
 
+def year_passed(year: int, new_payroll: UUID | None, employees: tuple[UUID, ...]) -> Failure:
+    """Direct deposits that did not leave while they could still arrive in their year."""
+    if new_payroll is None:
+        what_to_do = "Run the payroll again with a pay date in the new year, or pay by check."
+    else:
+        what_to_do = f"Nothing: payroll {new_payroll} collects and pays them under the law of the new year."
+    return Failure(
+        "year_passed",
+        f"A direct deposit could not be sent in time to arrive in {year}. Its paycheck is undone, and what was "
+        "collected for it goes back to the household.",
+        what_to_do,
+        employees,
+    )
+
+
 def internal() -> Failure:
     """Something that nobody foresaw."""
     return Failure(

@@ -7,7 +7,7 @@ chunk, and never holds the others back.
 
 import datetime
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
@@ -17,9 +17,12 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.banking.calendar import next_banking_day
+from hearthpay.banking.calendar import add_banking_days, banking_day_on_or_before, next_banking_day
 from hearthpay.banking.entries import Debit, collect
+from hearthpay.banking.evidence import Deed, record_deeds
+from hearthpay.banking.files import earliest_settlement
 from hearthpay.banking.funding import employees_with_account, households_with_account
+from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
@@ -28,13 +31,12 @@ from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.failures import Failure
 from hearthpay.payroll.ledger import Owner, Posting, post_paychecks, postings_of, read_histories
 from hearthpay.payroll.lifecycle import Cause, Status, move
-from hearthpay.payroll.orders import Entry, Order, Payee, read_payees
+from hearthpay.payroll.orders import Order, Payee, read_entries, read_payees
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PayrollRecord
 from hearthpay.payroll.register import History, calculate_payroll
 from hearthpay.payroll.reversal import release_periods
 from hearthpay.taxes import TaxInputError
-from hearthpay.taxes.money import from_cents
 
 CHUNK: Final = 200
 """Payrolls in one transaction."""
@@ -52,8 +54,8 @@ _log = structlog.get_logger("hearthpay.payroll")
 
 _DUE: Final = "status = 'scheduled' AND coalesce(next_attempt_at, scheduled_send_at) <= :now"
 _COLUMNS: Final = (
-    "id, organization_id, employer_id, sandbox, period_start, period_end, pay_date, pay_date_defaulted, "
-    "scheduled_send_at, pay_frequency, notes, tax_year, attempts"
+    "id, organization_id, employer_id, sandbox, period_start, period_end, pay_date, pay_date_asked, "
+    "pay_date_defaulted, scheduled_send_at, pay_frequency, notes, attempts"
 )
 _CLAIM: Final = text(
     f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} "
@@ -64,11 +66,6 @@ _CLAIM_AGAIN: Final = text(
 )
 #: Counted only as far as it matters to those who share the work.
 _COUNT_DUE: Final = text(f"SELECT count(*) FROM (SELECT FROM payrolls WHERE {_DUE} LIMIT {10 * CHUNK}) due")
-_ENTRIES: Final = text(
-    "SELECT payroll_id, employee_id, payment_method, regular_hours, overtime_hours, bonus, other_earnings, "
-    "set_aside_skip, set_aside_amount, regular_pay, overtime_pay "
-    "FROM payroll_entries WHERE payroll_id = ANY(:ids) ORDER BY payroll_id, position"
-)
 _RATES: Final = text(
     "SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates WHERE employer_id = ANY(:employers)"
 )
@@ -79,6 +76,9 @@ _TOTALS: Final = text(
     "CAST(:total_deductions AS bigint[]), CAST(:net_pay AS bigint[]), CAST(:employer_taxes AS bigint[]), "
     "CAST(:total_cost AS bigint[]), CAST(:rulebook_version AS text[])) AS r(id, gross_pay, total_deductions, net_pay, "
     "employer_taxes, total_cost, rulebook_version) WHERE p.id = r.id"
+)
+_DATES: Final = text(
+    "UPDATE payrolls SET pay_date = :pay_date, pay_date_asked = :asked, tax_year = :year WHERE id = :id"
 )
 _PUT_OFF: Final = text(
     "UPDATE payrolls SET attempts = attempts + 1, next_attempt_at = :next_attempt_at, "
@@ -122,8 +122,12 @@ class _Due:
     id: UUID
     owner: Owner
     order: Order
-    tax_year: int
     send_at: datetime.datetime
+
+    @property
+    def tax_year(self) -> int:
+        """The year in which the wages arrive."""
+        return self.order.dates.pay_date.year
 
 
 async def fire_due(
@@ -198,7 +202,7 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
     chunk = _Chunk(claimed=len(rows), attempts={row.id: row.attempts for row in rows})
     if not rows:
         return chunk
-    due = await _read(session, rows)
+    due = await _read(session, rows, now)
     payees = await read_payees(
         session, sorted({entry.employee_id for payroll in due for entry in payroll.order.entries})
     )
@@ -223,12 +227,13 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
         postings += posted
         year.update({posting.paycheck.employee_id: posting.after for posting in posted})
         if amount := debit_of(outcome):
-            sent = payroll.send_at.astimezone(BUSINESS_TIME).date()
+            sent = _day_of(payroll.send_at)
             debits.append(Debit(payroll.id, amount, sent, next_banking_day(sent)))
 
     await _move(session, calculated, {debit.payroll_id for debit in debits}, now)
     await post_paychecks(session, postings, now)
     await _save_totals(session, calculated)
+    await _save_dates(session, rows, calculated)
     collected = await collect(session, now, debits)
     if len(collected) != len(debits):
         raise _AccountLostError("a household's account went out of use while its payroll was fired")
@@ -256,45 +261,49 @@ async def _move(
     assert len(moved) == len(calculated), "their rows are locked"
 
 
-async def _read(session: AsyncSession, rows: Sequence[Any]) -> list[_Due]:
-    entries: dict[UUID, list[Entry]] = {row.id: [] for row in rows}
-    for row in await session.execute(_ENTRIES, {"ids": list(entries)}):
-        entries[row.payroll_id].append(
-            Entry(
-                row.employee_id,
-                row.payment_method,
-                row.regular_hours,
-                row.overtime_hours,
-                from_cents(row.bonus),
-                from_cents(row.other_earnings),
-                row.set_aside_skip,
-                row.set_aside_amount,
-                from_cents(row.regular_pay),
-                from_cents(row.overtime_pay),
-            )
-        )
+async def _read(session: AsyncSession, rows: Sequence[Any], now: datetime.datetime) -> list[_Due]:
+    entries = await read_entries(session, [row.id for row in rows])
     return [
         _Due(
             row.id,
             Owner(row.organization_id, row.employer_id, row.sandbox),
             Order(
                 row.employer_id,
-                PayDates(
-                    row.period_start,
-                    row.period_end,
-                    row.pay_date,
-                    row.pay_date_defaulted,
-                    row.scheduled_send_at,
-                ),
+                _dates(row, now),
                 row.pay_frequency,
                 row.notes,
                 tuple(entries[row.id]),
             ),
-            row.tax_year,
             row.scheduled_send_at,
         )
         for row in rows
     ]
+
+
+def _dates(row: Any, now: datetime.datetime) -> PayDates:
+    """Return the payroll's dates; where its money can only arrive in another year, that day is the pay date."""
+    dates = PayDates(
+        row.period_start,
+        row.period_end,
+        row.pay_date,
+        row.pay_date_defaulted,
+        row.scheduled_send_at,
+        row.pay_date_asked,
+    )
+    arrives = max(banking_day_on_or_before(row.pay_date), _reachable(row.scheduled_send_at, now))
+    if arrives.year == row.pay_date.year:
+        return dates
+    return replace(dates, pay_date=arrives, asked=row.pay_date)
+
+
+def _reachable(send_at: datetime.datetime, now: datetime.datetime) -> datetime.date:
+    """Return the first day on which wages can arrive that are collected from now on."""
+    collected = max(next_banking_day(_day_of(send_at)), earliest_settlement(now))
+    return next_banking_day(add_banking_days(collected, RETURN_DAYS))
+
+
+def _day_of(send_at: datetime.datetime) -> datetime.date:
+    return send_at.astimezone(BUSINESS_TIME).date()
 
 
 async def _rates(session: AsyncSession, due: Sequence[_Due]) -> dict[tuple[UUID, int], dict[str, Decimal]]:
@@ -348,6 +357,20 @@ async def _save_totals(session: AsyncSession, calculated: Mapping[UUID, PayrollR
     }
     versions = [record.rulebook_version for record in calculated.values()]
     await session.execute(_TOTALS, {"ids": list(totals), **columns, "rulebook_version": versions})
+
+
+async def _save_dates(
+    session: AsyncSession, rows: Sequence[Any], calculated: Mapping[UUID, PayrollRecord]
+) -> None:
+    """Note the new pay date of those whose money arrives in another year than was planned."""
+    for row in rows:
+        record = calculated.get(row.id)
+        if record is not None and record.dates.pay_date != row.pay_date:
+            new = {"pay_date": record.dates.pay_date, "asked": record.dates.asked, "year": record.tax_year}
+            await session.execute(_DATES, {"id": row.id, **new})
+            details = {"before": str(row.pay_date), "after": str(record.dates.pay_date)}
+            deed = Deed(row.organization_id, row.employer_id, row.sandbox, row.id, {"pay_date": details})
+            await record_deeds(session, "payroll.move_pay_date", [deed])
 
 
 async def _put_off(

@@ -7,7 +7,7 @@ costs the same however long the history is. It changes only here, with the emplo
 import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -22,6 +22,7 @@ from hearthpay.payroll.models import EstimateRow, LineRow, PaycheckRow, Payroll
 from hearthpay.payroll.orders import Order
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import (
+    Carried,
     LineRecord,
     PaycheckRecord,
     PayrollRecord,
@@ -30,24 +31,51 @@ from hearthpay.payroll.records import (
     Totals,
     YearToDate,
 )
-from hearthpay.payroll.register import NO_HISTORY, History
+from hearthpay.payroll.register import NO_HISTORY, NO_YEAR, NOTHING_YET, History, PriorWages
+from hearthpay.taxes import YearSoFar
+from hearthpay.taxes.money import scaled_rate
+from hearthpay.taxes.prior_wages import counted_year
+from hearthpay.taxes.year import PaidWages
 
 #: Arrays come as one text each: the driver would look at every element.
 _BALANCES: Final = text(
-    "SELECT employee_id, array_to_string(codes, ','), array_to_string(taxable_wages, ','), "
-    "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes "
-    "FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year"
+    "SELECT employee_id, array_to_string(codes, ','), array_to_string(subject_wages, ','), "
+    "array_to_string(taxable_wages, ','), array_to_string(amounts, ','), owed, gross_pay, net_pay, employee_taxes, "
+    "employer_taxes FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year"
 )
-_OVERLAP: Final = text(
-    "SELECT employee_id, payroll_id, lower(period), upper(period) - 1 FROM payroll_entries "
-    "WHERE employee_id = ANY(:employees) AND live AND period && daterange(:start, :end, '[]') "
-    "ORDER BY employee_id, payroll_id LIMIT 1"
+#: Where a year was opened by a version that did not keep them.
+_SUBJECT_WAGES: Final = text(
+    "SELECT l.code, sum(l.subject_wages) FROM paychecks c JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employee_id = :employee AND c.tax_year = :tax_year GROUP BY l.code"
+)
+_STANDING: Final = text(
+    "SELECT c.employee_id, c.id, p.pay_date, c.work_state, l.code, l.subject_wages, l.rate FROM paychecks c "
+    "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL "
+    "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
+    "ORDER BY c.employee_id, c.id, l.position"
+)
+_PRIOR: Final = text(
+    "SELECT employee_id, array_to_string(codes, ','), array_to_string(subject_wages, ','), "
+    "array_to_string(taxable_wages, ','), array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, "
+    "employer_taxes FROM prior_wages WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
+    "AND replaced_by IS NULL"
+)
+_OWED: Final = text(
+    "UPDATE year_balances SET owed = CAST(:owed AS jsonb) WHERE employee_id = :employee AND tax_year = :tax_year"
+)
+_OVERLAPS: Final = text(
+    "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, p.pay_date, "
+    "e.regular_hours + e.overtime_hours, e.bonus, e.other_earnings "
+    "FROM payroll_entries e JOIN payrolls p ON p.id = e.payroll_id "
+    "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
+    "ORDER BY e.employee_id, e.payroll_id"
 )
 
 _PAYROLL_COLUMNS: Final = (
-    "id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_defaulted, "
-    "pay_frequency, notes, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, employer_taxes, "
-    "total_cost, scheduled_send_at, direct_deposit, created_by_kind, created_by, created_at"
+    "id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_asked, "
+    "pay_date_defaulted, pay_frequency, notes, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, "
+    "employer_taxes, total_cost, scheduled_send_at, direct_deposit, created_by_kind, created_by, created_at"
 )
 _INSERT_PAYROLL: Final = text(
     f"INSERT INTO payrolls ({_PAYROLL_COLUMNS}) VALUES "
@@ -72,6 +100,7 @@ _ENTRY_TYPES: Final = {
     "other_earnings": "bigint",
     "set_aside_skip": "boolean",
     "set_aside_amount": "bigint",
+    "supplemental": "boolean",
 }
 _PAYCHECK_TYPES: Final = {
     **_TENANT_TYPES,
@@ -106,6 +135,7 @@ _PAYCHECK_TYPES: Final = {
     "residence_state": "text",
     "reciprocity_certificate": "text",
     "warnings": "jsonb",
+    "carried": "jsonb",
 }
 #: Of a line, what every line of its code has in common travels once; `tax` is its place among those.
 _TAX_TYPES: Final = {"code": "text", "name": "text", "payer": "text", "agency": "text", "category": "text"}
@@ -133,8 +163,10 @@ _BALANCE_TYPES: Final = {
     "employee_id": "uuid",
     "tax_year": "smallint",
     "codes": "text",
+    "subject_wages": "text",
     "taxable_wages": "text",
     "amounts": "text",
+    "owed": "jsonb",
     "gross_pay": "bigint",
     "net_pay": "bigint",
     "employee_taxes": "bigint",
@@ -142,8 +174,8 @@ _BALANCE_TYPES: Final = {
 }
 _BALANCE_VALUES: Final = (
     "r.organization_id, r.employer_id, r.sandbox, r.employee_id, r.tax_year, CAST(r.codes AS text[]), "
-    "CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.gross_pay, r.net_pay, r.employee_taxes, "
-    "r.employer_taxes"
+    "CAST(r.subject_wages AS bigint[]), CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.owed, "
+    "r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
 )
 
 
@@ -177,7 +209,8 @@ _SAVE_BALANCES: Final = text(
     f"INSERT INTO year_balances ({', '.join(_BALANCE_TYPES)}) SELECT {_BALANCE_VALUES} "
     f"FROM unnest({_arrays(_BALANCE_TYPES)}) AS r({', '.join(_BALANCE_TYPES)}) "
     "ON CONFLICT (employee_id, tax_year) DO UPDATE SET codes = excluded.codes, "
-    "taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, gross_pay = excluded.gross_pay, "
+    "subject_wages = excluded.subject_wages, taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, "
+    "owed = excluded.owed, gross_pay = excluded.gross_pay, "
     "net_pay = excluded.net_pay, employee_taxes = excluded.employee_taxes, employer_taxes = excluded.employer_taxes"
 )
 
@@ -207,19 +240,22 @@ class Posting(NamedTuple):
 
 
 class Overlap(NamedTuple):
-    """A live entry whose period overlaps the one asked for."""
+    """A live entry whose period overlaps the one asked for; its bonus and other earnings in cents."""
 
     employee_id: UUID
     payroll_id: UUID
     start: datetime.date
     end: datetime.date
+    pay_date: datetime.date
+    hours: Decimal
+    bonus: int
+    other_earnings: int
 
 
-async def find_overlap(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> Overlap | None:
-    """Return a live entry of one of the employees that overlaps the pay period, if there is one."""
+async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> list[Overlap]:
+    """Return the live entries of the employees that overlap the pay period, with hours or without."""
     period = {"employees": list(employees), "start": dates.period_start, "end": dates.period_end}
-    row = (await session.execute(_OVERLAP, period)).first()
-    return Overlap(*row) if row is not None else None
+    return [Overlap(*row) for row in await session.execute(_OVERLAPS, period)]
 
 
 async def read_histories(
@@ -230,19 +266,76 @@ async def read_histories(
     balances = await session.execute(_BALANCES, {"employees": ids, "tax_year": tax_year})
     years = {row[0]: row for row in balances}
     accounts = await escrow.read_rules_and_balances(session, ids)
+    priors = await _prior_wages(session, ids, tax_year)
     histories = {}
     for employee in ids:
         year, account = years.get(employee), accounts.get(employee)
-        if year is None and account is None:
+        if year is None and account is None and employee not in priors:
             continue
         histories[employee] = History(
-            totals=YearToDate(*year[4:]) if year is not None else YearToDate(),
-            taxable_wages=_by_code(year[1], year[2]) if year is not None else {},
-            amounts=_by_code(year[1], year[3]) if year is not None else {},
+            totals=YearToDate(*year[6:]) if year is not None else NOTHING_YET,
+            year=NO_YEAR if year is None else await _year(session, year, tax_year),
             set_aside_balance=account.balance if account is not None else 0,
             set_aside_rule=account.rule if account is not None else None,
+            prior=priors.get(employee),
         )
     return histories
+
+
+async def _prior_wages(
+    session: AsyncSession, employees: Sequence[UUID], tax_year: int
+) -> dict[UUID, PriorWages]:
+    told: dict[UUID, PriorWages] = {}
+    for row in await session.execute(_PRIOR, {"employees": list(employees), "tax_year": tax_year}):
+        year = YearSoFar(*(_by_code(row[1], amounts) for amounts in row[2:5]))
+        prior = PriorWages(YearToDate(*row[5:]), year)
+        earlier = told.get(row[0])
+        if earlier is not None:
+            prior = PriorWages(prior.totals.plus(earlier.totals), prior.year.plus(earlier.year))
+        told[row[0]] = prior
+    return {
+        employee: PriorWages(prior.totals, counted_year(prior.year, tax_year))
+        for employee, prior in told.items()
+    }
+
+
+async def _year(session: AsyncSession, row: Any, tax_year: int) -> YearSoFar:
+    codes, subject, taxable, taxes, owed = row[1:6]
+    if subject is None:
+        sums = await session.execute(_SUBJECT_WAGES, {"employee": row[0], "tax_year": tax_year})
+        found = {line[0]: int(line[1]) for line in sums}
+        wages = {code: found.get(code, 0) for code in codes.split(",") if code}
+    else:
+        wages = _by_code(codes, subject)
+    return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), owed)
+
+
+async def measure_year_anew(session: AsyncSession, employee: UUID, tax_year: int) -> None:
+    """Note what a year owes once something other than its paychecks has changed; the employee must be locked."""
+    history = (await read_histories(session, [employee], tax_year)).get(employee)
+    if history is None:
+        return
+    standing = await read_standing_wages(session, [employee], tax_year)
+    owed = history.measured_by(standing.get(employee, ()), tax_year).year.owed
+    which = {"employee": employee, "tax_year": tax_year, "owed": orjson.dumps(owed).decode()}
+    await session.execute(_OWED, which)
+
+
+async def read_standing_wages(
+    session: AsyncSession, employees: Sequence[UUID], tax_year: int, *, without: Sequence[UUID] = ()
+) -> dict[UUID, list[PaidWages]]:
+    """Return the wages of a year's paychecks that nothing has undone, by employee, in the order they were run.
+
+    Those ``without`` are about to be undone.
+    """
+    paid: dict[UUID, dict[UUID, PaidWages]] = {}
+    lines: dict[UUID, dict[str, tuple[int, int | None]]] = {}
+    which = {"employees": list(employees), "tax_year": tax_year, "without": list(without)}
+    for row in await session.execute(_STANDING, which):
+        own = lines.setdefault(row.id, {})
+        own[row.code] = (row.subject_wages, None if row.rate is None else scaled_rate(row.rate))
+        paid.setdefault(row.employee_id, {})[row.id] = PaidWages(row.pay_date, row.work_state, own)
+    return {employee: list(own.values()) for employee, own in paid.items()}
 
 
 def _by_code(codes: str, amounts: str) -> dict[str, int]:
@@ -270,6 +363,7 @@ async def insert_payroll(
             "period_start": dates.period_start,
             "period_end": dates.period_end,
             "pay_date": dates.pay_date,
+            "pay_date_asked": dates.asked,
             "pay_date_defaulted": dates.defaulted,
             "pay_frequency": order.pay_frequency,
             "notes": order.notes,
@@ -296,6 +390,7 @@ async def insert_payroll(
             _cents(entry.other_earnings),
             entry.set_aside_skip,
             entry.set_aside_wish,
+            entry.supplemental,
         )
         for position, (entry, paycheck) in enumerate(zip(order.entries, record.paychecks, strict=True))
     ]
@@ -394,6 +489,7 @@ def _paycheck_values(posting: Posting) -> tuple[object, ...]:
         paycheck.residence_state,
         paycheck.reciprocity_certificate,
         orjson.dumps(paycheck.warnings).decode(),
+        orjson.dumps([list(each) for each in paycheck.carried]).decode() if paycheck.carried else "[]",
     )
 
 
@@ -428,14 +524,17 @@ async def _insert_lines(session: AsyncSession, postings: Sequence[Posting]) -> N
 
 def _balance_values(posting: Posting) -> tuple[object, ...]:
     after = posting.after
-    codes = sorted(after.amounts)
+    year = after.year
+    codes = sorted(year.taxes)
     return (
         *posting.owner,
         posting.paycheck.employee_id,
         posting.tax_year,
         _array(codes),
-        _array([after.taxable_wages[code] for code in codes]),
-        _array([after.amounts[code] for code in codes]),
+        _array([year.subject_wages[code] for code in codes]),
+        _array([year.taxable_wages[code] for code in codes]),
+        _array([year.taxes[code] for code in codes]),
+        orjson.dumps(year.owed).decode() if year.owed else "{}",
         *after.totals,
     )
 
@@ -488,6 +587,7 @@ async def read_payroll(session: AsyncSession, payroll_id: UUID) -> StoredPayroll
             payroll.pay_date,
             payroll.pay_date_defaulted,
             payroll.scheduled_send_at,
+            payroll.pay_date_asked,
         ),
         pay_frequency=payroll.pay_frequency,
         notes=payroll.notes,
@@ -559,6 +659,7 @@ def _paycheck(row: PaycheckRow, lines: Iterable[LineRow]) -> PaycheckRecord:
             _cents(row.ytd_employer_taxes),
         ),
         warnings=tuple(row.warnings),
+        carried=tuple(Carried(*each) for each in row.carried),
         residence_state=row.residence_state,
         reciprocity_certificate=row.reciprocity_certificate,
         work_state=row.work_state,

@@ -43,11 +43,13 @@ TRANSITIONS: Final[dict[tuple[Status | None, Status], frozenset[ActorKind]]] = {
     ("pending_funding", "failed"): CLOCKWORK,
     ("processing", "completed"): CLOCKWORK,
     ("processing", "failed"): CLOCKWORK,
+    ("processing", "voided"): PEOPLE,
     ("completed", "failed"): CLOCKWORK,
     ("completed", "voided"): PEOPLE,
 }
 """From which state to which, and who may cause it; None is a payroll that does not exist yet.
 
+From `processing` a person may void it only while none of its direct deposits has left.
 A payroll that can never be fired fails from `firing`. A direct deposit that its bank returns after the pay date
 takes a completed payroll to `failed`: completed means that nothing was returned.
 """

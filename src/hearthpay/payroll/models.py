@@ -25,6 +25,7 @@ class Payroll(Base):
     period_start: Mapped[date]
     period_end: Mapped[date]
     pay_date: Mapped[date]
+    pay_date_asked: Mapped[date | None]
     pay_date_defaulted: Mapped[bool]
     pay_frequency: Mapped[str]
     notes: Mapped[str | None]
@@ -84,6 +85,7 @@ class PaycheckRow(Base):
     residence_state: Mapped[str]
     reciprocity_certificate: Mapped[str | None]
     warnings: Mapped[list[str]] = mapped_column(JSONB)
+    carried: Mapped[list[Any]] = mapped_column(JSONB)
 
 
 class EntryRow(Base):

@@ -6,11 +6,18 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.employees.models import Employee
 from hearthpay.payroll.pay_dates import PayDates
+from hearthpay.taxes.money import from_cents
+
+_ENTRIES: Final = text(
+    "SELECT payroll_id, employee_id, payment_method, regular_hours, overtime_hours, bonus, other_earnings, "
+    "set_aside_skip, set_aside_amount, regular_pay, overtime_pay, supplemental "
+    "FROM payroll_entries WHERE payroll_id = ANY(:ids) ORDER BY payroll_id, position"
+)
 
 
 class Entry(NamedTuple):
@@ -29,6 +36,8 @@ class Entry(NamedTuple):
     set_aside_wish: int | None = None
     regular_pay: Decimal | None = None
     overtime_pay: Decimal | None = None
+    #: Paid beside another payroll of the period, without hours: all of it is supplemental wages.
+    supplemental: bool = False
 
 
 class Order(NamedTuple):
@@ -96,3 +105,25 @@ async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[
         .with_for_update(key_share=True)
     )
     return {row[0]: Payee(*row) for row in await session.execute(statement)}
+
+
+async def read_entries(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[UUID, list[Entry]]:
+    """Return what was asked for of each payroll, in the order of the request, at the rates of its approval."""
+    entries: dict[UUID, list[Entry]] = {payroll_id: [] for payroll_id in payrolls}
+    for row in await session.execute(_ENTRIES, {"ids": list(payrolls)}):
+        entries[row.payroll_id].append(
+            Entry(
+                row.employee_id,
+                row.payment_method,
+                row.regular_hours,
+                row.overtime_hours,
+                from_cents(row.bonus),
+                from_cents(row.other_earnings),
+                row.set_aside_skip,
+                row.set_aside_amount,
+                from_cents(row.regular_pay),
+                from_cents(row.overtime_pay),
+                row.supplemental,
+            )
+        )
+    return entries

@@ -33,6 +33,7 @@ from hearthpay.banking.returned import ReturnedEntry
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.payroll import escrow
 from hearthpay.payroll.failures import Failure
+from hearthpay.payroll.ledger import Posting
 from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.reversal import release_periods, reverse_paychecks
 
@@ -66,7 +67,8 @@ async def fund(
     """Begin to pay the employees of payrolls whose debit has settled; `day` is the cut-off that is next or now.
 
     Returns the payrolls moved to `processing`. The money leaves one banking day before the pay date, or at once
-    where that has passed.
+    where that has passed. Where it could then only arrive in another year it keeps the days it was meant for, does
+    not leave, and is made anew (`payroll.year_end`).
     """
     moved = await move(session, payrolls, "pending_funding", "processing", Cause("system", now))
     due, unpaid = [], set(moved)
@@ -76,7 +78,10 @@ async def fund(
         unpaid.discard(row.payroll_id)
         settle_on = banking_day_on_or_before(row.pay_date)
         send_on = max(previous_banking_day(settle_on), day)
-        due.append(Credit(row.id, row.net_pay, send_on, max(settle_on, next_banking_day(send_on))))
+        arrives = max(settle_on, next_banking_day(send_on))
+        if arrives.year != row.pay_date.year:
+            send_on, arrives = previous_banking_day(settle_on), settle_on
+        due.append(Credit(row.id, row.net_pay, send_on, arrives))
     paid = await pay_out(session, now, due)
     for credit in due:
         if credit.paycheck_id not in paid:
@@ -134,7 +139,7 @@ async def _debit_returned(
     await reverse_paychecks(session, entry.payroll_id, now, only=deposits)
     if await session.scalar(_ALL_ON_BANK, {"id": entry.payroll_id}):
         await release_periods(session, entry.payroll_id)
-    await _fail(session, entry.payroll_id, payroll.status, failure, now)
+    await fail(session, entry.payroll_id, payroll.status, failure, now)
 
 
 def _may_be_presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> bool:
@@ -152,6 +157,23 @@ async def _credit_returned(
     assert entry.paycheck_id is not None
     payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
     undone = await reverse_paychecks(session, entry.payroll_id, now, only=[entry.paycheck_id])
+    await give_back(session, entry.payroll_id, undone, day, now)
+    earlier = tuple(UUID(found) for found in (payroll.failure or {}).get("employees", ()))
+    employees = earlier if entry.employee_id is None else (*earlier, entry.employee_id)
+    await fail(session, entry.payroll_id, payroll.status, _failure(entry, employees), now)
+
+
+async def give_back(
+    session: AsyncSession,
+    payroll_id: UUID,
+    undone: Sequence[Posting],
+    day: datetime.date,
+    now: datetime.datetime,
+) -> None:
+    """Refund to the household what was collected for paychecks that are undone, if it was and was kept.
+
+    `day` is the next cut-off at which money can be sent.
+    """
     back = [
         Refund(
             posting.reverses,
@@ -160,13 +182,10 @@ async def _credit_returned(
             next_banking_day(day),
         )
         for posting in undone
-        if posting.reverses is not None
+        if posting.reverses is not None and posting.paycheck.payment_method == "direct_deposit"
     ]
-    if await session.scalar(_COLLECTED, {"id": entry.payroll_id}):
+    if back and await session.scalar(_COLLECTED, {"id": payroll_id}):
         await refund(session, now, back)
-    earlier = tuple(UUID(found) for found in (payroll.failure or {}).get("employees", ()))
-    employees = earlier if entry.employee_id is None else (*earlier, entry.employee_id)
-    await _fail(session, entry.payroll_id, payroll.status, _failure(entry, employees), now)
 
 
 def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> Failure:
@@ -174,9 +193,10 @@ def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> Failure:
     return Failure(entry.code, told.happened, told.action, employees)
 
 
-async def _fail(
+async def fail(
     session: AsyncSession, payroll_id: UUID, status: Status, failure: Failure, now: datetime.datetime
 ) -> None:
+    """Let the payroll fail for this reason, or note the reason where it has failed already; its row is locked."""
     await _note(session, payroll_id, failure)
     if status != "failed":
         moved = await move(session, [payroll_id], status, "failed", Cause("system", now, reason=failure.code))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hearthpay.banking import calendar
-from hearthpay.clock import BUSINESS_TIME
 from hearthpay.http.errors import ApiError, Problem, invalid, invalid_fields
 
 #: The longest pay period that is not taken for a slip of the pen.
@@ -25,6 +24,24 @@ class PayDates:
     defaulted: bool
     #: When the money of a later direct deposit is sent; None where the payroll does not wait.
     send_at: datetime.datetime | None = None
+    #: The day that was asked for, where the money arrives on another: on ``pay_date``.
+    asked: datetime.date | None = None
+
+    @property
+    def told(self) -> str | None:
+        """Why the pay date is another than the one asked for, in words for the household."""
+        if self.asked is None:
+            return None
+        if self.pay_date < self.asked:
+            why = f"Banks are closed on {self.asked}: the money arrives on {self.pay_date}"
+        else:
+            why = f"The money could not arrive by {self.asked}: it arrives on {self.pay_date}"
+        year = (
+            f", so these wages belong to {self.pay_date.year}"
+            if self.asked.year != self.pay_date.year
+            else ""
+        )
+        return f"{why}, which is the pay date{year}."
 
 
 def settle_pay_dates(
@@ -38,8 +55,9 @@ def settle_pay_dates(
 ) -> PayDates:
     """Return the dates of a payroll.
 
-    By check or cash a pay date left out is today, or the period end if that is later. By direct deposit it is the
-    earliest day that the money can arrive; a later one waits until five business days before it.
+    By check or cash a pay date left out is today, or the period end if that is later; of a catch-up it is the period
+    end. By direct deposit it is the earliest day that the money can arrive; a later one waits until five business days
+    before it, and one on which banks are closed moves to the banking day before, when the money arrives.
 
     ``today`` is the day in Eastern business time, ``now`` the instant. Raises `validation_error` naming the date that
     cannot be, and `pay_date_past_deadline` for a direct deposit that cannot arrive in time.
@@ -57,7 +75,7 @@ def settle_pay_dates(
         raise invalid("pay_date", "must not be before pay_period_start")
     if way == "direct_deposit":
         return _for_direct_deposit(start, end, pay_date, now)
-    chosen = pay_date or max(today, end)
+    chosen = pay_date or (end if way == "catch_up" else max(today, end))
     if way == "catch_up" and chosen > today:
         raise invalid(
             "pay_date" if pay_date else "pay_period_end", "of a catch-up payroll must not be to come"
@@ -73,22 +91,24 @@ def _for_direct_deposit(
         if earliest < start:
             raise invalid("pay_date", f"is required: the earliest, {earliest}, is before the pay period")
         return PayDates(start, end, earliest, defaulted=True)
-    if pay_date < earliest:
+    arrives = calendar.banking_day_on_or_before(pay_date)
+    if arrives < earliest:
         raise ApiError(
             "pay_date_past_deadline",
-            f"Direct deposit can arrive on {earliest} at the earliest: the bank needs {calendar.LEAD_DAYS} business "
-            "days.",
+            f"This pay date is past the submission deadline: direct deposit can arrive on {earliest} at the earliest, "
+            f"since the bank needs {calendar.LEAD_DAYS} business days.",
             details={"pay_date": pay_date, "next_valid_pay_date": earliest},
         )
-    if pay_date == earliest:
-        return PayDates(start, end, pay_date, defaulted=False)
-    return PayDates(start, end, pay_date, defaulted=False, send_at=_send_at(pay_date))
-
-
-def _send_at(pay_date: datetime.date) -> datetime.datetime:
-    """Return the cut-off five business days before the pay date.
-
-    A pay date on which banks are closed is allowed: the money arrives on the last banking day before it.
-    """
-    day = calendar.add_banking_days(pay_date, -calendar.LEAD_DAYS)
-    return datetime.datetime.combine(day, calendar.CUT_OFF, BUSINESS_TIME).astimezone(datetime.UTC)
+    if arrives < start:
+        raise invalid(
+            "pay_date",
+            f"is a day on which banks are closed; the banking day before it, {arrives}, is before pay_period_start",
+        )
+    return PayDates(
+        start,
+        end,
+        arrives,
+        defaulted=False,
+        send_at=None if arrives == earliest else calendar.send_at(arrives),
+        asked=None if arrives == pay_date else pay_date,
+    )

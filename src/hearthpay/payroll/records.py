@@ -28,6 +28,14 @@ class LineRecord(NamedTuple):
     ytd_amount: int
 
 
+class Carried(NamedTuple):
+    """A tax of earlier wages that a paycheck could not charge, left to the next one."""
+
+    code: str
+    name: str
+    amount: int
+
+
 class YearToDate(NamedTuple):
     """Sums of the year for one employee."""
 
@@ -35,6 +43,10 @@ class YearToDate(NamedTuple):
     net_pay: int = 0
     employee_taxes: int = 0
     employer_taxes: int = 0
+
+    def plus(self, other: "YearToDate") -> "YearToDate":
+        """Return both together."""
+        return YearToDate(*(own + others for own, others in zip(self, other, strict=True)))
 
 
 class SetAside(NamedTuple):
@@ -64,6 +76,7 @@ class PaycheckRecord:
     #: The certificate under which another state's resident is free of the work state's income tax.
     reciprocity_certificate: str | None
     work_state: str
+    carried: tuple[Carried, ...] = ()
 
     @property
     def net_pay(self) -> int:

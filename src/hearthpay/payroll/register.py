@@ -1,53 +1,104 @@
 """Calculates a payroll: each employee's earnings and year to date through the tax engine into a paycheck."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import NamedTuple
 from uuid import UUID
 
 from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.payroll.earnings import Earnings, pay_for_hours
 from hearthpay.payroll.orders import Entry, Order, Payee
-from hearthpay.payroll.pay_dates import PayDates
-from hearthpay.payroll.records import LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
+from hearthpay.payroll.records import Carried, LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
 from hearthpay.payroll.set_asides import SetAsideRule, set_aside_of
 from hearthpay.taxes import (
     EmployerProfile,
     Paycheck,
     PaycheckInput,
     TaxInputError,
+    YearSoFar,
     calculate_paycheck,
     rulebook_for,
 )
+from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.thresholds import liability_thresholds
+from hearthpay.taxes.year import PaidWages, owed_after, year_demands
 
+ZERO = Decimal("0.00")
 NOTHING_YET = YearToDate()
+NO_YEAR = YearSoFar()
+
+
+class PriorWages(NamedTuple):
+    """What other payrolls paid earlier in the year (cents); `year` counts what of it lies below each cap."""
+
+    totals: YearToDate
+    year: YearSoFar
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What an employee's earlier paychecks add up to: the year's sums by line; and the escrow (cents)."""
+    """What an employee's earlier paychecks add up to: the year's sums by line; and the escrow (cents).
+
+    ``totals`` and ``year`` are of our own paychecks; ``prior`` comes on top of them.
+    """
 
     totals: YearToDate = NOTHING_YET
-    taxable_wages: Mapping[str, int] = field(default_factory=dict)
-    amounts: Mapping[str, int] = field(default_factory=dict)
+    year: YearSoFar = NO_YEAR
     set_aside_balance: int = 0
     set_aside_rule: SetAsideRule | None = None
+    prior: PriorWages | None = None
+
+    @property
+    def totals_to_date(self) -> YearToDate:
+        """The year's sums, prior wages included."""
+        return self.totals if self.prior is None else self.totals.plus(self.prior.totals)
+
+    @property
+    def year_to_date(self) -> YearSoFar:
+        """The year by line, prior wages included."""
+        return self.year if self.prior is None else self.year.plus(self.prior.year)
 
     def with_paycheck(self, paycheck: PaycheckRecord) -> "History":
-        """Return the history with one more paycheck, or with one undone by negative amounts."""
-        taxable, amounts = dict(self.taxable_wages), dict(self.amounts)
+        """Return the history with one more paycheck."""
+        year = self.year
+        subject, taxable, taxes = dict(year.subject_wages), dict(year.taxable_wages), dict(year.taxes)
+        owed = dict(year.owed) if year.owed else {}
         for line in paycheck.lines:
-            taxable[line.code] = taxable.get(line.code, 0) + line.taxable_wages
-            amounts[line.code] = amounts.get(line.code, 0) + line.amount
-        return History(
-            paycheck.ytd,
-            taxable,
-            amounts,
-            self.set_aside_balance + paycheck.set_aside.amount,
-            self.set_aside_rule,
+            code = line.code
+            subject[code] = subject.get(code, 0) + line.subject_wages
+            taxable[code] = taxable.get(code, 0) + line.taxable_wages
+            taxes[code] = taxes.get(code, 0) + line.amount
+            if owed:
+                owed.pop(code, None)
+        owed |= {carried.code: carried.amount for carried in paycheck.carried}
+        sums = YearToDate(
+            paycheck.gross_pay, paycheck.net_pay, paycheck.employee_taxes, paycheck.employer_taxes
         )
+        return replace(
+            self,
+            totals=self.totals.plus(sums),
+            year=YearSoFar(subject, taxable, taxes, owed),
+            set_aside_balance=self.set_aside_balance + paycheck.set_aside.amount,
+        )
+
+    def without_paycheck(
+        self, negative: PaycheckRecord, standing: Sequence[PaidWages], tax_year: int
+    ) -> "History":
+        """Return the history with a paycheck undone by one of ``negative`` amounts; ``standing`` are those left.
+
+        What the year owes then is what it would have come to without the paycheck.
+        """
+        return self.with_paycheck(negative).measured_by(standing, tax_year)
+
+    def measured_by(self, standing: Sequence[PaidWages], tax_year: int) -> "History":
+        """Return the history with what it owes worked out anew from the paychecks that stand, in their order."""
+        before = self.prior.year if self.prior is not None else NO_YEAR
+        owed = owed_after(year_demands(standing, before), before, self.year_to_date, tax_year)
+        return replace(self, year=replace(self.year, owed=owed))
 
 
 NO_HISTORY = History()
@@ -68,13 +119,18 @@ def calculate_payroll(
     """
     dates = order.dates
     rulebook = rulebook_for(dates.pay_date)
-    paychecks = []
+    paychecks: list[PaycheckRecord] = []
     projected: dict[str, None] = {}
     for position, entry in enumerate(order.entries):
         payee = payees[entry.employee_id]
         try:
             history = histories.get(payee.id, NO_HISTORY)
             record, paycheck = _calculate(order, entry, payee, history, sui_rates.get(payee.work_state))
+            assumed = _assumed_thresholds(record, payee.work_state, dates.pay_date)
+            if assumed is not None and not any(
+                _ASSUMED in told for each in paychecks for told in each.warnings
+            ):
+                record = replace(record, warnings=(*record.warnings, assumed))
             paychecks.append(record)
             projected |= dict.fromkeys(paycheck.projected)
         except TaxInputError as error:
@@ -107,14 +163,16 @@ def _calculate(
         raise TaxInputError(
             "regular_hours", "hours, a bonus or other earnings are needed: there is nothing to pay"
         )
+    year = history.year_to_date
     paycheck = calculate_paycheck(
-        PaycheckInput(
+        asked := PaycheckInput(
             pay_date=dates.pay_date,
             period_start=dates.period_start,
             period_end=dates.period_end,
             pay_frequency=order.pay_frequency,
-            regular_wages=earnings.regular_wages,
-            supplemental_wages=earnings.bonus,
+            regular_wages=ZERO if entry.supplemental else earnings.regular_wages,
+            supplemental_wages=earnings.gross_pay if entry.supplemental else earnings.bonus,
+            supplemental_method="flat" if entry.supplemental else "aggregate",
             work_state=employee.work_state,
             residence_state=employee.residence_state,
             localities=tuple(employee.localities),
@@ -122,8 +180,7 @@ def _calculate(
             state=state_entries(employee.state_withholding),
             relationship=employee.relationship,
             employer=EmployerProfile(sui_rate=sui_rate),
-            ytd=_dollars(history.taxable_wages),
-            ytd_tax=_dollars(history.amounts),
+            year=year,
         )
     )
     after_taxes = paycheck.net_pay_cents
@@ -135,13 +192,14 @@ def _calculate(
         after_taxes_cents=after_taxes,
         balance_cents=history.set_aside_balance,
     )
-    before = history.totals
+    before = history.totals_to_date
     ytd = YearToDate(
         before.gross_pay + paycheck.gross_pay_cents,
         before.net_pay + after_taxes - set_aside.amount,
         before.employee_taxes + paycheck.employee_taxes_cents,
         before.employer_taxes + paycheck.employer_taxes_cents,
     )
+    taxes = year.taxes
     record = PaycheckRecord(
         employee_id=employee.id,
         employee_name=employee.name,
@@ -162,17 +220,43 @@ def _calculate(
                 taxable_wages=line.taxable_wages_cents,
                 rate=line.rate,
                 amount=line.amount_cents,
-                ytd_amount=history.amounts.get(line.code, 0) + line.amount_cents,
+                ytd_amount=taxes.get(line.code, 0) + line.amount_cents,
             )
             for line in paycheck.lines
         ),
         ytd=ytd,
-        warnings=tuple(_warnings(employee, dates, entry, paycheck, ytd, set_aside)),
+        warnings=tuple(_warnings(employee, order, entry, asked, paycheck, ytd, set_aside)),
         residence_state=employee.residence_state,
         reciprocity_certificate=paycheck.reciprocity.certificate if paycheck.reciprocity else None,
         work_state=employee.work_state,
+        carried=tuple(
+            Carried(each.code, each.name, each.carried_cents)
+            for each in paycheck.corrections
+            if each.carried_cents
+        ),
     )
     return record, paycheck
+
+
+#: How the warning begins; it is told once in a payroll.
+_ASSUMED = "Charged from the first dollar, on the assumption that the household reaches"
+
+
+def _assumed_thresholds(paycheck: PaycheckRecord, state: str, pay_date: datetime.date) -> str | None:
+    """Name the quarterly thresholds that are taken for crossed although this employee's wages do not show it yet.
+
+    Wages of the year of as many times the threshold as quarters have begun have crossed it in one of them.
+    """
+    quarter = (pay_date.month + 2) // 3
+    open_ones = [
+        f"{threshold.name} {from_cents(threshold.cents):,}"
+        for threshold in liability_thresholds(state, pay_date.year)
+        if threshold.period == "quarter" and paycheck.ytd.gross_pay < quarter * threshold.cents
+    ]
+    charged = any(line.amount for line in paycheck.lines if line.category in ("futa", "state_unemployment"))
+    if not (open_ones and charged):
+        return None
+    return f"{_ASSUMED} in a calendar quarter: {'; '.join(open_ones)}. Below them nothing is due."
 
 
 def _approved(pay: Decimal | None, rate: Decimal, hours: Decimal) -> Decimal:
@@ -180,19 +264,22 @@ def _approved(pay: Decimal | None, rate: Decimal, hours: Decimal) -> Decimal:
     return pay_for_hours(rate, hours) if pay is None else pay
 
 
-def _dollars(cents: Mapping[str, int]) -> dict[str, Decimal]:
-    return {code: from_cents(amount) for code, amount in cents.items()}
-
-
 def _warnings(
     employee: Payee,
-    dates: PayDates,
+    order: Order,
     entry: Entry,
+    asked: PaycheckInput,
     paycheck: Paycheck,
     ytd: YearToDate,
     set_aside: SetAside,
 ) -> list[str]:
+    dates = order.dates
     warnings = list(paycheck.limitations)
+    warnings += [assumption.message for assumption in assumptions_of(asked)]
+    if asked.regular_wages and (odd := _odd_period(order)) is not None:
+        warnings.append(odd)
+    if dates.told is not None:
+        warnings.append(dates.told)
     fica = liability_thresholds(employee.work_state, dates.pay_date.year)[0]
     withheld = any(line.code == "US-SS-EE" and line.amount_cents for line in paycheck.lines)
     if withheld and ytd.gross_pay < fica.cents:
@@ -200,6 +287,7 @@ def _warnings(
             f"Social Security and Medicare are withheld although the year's wages are still below "
             f"{from_cents(fica.cents):,}. If the year ends below it, nothing was due: repay the employee."
         )
+    warnings += _corrected(paycheck)
     if employee.payment_method == "direct_deposit" and entry.payment_method != "direct_deposit":
         warnings.append(
             f"The employee is set up for direct deposit; this paycheck is paid by {entry.payment_method}."
@@ -208,3 +296,42 @@ def _warnings(
     if wish is not None and not entry.set_aside_skip and wish > set_aside.amount:
         warnings.append("Less was set aside than asked for: net pay cannot be negative.")
     return warnings
+
+
+def _odd_period(order: Order) -> str | None:
+    """Tell that the period's length does not fit the frequency by which regular wages are taxed.
+
+    One that could not be asked for, approved before such were refused, is paid as it was approved.
+    """
+    try:
+        odd = check_period(order.dates.period_start, order.dates.period_end, order.pay_frequency)
+    except TaxInputError as error:
+        return f"About the pay period: {error.message}."
+    return None if odd is None else odd.message
+
+
+def _corrected(paycheck: Paycheck) -> list[str]:
+    """Tell what of the paycheck's taxes is for earlier wages of the year, and what is left to the next."""
+    charged = ", ".join(
+        f"{each.code} {each.amount:,}" for each in paycheck.corrections if each.amount_cents > 0
+    )
+    returned = ", ".join(
+        f"{each.code} {-each.amount:,}" for each in paycheck.corrections if each.amount_cents < 0
+    )
+    carried = ", ".join(
+        f"{each.code} {each.carried:,}" for each in paycheck.corrections if each.carried_cents
+    )
+    told = []
+    if charged:
+        told.append(
+            f"Made up here, because earlier wages of the year were taxed too little for it: {charged}."
+        )
+    if returned:
+        told.append(
+            f"Given back here, because earlier wages of the year were taxed too much for it: {returned}."
+        )
+    if carried:
+        told.append(
+            f"Net pay does not reach for all that is owed for earlier wages; left to the next paycheck: {carried}."
+        )
+    return told

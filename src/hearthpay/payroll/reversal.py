@@ -11,7 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.payroll.earnings import Earnings
-from hearthpay.payroll.ledger import Owner, Posting, post_paychecks, read_histories, read_paychecks
+from hearthpay.payroll.ledger import (
+    Owner,
+    Posting,
+    post_paychecks,
+    read_histories,
+    read_paychecks,
+    read_standing_wages,
+)
 from hearthpay.payroll.models import PaycheckRow
 from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, SetAside, YearToDate
@@ -46,11 +53,13 @@ async def reverse_paychecks(
         return []
     employees = [row.employee_id for row, _ in standing]
     await read_payees(session, employees)
-    histories = await read_histories(session, employees, standing[0][0].tax_year)
+    tax_year = standing[0][0].tax_year
+    histories = await read_histories(session, employees, tax_year)
+    left = await read_standing_wages(session, employees, tax_year, without=[row.id for row, _ in standing])
     postings = []
     for row, record in standing:
         before = histories.get(row.employee_id, NO_HISTORY)
-        negative = _negative(record, before)
+        negative = opposite_of(record, before)
         postings.append(
             Posting(
                 id=uuid7(),
@@ -61,7 +70,7 @@ async def reverse_paychecks(
                 period_start=row.period.lower,
                 period_end=row.period.upper - datetime.timedelta(days=1),
                 paycheck=negative,
-                after=before.with_paycheck(negative),
+                after=before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year),
                 reverses=row.id,
             )
         )
@@ -75,10 +84,11 @@ async def release_periods(session: AsyncSession, payroll_id: UUID) -> None:
     await session.execute(_RELEASE_ALL, {"payroll_id": payroll_id})
 
 
-def _negative(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
-    """Return the paycheck that undoes this one, with the year as it is afterwards."""
+def opposite_of(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
+    """Return the paycheck that undoes this one after a year of ``before``, with the year as it is afterwards."""
     earnings = paycheck.earnings
-    year = before.totals
+    year = before.totals_to_date
+    taxes = before.year_to_date.taxes
     return PaycheckRecord(
         employee_id=paycheck.employee_id,
         employee_name=paycheck.employee_name,
@@ -110,7 +120,7 @@ def _negative(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
                 -line.taxable_wages,
                 line.rate,
                 -line.amount,
-                before.amounts.get(line.code, 0) - line.amount,
+                taxes.get(line.code, 0) - line.amount,
             )
             for line in paycheck.lines
         ),

@@ -233,7 +233,9 @@ async def void_payroll(
     actor: Annotated[Actor, Depends(require("payroll"))],
     body: VoidRequest = _NO_REASON,
 ) -> Response:
-    """A scheduled payroll that has not been sent, or a completed one paid by check or cash.
+    """A scheduled payroll that has not been sent, a completed one paid by check or cash, or one that is collected.
+
+    The last only while no direct deposit of it has left for the bank; what was collected goes back to the household.
 
     What was recorded is undone by entries of the opposite sign: the year to date is as if it had never been.
     """

@@ -55,7 +55,7 @@ class SetAsideRequest(RequestModel):
 
 
 class PayrollEmployee(RequestModel):
-    """One employee's pay of the period."""
+    """One employee's pay of the period. Hours are paid once; without hours it may stand beside another payroll."""
 
     employee_id: Identifier
     regular_hours: Hours = Decimal(0)
@@ -76,8 +76,9 @@ class PayrollRequest(RequestModel):
     pay_period_end: Day
     pay_date: Day | None = Field(
         default=None,
-        description="Left out: by direct deposit the earliest day the money can arrive; else today in Eastern time, "
-        "or the period end if that is later.",
+        description="Left out: by direct deposit the earliest day the money can arrive; of a catch-up the period end; "
+        "else today in Eastern time, or the period end if that is later. A direct deposit's day on which banks are "
+        "closed becomes the banking day before it: the wages belong to the year in which they arrive.",
     )
     pay_frequency: PayFrequency
     employees: list[PayrollEmployee] = Field(min_length=1, max_length=100)
@@ -319,6 +320,15 @@ class LineItem:
 
 
 @dataclass(frozen=True, slots=True)
+class CarriedItem:
+    """A tax of earlier wages that net pay did not reach for; the next paycheck charges it."""
+
+    code: str
+    name: str
+    amount: Dollars
+
+
+@dataclass(frozen=True, slots=True)
 class SetAsideItem:
     """What is set aside from this paycheck, and the balance after it."""
 
@@ -354,6 +364,8 @@ class PaycheckItem:
     total_cost: Dollars
     ytd: YearToDateItem
     warnings: list[str]
+    #: What is still owed for earlier wages of the year; absent where nothing is.
+    carried: list[CarriedItem] = field(default_factory=list)
     reciprocity: Reciprocity | None = None
 
 

@@ -1,7 +1,7 @@
 """What may happen to payrolls: preview, run, read, list."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 import orjson
@@ -14,19 +14,26 @@ from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.readiness import Blocker, employee_blockers, household_blockers
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
+from hearthpay.employees.same_person import other_records, told_of_other_record
 from hearthpay.employers.assigned_rates import assigned_sui_rates
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.http.actor import Actor
 from hearthpay.http.entitlements import refuse_long_payroll
-from hearthpay.http.errors import ApiError, Problem, invalid_fields
+from hearthpay.http.errors import ApiError, Problem, from_tax_engine, invalid_fields
 from hearthpay.http.paging import page_of
 from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.answers import estimate_json
-from hearthpay.payroll.approval import confirmations_needed, debit_of, require_confirmations
+from hearthpay.payroll.approval import (
+    confirmations_needed,
+    debit_of,
+    refuse_beyond_the_bank,
+    require_confirmations,
+)
 from hearthpay.payroll.ledger import (
+    Overlap,
     Owner,
-    find_overlap,
+    find_overlaps,
     insert_payroll,
     post_paychecks,
     postings_of,
@@ -41,6 +48,9 @@ from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
 from hearthpay.payroll.records import PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.register import History, calculate_payroll
 from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
+from hearthpay.taxes import TaxInputError
+from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.pay_periods import check_period
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,30 +187,85 @@ async def _prepare(
         today=clock.today(),
         now=now,
     )
+    try:
+        check_period(dates.period_start, dates.period_end, request.pay_frequency)
+    except TaxInputError as error:
+        raise from_tax_engine(error) from None
     order = _order_of(request, employer.id, dates)
     employees = await _employees(session, request, dates, lock=lock)
     if order.direct_deposit:
         await _require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
-    overlap = await find_overlap(session, ids, dates)
-    if overlap is not None:
-        raise ApiError(
-            "payroll_overlap",
-            f"This employee is already paid for {overlap.start} to {overlap.end}; pay periods of one employee "
-            "cannot overlap.",
-            details={
-                "employee_id": overlap.employee_id,
-                "payroll_id": overlap.payroll_id,
-                "pay_period": {"start": overlap.start, "end": overlap.end},
-            },
-        )
+    order, told = _beside(order, await find_overlaps(session, ids, dates))
+    for employee_id, others in (await other_records(session, employees)).items():
+        told.setdefault(employee_id, []).extend(map(told_of_other_record, others))
     histories = await read_histories(session, ids, dates.pay_date.year)
     sui_rates = await assigned_sui_rates(session, employer.id, dates.pay_date.year)
     payees = {employee.id: payee_of(employee) for employee in employees}
-    record = calculate_payroll(order, payees, histories, sui_rates)
+    record = _with_warnings(calculate_payroll(order, payees, histories, sui_rates), told)
+    refuse_beyond_the_bank(record)
     authorization_needed = order.direct_deposit and await needs_authorization(session, employer.id, now)
     confirmations = confirmations_needed(record, authorization_needed=authorization_needed)
     return _Prepared(order, record, histories, confirmations)
+
+
+def _beside(order: Order, overlaps: Sequence[Overlap]) -> tuple[Order, dict[UUID, list[str]]]:
+    """Tell by employee what else is paid for the period; raise `payroll_overlap` where hours would be paid twice.
+
+    A bonus or other earnings without hours may stand beside another payroll. They are supplemental wages then, paid
+    apart from the regular ones (IRS Publication 15, section 7); the order says so.
+    """
+    told: dict[UUID, list[str]] = {}
+    entries = {entry.employee_id: entry for entry in order.entries}
+    for overlap in overlaps:
+        entry = entries[overlap.employee_id]
+        if overlap.hours and entry.regular_hours + entry.overtime_hours:
+            raise ApiError(
+                "payroll_overlap",
+                f"This employee's hours are already paid for {overlap.start} to {overlap.end}; pay periods with hours "
+                "of one employee cannot overlap. A bonus or other earnings, without hours, can be paid beside them.",
+                details={
+                    "employee_id": overlap.employee_id,
+                    "payroll_id": overlap.payroll_id,
+                    "pay_period": {"start": overlap.start, "end": overlap.end},
+                },
+            )
+        told.setdefault(overlap.employee_id, []).append(_told_of(overlap, entry))
+    entries_now = tuple(
+        entry._replace(
+            supplemental=entry.employee_id in told and not entry.regular_hours + entry.overtime_hours
+        )
+        for entry in order.entries
+    )
+    return order._replace(entries=entries_now), told
+
+
+def _told_of(overlap: Overlap, entry: Entry) -> str:
+    bonus, other = from_cents(overlap.bonus), from_cents(overlap.other_earnings)
+    parts = [
+        *([f"{overlap.hours.normalize():f} hours"] if overlap.hours else []),
+        *([f"a bonus of {bonus:,}"] if bonus else []),
+        *([f"other earnings of {other:,}"] if other else []),
+    ]
+    paid = (
+        f"payroll {overlap.payroll_id}, with the pay date {overlap.pay_date}, pays {' and '.join(parts)} "
+        f"for {overlap.start} to {overlap.end}"
+    )
+    hours = entry.regular_hours + entry.overtime_hours
+    if (hours, entry.bonus, entry.other_earnings) == (overlap.hours, bonus, other):
+        return f"The same is paid already: {paid}. Should this repeat it by mistake, void one of the two."
+    taxed = "" if hours else " It is taxed as supplemental wages."
+    return f"This paycheck comes on top of another of the same time: {paid}.{taxed}"
+
+
+def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[str]]) -> PayrollRecord:
+    if not told:
+        return record
+    paychecks = tuple(
+        replace(paycheck, warnings=(*paycheck.warnings, *told.get(paycheck.employee_id, ())))
+        for paycheck in record.paychecks
+    )
+    return replace(record, paychecks=paychecks)
 
 
 def _way_of(request: PayrollRequest) -> Way:
@@ -287,13 +352,14 @@ async def _employees(
                 f"employees[{position}] is not an employee of this household.",
                 details={"employee_id": employee_id},
             )
-        if employee.start_date > dates.period_end:
+        earlier = employee.worked_earlier(dates.period_start, dates.period_end)
+        if employee.start_date > dates.period_end and not earlier:
             raise ApiError(
                 "employee_not_started",
                 f"employees[{position}] starts on {employee.start_date}, after the pay period.",
                 details={"employee_id": employee_id, "start_date": employee.start_date},
             )
-        if employee.end_date is not None and employee.end_date < dates.period_start:
+        if employee.end_date is not None and employee.end_date < dates.period_start and not earlier:
             raise ApiError(
                 "invalid_state",
                 f"employees[{position}] left on {employee.end_date}, before the pay period.",

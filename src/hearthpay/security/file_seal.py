@@ -9,7 +9,7 @@ from uuid import UUID
 
 from cryptography.exceptions import InvalidTag
 
-from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_cipher import UnreadableSecretError
 
 _NONCE_BYTES: Final = 12
@@ -25,9 +25,8 @@ class SealedFile:
     key_id: str
 
 
-def seal_file(ring: KeyRing, file_id: UUID, name: str, content: bytes) -> SealedFile:
-    """Encrypt the content under the ring's current key, for the file of this id and name alone."""
-    key = ring.current
+def seal_file(key: EncryptionKey, file_id: UUID, name: str, content: bytes) -> SealedFile:
+    """Encrypt the content for the file of this id and name alone; `key` is the one that the database says encrypts."""
     nonce = os.urandom(_NONCE_BYTES)
     return SealedFile(key.cipher.encrypt(nonce, content, _binding(file_id, name)), nonce, key.id)
 

@@ -1,6 +1,7 @@
-"""The vault's encryption keys: a ring whose first key encrypts and whose every key decrypts.
+"""The vault's encryption keys: a ring whose every key decrypts, and of which the database says which one encrypts.
 
-A ring is written as `id:base64key` entries, the current one first. An installation with a database of its own
+A ring is written as `id:base64key` entries, the newest first: a rotation makes that one current, in the database, for
+all processes at one moment (`database/sealing_keys.py`). An installation with a database of its own
 gives it in `HEARTHPAY_KEYS`, separated by commas; with the embedded database it lives in a private file of the
 data directory, one entry a line. Errors name the place of a bad entry and never its text: a key that was put
 into the place of its id must not get into a log.
@@ -11,6 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 import fcntl
+import hashlib
 import hmac
 import os
 import re
@@ -27,7 +29,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 KEYS_VARIABLE: Final = "HEARTHPAY_KEYS"
 KEY_FILE: Final = "vault.keys"
 
+PROOF_BYTES: Final = 16
+
 _KEY_BYTES: Final = 32
+_PROOF_TEXT: Final = b"hearthpay proof of a key 1"
 _LARGEST_FILE: Final = 1_000_000
 # Shorter than any key in base64, so that a key cannot pass for an id.
 _ID: Final = re.compile(r"[A-Za-z0-9_.-]{1,32}")
@@ -42,6 +47,19 @@ class UnknownKeyError(KeyRingError):
 
     def __init__(self, key_id: str) -> None:
         super().__init__(f"the key {key_id!r} is not in the key ring: add it again to read what it encrypted")
+        self.key_id = key_id
+
+
+class OutdatedKeyRingError(KeyRingError):
+    """The database names a current key that this process was not given: it must not encrypt with another."""
+
+    def __init__(self, key_id: str, *, from_file: bool) -> None:
+        mend = (
+            "it is missing from the key file"
+            if from_file
+            else f"restart this process with a {KEYS_VARIABLE} that holds it"
+        )
+        super().__init__(f"the key {key_id!r} encrypts now and this process does not have it: {mend}")
         self.key_id = key_id
 
 
@@ -61,6 +79,11 @@ class EncryptionKey:
         """A new random key with a random id."""
         return cls(f"k{secrets.token_hex(4)}", secrets.token_bytes(_KEY_BYTES))
 
+    @property
+    def proof(self) -> bytes:
+        """Tells this key from another of the same id, and nothing else about it: 16 bytes."""
+        return hmac.digest(self._secret, _PROOF_TEXT, hashlib.sha256)[:PROOF_BYTES]
+
     def entry(self) -> str:
         """The key as `id:base64key`: the secret itself, for the file or the operator who asked for a new key."""
         return f"{self.id}:{base64.b64encode(self._secret).decode('ascii')}"
@@ -76,18 +99,23 @@ class KeyRing:
     """The keys of this installation; one read from a file looks there again for a key it does not know."""
 
     def __init__(self, keys: tuple[EncryptionKey, ...], source: Path | None = None) -> None:
-        """Hold `keys`, the current one first; `source` is the key file that they were read from."""
+        """Hold `keys`, the newest first; `source` is the key file that they were read from."""
         self._source: Final = source
         self._keys = keys
 
     @property
-    def current(self) -> EncryptionKey:
-        """The key that encrypts."""
+    def newest(self) -> EncryptionKey:
+        """The first key: the one that the next rotation makes current."""
         return self._keys[0]
 
     @property
+    def from_file(self) -> bool:
+        """Whether the ring is read from a file, and again when that has changed."""
+        return self._source is not None
+
+    @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of all keys, the current one first."""
+        """The ids of all keys, the newest first."""
         return tuple(key.id for key in self._keys)
 
     @property
@@ -107,12 +135,30 @@ class KeyRing:
         new id first in the database and finds the key without a restart.
         """
         found = self._look_up(key_id)
-        if found is None and self._source is not None:
-            self._keys = _read_key_file(self._source)
+        if found is None:
+            self.read_again()
             found = self._look_up(key_id)
         if found is None:
             raise UnknownKeyError(key_id)
         return found
+
+    def read_again(self) -> None:
+        """Read the key file again; does nothing for a ring of the environment. Raises KeyRingError."""
+        if self._source is not None:
+            self._keys = _read_key_file(self._source)
+
+    def find_proven(self, key_id: str, proof: bytes | None) -> EncryptionKey:
+        """The key of this id with this proof (None: of whatever proof), to encrypt with.
+
+        Raises OutdatedKeyRingError where the ring has no such key, even when read again.
+        """
+        for attempt in (1, 2):
+            found = self._look_up(key_id)
+            if found is not None and proof in (None, found.proof):
+                return found
+            if attempt == 1:
+                self.read_again()
+        raise OutdatedKeyRingError(key_id, from_file=self.from_file)
 
     def _look_up(self, key_id: str) -> EncryptionKey | None:
         return next((key for key in self._keys if key.id == key_id), None)
@@ -189,6 +235,19 @@ def give_key_file(path: Path, uid: int, gid: int) -> None:
             os.fchown(descriptor, uid, gid)
         finally:
             os.close(descriptor)
+
+
+def remove_key(path: Path, key_id: str) -> KeyRing:
+    """Take a key out of the key file. Raises KeyRingError where it is not there, or is the newest."""
+    with _changing(path):
+        keys = _read_key_file(path)
+        left = tuple(key for key in keys if key.id != key_id)
+        if len(left) == len(keys):
+            raise UnknownKeyError(key_id)
+        if left[:1] != keys[:1]:
+            raise KeyRingError(f"the key {key_id!r} is the newest of {path}")
+        _write_key_file(path, left)
+    return KeyRing(left, path)
 
 
 def parse_keys(entries: list[str], source: str) -> tuple[EncryptionKey, ...]:

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from cryptography.exceptions import InvalidTag
 
-from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import NumberKind, SecretNumber
 
 OwnerKind = Literal["employer", "employee"]
@@ -42,9 +42,8 @@ class SealedNumber:
     key_id: str
 
 
-def seal(ring: KeyRing, owner: SecretOwner, number: SecretNumber) -> SealedNumber:
-    """Encrypt the number under the ring's current key, for the owner's row of this kind alone."""
-    key = ring.current
+def seal(key: EncryptionKey, owner: SecretOwner, number: SecretNumber) -> SealedNumber:
+    """Encrypt the number for the owner's row of this kind alone; `key` is the one that the database says encrypts."""
     nonce = os.urandom(_NONCE_BYTES)
     binding = _binding(owner, number.kind)
     return SealedNumber(key.cipher.encrypt(nonce, number.reveal().encode("ascii"), binding), nonce, key.id)

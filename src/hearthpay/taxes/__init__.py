@@ -24,6 +24,7 @@ from hearthpay.taxes.paycheck import (
 )
 from hearthpay.taxes.rulebook import Rulebook, rulebook_for
 from hearthpay.taxes.thresholds import ThresholdCheck, check_thresholds
+from hearthpay.taxes.year import YearSoFar
 
 __all__ = [
     "AnnualEstimate",
@@ -36,6 +37,7 @@ __all__ = [
     "Rulebook",
     "TaxInputError",
     "ThresholdCheck",
+    "YearSoFar",
     "calculate_paycheck",
     "check_thresholds",
     "estimate_year",

@@ -135,7 +135,7 @@ def estimate_year(
         if law is None:
             yearly, per_paycheck, base = line.amount_cents * periods, line.amount_cents, None
         else:
-            yearly = law.tax(law.taxable(annual, 0), law.rate) if line.subject_wages_cents else 0
+            yearly = law.tax(law.due(annual), law.rate) if line.subject_wages_cents else 0
             if law.period_maximum is not None:
                 yearly = min(yearly, law.period_maximum["annual"])
             per_paycheck = half_up(yearly, periods)
@@ -146,7 +146,7 @@ def estimate_year(
     for law in law_by_code.values():
         # A floor that one paycheck stays under may be passed by the year's wages.
         if law.wage_floor and annual > law.wage_floor and law.code not in {line.code for line in lines}:
-            yearly = half_up(law.taxable(annual, 0) * law.rate, RATE_SCALE)
+            yearly = half_up(law.due(annual) * law.rate, RATE_SCALE)
             per_paycheck, rate = half_up(yearly, periods), rate_of(law.rate)
             lines.append(
                 AnnualLine(law.code, law.name, law.payer, law.category, yearly, per_paycheck, rate, None)

@@ -72,15 +72,17 @@ class Contribution(NamedTuple):
         """Return the tax on ``taxable`` cents: the product to the nearest cent, per payment of wages."""
         return half_up(taxable * rate, RATE_SCALE)
 
-    def taxable(self, subject: int, ytd: int) -> int:
-        """Return the part of ``subject`` cents that is taxed after ``ytd`` cents earlier in the year."""
-        total = ytd + subject
+    def due(self, subject: int) -> int:
+        """Return the part of a year's ``subject`` cents that is taxed: up to the base, or above the floor."""
         if self.wage_floor:
-            return max(0, total - self.wage_floor) - max(0, ytd - self.wage_floor)
+            return subject - self.wage_floor if subject > self.wage_floor else 0
         base = self.wage_base
-        if base is None or total <= base:
-            return subject
-        return base - ytd if ytd < base else 0
+        return subject if base is None or subject <= base else base
+
+    @property
+    def is_capped(self) -> bool:
+        """Whether the tax depends on the wages of the year: a base that ends it, or a floor that begins it."""
+        return self.wage_base is not None or self.wage_floor > 0
 
 
 def read_contribution(table: RuleTable, pay_periods: Mapping[str, int]) -> Contribution:

@@ -232,6 +232,7 @@ def read_paycheck_input(data: object) -> PaycheckInput:
         relationship=reader.text("relationship", "none") or "none",
         ytd=reader.amounts("ytd"),
         ytd_tax=reader.amounts("ytd_tax"),
+        ytd_subject=reader.amounts("ytd_subject"),
     )
     reader.close()
     return request
@@ -274,6 +275,11 @@ def write_paycheck(paycheck: Paycheck, assumptions: tuple[Assumption, ...] = ())
         "rulebook": {"version": paycheck.rulebook.version, "tax_year": paycheck.rulebook.tax_year},
         "limitations": [*paycheck.limitations, *(assumption.message for assumption in assumptions)],
     }
+    if paycheck.corrections:
+        data["corrections"] = [
+            {"code": each.code, "amount": each.amount, "carried": each.carried}
+            for each in paycheck.corrections
+        ]
     if paycheck.explanations:
         data["explanations"] = [_write_explanation(explanation) for explanation in paycheck.explanations]
     return data

@@ -19,13 +19,12 @@ from hearthpay.taxes.state import Reciprocity, StateIncomeTax, StateRules
 from hearthpay.taxes.thresholds import liability_thresholds
 from hearthpay.taxes.trace import Source, Step, Trace
 from hearthpay.taxes.withholding import PeriodPay
+from hearthpay.taxes.year import Standing, ToldYear, Year, YearSoFar, arrears, capped_lines, fresh_charge
 
 PAY_FREQUENCIES = ("weekly", "biweekly", "semimonthly", "monthly")
 
 ZERO = Decimal(0)
 
-#: What rounding each payment to the cent can add up to in a year of daily pay: half a cent each.
-_MOST_ROUNDING_CENTS = 366 // 2
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 _NO_YTD: Mapping[str, Decimal] = MappingProxyType({})
 
@@ -61,8 +60,11 @@ class PaycheckInput:
     ``state`` holds the entries of the work state's certificate by the names of that state's form; ``residence`` those
     of the residence state's, which counts where a reciprocity agreement moves the income tax home.
     ``ytd`` gives the taxable wages of the year before this paycheck by line code, ``ytd_tax`` (optional) the
-    amounts: with it, a capped line ends on exactly the year's maximum. ``annual_wages_expected`` below a threshold
-    switches off what that threshold guards.
+    amounts: with it, a capped line ends on exactly the year's maximum. ``ytd_subject`` (optional) gives the wages that
+    were subject to a line, whether below its cap or not: with it, what earlier paychecks taxed too little or too much
+    of them is corrected; for a line that is left out, nothing is taken to be missing. ``year`` gives all of it at
+    once in cents, and takes the place of the three. ``annual_wages_expected`` below a threshold switches off what
+    that threshold guards.
     """
 
     pay_date: datetime.date
@@ -83,6 +85,8 @@ class PaycheckInput:
     relationship: str = "none"
     ytd: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
     ytd_tax: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
+    ytd_subject: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
+    year: YearSoFar | None = None
 
 
 class PaycheckLine(NamedTuple):
@@ -120,6 +124,28 @@ class PaycheckLine(NamedTuple):
         return from_cents(self.amount_cents)
 
 
+class Correction(NamedTuple):
+    """What a paycheck charges, or gives back, for earlier wages of the year; it is part of its line. Cents."""
+
+    code: str
+    name: str
+    payer: Payer
+    taxable_wages_cents: int
+    amount_cents: int
+    #: What the net pay does not reach for: it is left to the next paycheck.
+    carried_cents: int
+
+    @property
+    def amount(self) -> Decimal:
+        """The tax, negative where it is given back."""
+        return from_cents(self.amount_cents)
+
+    @property
+    def carried(self) -> Decimal:
+        """The tax that is left to the next paycheck."""
+        return from_cents(self.carried_cents)
+
+
 class LineExplanation(NamedTuple):
     """How a line came about, and the law behind it."""
 
@@ -144,6 +170,8 @@ class Paycheck:
     reciprocity: Reciprocity | None
     #: Codes of lines calculated with last year's figures because the pay date's year is not final.
     projected: tuple[str, ...] = ()
+    #: What of the lines is for earlier wages of the year, or could not be charged yet.
+    corrections: tuple[Correction, ...] = ()
 
     @property
     def net_pay_cents(self) -> int:
@@ -184,13 +212,25 @@ class Paycheck:
 class _Builder:
     """Collects the lines of one paycheck."""
 
-    __slots__ = ("employee", "employer", "explanations", "limitations", "lines", "withheld")
+    __slots__ = (
+        "arrears",
+        "corrections",
+        "employee",
+        "employer",
+        "explanations",
+        "limitations",
+        "lines",
+        "withheld",
+    )
 
     def __init__(self, explain: bool) -> None:
         self.lines: list[PaycheckLine] = []
         self.limitations: list[str] = []
         #: Codes of the income tax lines, which give way where pay does not reach.
         self.withheld: list[str] = []
+        #: Employee's lines with what earlier wages of the year lack, or were charged too much: wages and tax.
+        self.arrears: list[tuple[str, int, int]] = []
+        self.corrections: list[Correction] = []
         self.explanations: list[LineExplanation] | None = [] if explain else None
         self.employee = 0
         self.employer = 0
@@ -223,8 +263,10 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         raise TaxInputError("pay_frequency", f"must be one of {', '.join(rulebook.pay_periods)}")
     if request.relationship not in RELATIONSHIPS:
         raise TaxInputError("relationship", f"must be one of {', '.join(RELATIONSHIPS)}")
-    if request.ytd or request.ytd_tax:
+    year: Year | None = request.year
+    if year is None and (request.ytd or request.ytd_tax or request.ytd_subject):
         _check_codes(request, rules)
+        year = ToldYear(request.ytd, request.ytd_subject, request.ytd_tax)
     start, end = request.period_start, request.period_end
     if start is not None and end is not None and end < start:
         raise TaxInputError("period_end", "must not be before period_start")
@@ -232,25 +274,30 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
     supplemental = to_cents(request.supplemental_wages, "supplemental_wages")
     build = _Builder(explain)
 
-    _federal_income_tax(build, request, rulebook, regular, supplemental)
+    _federal_income_tax(build, request, rulebook, year, regular, supplemental)
     federal_tax = build.employee
     after_federal = len(build.lines)
-    _contributions(build, request, rules, regular + supplemental)
+    _contributions(build, request, rules, year, regular + supplemental)
+    if year is not None:
+        _lines_of_other_states(build, request, rulebook, rules, year)
     fica = fica_before = 0
     for line in build.lines:
         if line.payer == "employee" and line.category in ("social_security", "medicare"):
             fica += line.amount_cents
-            fica_before += _tax_before(request, line)
+            if year is not None:
+                fica_before += _tax_before(year, line)
     pay = PeriodPay(regular + supplemental, frequency, federal_tax, fica, fica_before)
     after_contributions = len(build.lines)
     contributions = build.lines[after_federal:after_contributions]
-    reciprocity = _state_income_tax(build, request, rulebook, rules, pay, supplemental)
+    reciprocity = _state_income_tax(build, request, rulebook, rules, year, pay, supplemental)
 
     # A pay stub lists income taxes first; they were calculated last because some states look at the rest.
     build.lines[after_federal:after_contributions] = []
     build.lines.extend(contributions)
     if build.employee > regular + supplemental:
         _limit_to_pay(build, regular + supplemental)
+    if build.arrears:
+        _settle_arrears(build, regular + supplemental)
 
     if rules.limitations:
         build.limitations.extend(rules.limitations)
@@ -271,6 +318,7 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         explanations=build.explanations_by_line(),
         reciprocity=reciprocity,
         projected=projected,
+        corrections=tuple(build.corrections),
     )
 
 
@@ -280,7 +328,8 @@ def _check_codes(request: PaycheckInput, rules: StateRules) -> None:
     Codes of other states are let through: an employee may have worked elsewhere earlier in the year.
     """
     known = rules.known_codes
-    for field_name, amounts in (("ytd", request.ytd), ("ytd_tax", request.ytd_tax)):
+    told = (("ytd", request.ytd), ("ytd_tax", request.ytd_tax), ("ytd_subject", request.ytd_subject))
+    for field_name, amounts in told:
         for code in amounts:
             if code not in known and (code[:2] in ("US", rules.state) or code[:2] not in STATES):
                 raise TaxInputError(
@@ -310,7 +359,12 @@ def _limit_to_pay(build: _Builder, gross: int) -> None:
 
 
 def _federal_income_tax(
-    build: _Builder, request: PaycheckInput, rulebook: Rulebook, regular: int, supplemental: int
+    build: _Builder,
+    request: PaycheckInput,
+    rulebook: Rulebook,
+    year: Year | None,
+    regular: int,
+    supplemental: int,
 ) -> None:
     tax = rulebook.income_tax
     certificate = request.federal
@@ -321,7 +375,7 @@ def _federal_income_tax(
     withheld = certificate.elected and not certificate.exempt
     if withheld:
         if supplemental:
-            earlier = _ytd(request.ytd, tax.supplemental_code)
+            earlier = year.taxable(tax.supplemental_code) if year is not None else 0
             over_limit = min(supplemental, max(0, earlier + supplemental - tax.supplemental_limit))
             flat = supplemental if request.supplemental_method == "flat" else over_limit
         taxable = gross - flat
@@ -389,6 +443,7 @@ def _state_income_tax(
     request: PaycheckInput,
     rulebook: Rulebook,
     rules: StateRules,
+    year: Year | None,
     pay: PeriodPay,
     supplemental: int,
 ) -> Reciprocity | None:
@@ -424,7 +479,7 @@ def _state_income_tax(
                 f"what {home.name} may ask beyond it is not."
             )
     if tax is None:
-        _local_taxes(build, request, local, own_certificate, pay, supplemental, None)
+        _local_taxes(build, request, year, local, own_certificate, pay, supplemental, None)
         return agreement
     version = tax.version(request.pay_date, request.period_start, request.period_end)
     trace = Trace() if build.explanations is not None else None
@@ -477,7 +532,7 @@ def _state_income_tax(
             # A reciprocity agreement lifts the work state's own tax only, not what is levied with it locally.
             agreed = is_withheld(rules.income_tax, request.federal, own_certificate)
             local_basis = 0 if agreed else None
-        _local_taxes(build, request, local, own_certificate, pay, supplemental, local_basis)
+        _local_taxes(build, request, year, local, own_certificate, pay, supplemental, local_basis)
     return agreement
 
 
@@ -500,6 +555,7 @@ def is_withheld(tax: StateIncomeTax, federal: FederalCertificate, certificate: M
 def _local_taxes(
     build: _Builder,
     request: PaycheckInput,
+    year: Year | None,
     taxes: list[LocalTax],
     certificate: StateCertificate,
     pay: PeriodPay,
@@ -512,7 +568,7 @@ def _local_taxes(
         trace = Trace() if build.explanations is not None else None
         amount = taxable = 0
         if state_tax is not None or tax.household != "follows_state":
-            before = _ytd(request.ytd_tax, tax.code, "ytd_tax") if tax.code in request.ytd_tax else None
+            before = year.tax(tax.code) if year is not None else None
             local = LocalPay(pay, request.pay_date, flat, state_tax or 0, before)
             amount = tax.withhold(local, certificate, trace)
             taxable = pay.wages
@@ -533,10 +589,11 @@ def _local_taxes(
         build.explain(tax.code, trace, tax.sources, tax.confidence, tax.note)
 
 
-def _contributions(build: _Builder, request: PaycheckInput, rules: StateRules, gross: int) -> None:
+def _contributions(
+    build: _Builder, request: PaycheckInput, rules: StateRules, year: Year | None, gross: int
+) -> None:
     """Append the flat-rate lines of federal and state law."""
     employer = request.employer
-    ytd = request.ytd
     relationship = request.relationship
     off = _switched_off(request, rules.state)
     waived = employer.waived_lines
@@ -546,23 +603,38 @@ def _contributions(build: _Builder, request: PaycheckInput, rules: StateRules, g
         code = line.code
         if code in waived:
             continue
-        if line.liability in off or relationship in line.exempt_relationships:
-            subject = taxable = 0
-        else:
-            subject = gross
-            if line.wage_base is None and not line.wage_floor:
-                taxable = gross
-            else:
-                taxable = line.taxable(gross, _ytd(ytd, line.ytd_code) if ytd else 0)
         rate = line.rate
         if line.assigned_rate and employer.sui_rate is not None:
             rate = _assigned(employer.sui_rate)
-        amount = (2 * taxable * rate + RATE_SCALE) // (2 * RATE_SCALE)
+        standing = None
+        missing = owed = 0
+        if line.liability in off or relationship in line.exempt_relationships:
+            subject = taxable = 0
+        else:
+            subject = taxable = gross
+        if (line.wage_base is not None or line.wage_floor) and line.liability not in off:
+            if year is None:
+                taxable = line.due(subject)
+                amount = (2 * taxable * rate + RATE_SCALE) // (2 * RATE_SCALE)
+            else:
+                standing = year.standing(line)
+                before = standing.tax
+                if standing.owed is not None or standing.taxable != line.due(standing.subject):
+                    missing, owed = arrears(line, rate, standing)
+                    before = None if before is None else before + owed
+                taxable, amount = fresh_charge(line, rate, standing.subject, before, subject)
+        else:
+            amount = (2 * taxable * rate + RATE_SCALE) // (2 * RATE_SCALE)
         if line.period_maximum is not None:
             amount, taxable = _within_period_maximum(line, request.pay_frequency, amount, taxable)
-        if request.ytd_tax and line.wage_base is not None:
-            amount = _within_year_maximum(line, request, rate, amount, taxable)
-        if not (taxable or line.always_shown):
+        if missing or owed:
+            if line.payer == "employee":
+                build.arrears.append((code, missing, owed))
+            else:
+                build.corrections.append(Correction(code, line.name, line.payer, missing, owed, 0))
+                taxable += missing
+                amount += owed
+        elif not (taxable or line.always_shown):
             continue
         build.lines.append(
             PaycheckLine(
@@ -576,7 +648,61 @@ def _contributions(build: _Builder, request: PaycheckInput, rules: StateRules, g
         if line.confidence == "low" and amount:
             build.limitations.append(f"{code}: {line.note or 'the figure could not be fully verified.'}")
         if build.explanations is not None:
-            _explain_contribution(build, line, request, rate, subject, taxable, amount, off)
+            shown = (subject, taxable, amount, missing, owed)
+            _explain_contribution(build, line, request, rate, standing, shown, off)
+
+
+def _lines_of_other_states(
+    build: _Builder, request: PaycheckInput, rulebook: Rulebook, rules: StateRules, year: Year
+) -> None:
+    """Append capped lines of states where the employee worked earlier in the year, where they still lack something."""
+    known = rules.known_codes
+    elsewhere = [code for code in year.codes if code not in known]
+    if not elsewhere:
+        return
+    for code, line in capped_lines(rulebook, elsewhere, request.pay_date).items():
+        if code in known:
+            continue
+        missing, owed = arrears(line, line.rate, year.standing(line))
+        if not (missing or owed):
+            continue
+        if line.payer == "employee":
+            taxable = amount = 0
+            build.arrears.append((code, missing, owed))
+        else:
+            taxable, amount = missing, owed
+            build.corrections.append(Correction(code, line.name, line.payer, missing, owed, 0))
+            build.employer += owed
+        build.lines.append(
+            PaycheckLine(
+                code, line.name, line.payer, line.agency, line.category, 0, taxable, line.rate, amount
+            )
+        )
+        if build.explanations is not None:
+            shown = (0, taxable, amount, missing, owed)
+            _explain_contribution(build, line, request, line.rate, year.standing(line), shown, frozenset())
+
+
+def _settle_arrears(build: _Builder, gross: int) -> None:
+    """Correct the employee's lines: what was withheld too much is paid back, what is missing taken from net pay.
+
+    An overcollection is repaid within its year, section 31.6413(a)-1 of the Treasury Regulations; an undercollection
+    is the household's to make good out of later pay, section 31.6205-1(d). Income tax and the paycheck's own
+    contributions come first, and net pay is never negative: the rest is carried to the next paycheck.
+    """
+    positions = {line.code: position for position, line in enumerate(build.lines)}
+    for code, missing, owed in sorted(build.arrears, key=lambda entry: entry[2] > 0):
+        line = build.lines[positions[code]]
+        charged, taxed = owed, missing
+        left = max(0, gross - build.employee)
+        if owed > left:
+            charged = left
+            taxed = missing * left // owed
+        build.lines[positions[code]] = line._replace(
+            taxable_wages_cents=line.taxable_wages_cents + taxed, amount_cents=line.amount_cents + charged
+        )
+        build.employee += charged
+        build.corrections.append(Correction(code, line.name, line.payer, taxed, charged, owed - charged))
 
 
 def _switched_off(request: PaycheckInput, state: str) -> frozenset[str] | set[str]:
@@ -618,31 +744,16 @@ def _within_period_maximum(line: Contribution, frequency: str, amount: int, taxa
     return maximum, min(taxable, half_up(maximum * RATE_SCALE, line.rate))
 
 
-def _within_year_maximum(
-    line: Contribution, request: PaycheckInput, rate: int, amount: int, taxable: int
-) -> int:
-    """Return the amount such that the year's capped tax is reached exactly and never exceeded."""
-    if line.wage_base is None or not taxable or line.code not in request.ytd_tax:
-        return amount
-    wages = _ytd(request.ytd, line.ytd_code)
-    tax = _ytd(request.ytd_tax, line.code, "ytd_tax")
-    if abs(tax - line.tax(wages, rate)) > _MOST_ROUNDING_CENTS:
-        # More than rounding apart: the rate changed within the year, or earlier tax was not withheld.
-        return amount
-    left = max(0, line.tax(line.wage_base, rate) - tax)
-    return min(left, taxable) if wages + taxable >= line.wage_base else min(amount, left)
-
-
 def _explain_contribution(
     build: _Builder,
     line: Contribution,
     request: PaycheckInput,
     rate: int,
-    subject: int,
-    taxable: int,
-    amount: int,
+    standing: Standing | None,
+    shown: tuple[int, int, int, int, int],
     off: frozenset[str] | set[str],
 ) -> None:
+    subject, taxable, amount, missing, owed = shown
     trace = Trace()
     if line.liability in off:
         trace.text("not liable", f"the {line.liability} liability is off or below its threshold")
@@ -653,8 +764,11 @@ def _explain_contribution(
         trace.cents("wage base of the year", line.wage_base)
     if line.wage_floor:
         trace.cents("wages of the year above", line.wage_floor)
-    if line.wage_base is not None or line.wage_floor:
-        trace.cents("wages earlier in the year", _ytd(request.ytd, line.ytd_code))
+    if line.is_capped:
+        trace.cents("wages earlier in the year", 0 if standing is None else standing.subject)
+    if missing or owed:
+        trace.cents("earlier wages of the year taxed too little (negative: too much)", missing)
+        trace.cents("tax on them", owed)
     trace.cents("taxable wages", taxable)
     trace.rate("rate", rate)
     if line.period_maximum is not None:
@@ -673,16 +787,12 @@ def _assigned(value: Decimal) -> int:
         raise TaxInputError("employer.sui_rate", "must have at most nine decimals") from None
 
 
-def _tax_before(request: PaycheckInput, line: PaycheckLine) -> int:
+def _tax_before(year: Year, line: PaycheckLine) -> int:
     """Return a line's tax on earlier pay of the year: as told, or the rate of the wages told."""
-    if line.code in request.ytd_tax:
-        return _ytd(request.ytd_tax, line.code, "ytd_tax")
-    return half_up(_ytd(request.ytd, line.code) * (line.rate_scaled or 0), RATE_SCALE)
-
-
-def _ytd(amounts: Mapping[str, Decimal], code: str, field: str = "ytd") -> int:
-    value = amounts.get(code)
-    return to_cents(value, f"{field}.{code}") if value is not None else 0
+    tax = year.tax(line.code)
+    if tax is not None:
+        return tax
+    return half_up(year.taxable(line.code) * (line.rate_scaled or 0), RATE_SCALE)
 
 
 def _refuse_entries(entries: Mapping[str, object], rules: StateRules) -> None:

@@ -2,12 +2,11 @@
 
 import datetime
 import itertools
+import tomllib
 from collections.abc import Container, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal, cast
-
-import tomli
 
 from hearthpay.taxes.brackets import BracketTable
 from hearthpay.taxes.errors import RuleError
@@ -21,8 +20,8 @@ Confidence = Literal["high", "medium", "low"]
 def read_toml(path: Path) -> dict[str, Any]:
     """Return a rule file's content with exact decimals; raises `RuleError` where it is not TOML."""
     try:
-        return tomli.loads(path.read_text("utf-8"), parse_float=Decimal)
-    except tomli.TOMLDecodeError as error:
+        return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+    except tomllib.TOMLDecodeError as error:
         raise RuleError(path.name, "(whole file)", str(error)) from error
 
 

@@ -6,7 +6,9 @@ The token in the address is all that is asked for, so it stays out of logs, cach
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
+import structlog
 from fastapi import APIRouter
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
@@ -25,10 +27,11 @@ from hearthpay.employees.invitations import (
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import save_employee_tax_number
 from hearthpay.http.actor import Actor
+from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.errors import ApiError
 from hearthpay.http.runtime import runtime_of
-from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.web.forms import read_form, refuse_other_sites
 from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_number
 from hearthpay.web.pages import STYLE_PATH, page, style
@@ -36,6 +39,7 @@ from hearthpay.web.pages import STYLE_PATH, page, style
 router: Final = APIRouter(include_in_schema=False)
 router.add_api_route(STYLE_PATH, style)
 
+_log = structlog.get_logger("hearthpay.web")
 _LINK: Final = f"{PORTAL_PATH}/{{token}}"
 _TRY_AGAIN: Final = {"Retry-After": "5"}
 _KIND_NAMES: Final = {"ssn": "Social Security number", "itin": "taxpayer number (ITIN)"}
@@ -52,8 +56,11 @@ async def _friendly(request: Request, handler: Handler) -> Response:
         if error.code not in ("not_found", "gone"):
             return page("trouble.html", {"message": error.message}, status=error.status)
         return page("closed.html", {"over": error.code == "gone"}, status=error.status)
-    except DatabaseUnavailable:
-        message = "Something is not working on our side just now."
+    except (DatabaseUnavailable, DBAPIError, KeyRingError) as error:
+        if isinstance(error, DBAPIError) and trouble_of(error) is None:
+            raise
+        _log.error("portal unavailable", cause=type(error).__name__, sqlstate=sqlstate_of(error))
+        message = "Something is not working on our side just now: nothing was saved."
         return page("trouble.html", {"message": message}, status=503, headers=_TRY_AGAIN)
 
 

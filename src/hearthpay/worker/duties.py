@@ -1,20 +1,30 @@
-"""What the clockwork has to do: fire payrolls, keep the bank day, and do away with what is over."""
+"""What the clockwork has to do: fire payrolls, keep the bank day, send mail, and do away with what is over."""
 
 from __future__ import annotations
 
+import structlog
+
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database
+from hearthpay.mail.mailer import Mailer
+from hearthpay.mail.outbox import count_due_mails
+from hearthpay.mail.postman import Postman
 from hearthpay.payroll.bank_day import Bank, advance
 from hearthpay.payroll.firing import CHUNK, FiringReport, fire_due
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.expiry import expire
 
+_log = structlog.get_logger(__name__)
+
 
 def clockwork_duties(
-    database: Database, ring: KeyRing, bank: Bank | None, clock: Clock
-) -> tuple[Duty, Duty, Duty]:
-    """The duties, in the order in which one worker alone does them; `database` acts as the clockwork's role."""
+    database: Database, ring: KeyRing, bank: Bank | None, clock: Clock, mailer: Mailer | None = None
+) -> tuple[Duty, ...]:
+    """The duties, in the order in which one worker alone does them; `database` acts as the clockwork's role.
+
+    Without a `mailer` mails wait for a worker that has one.
+    """
 
     async def fire(stopping: Stopping) -> Progress:
         """Fire one chunk: between chunks, the worker calls for help and lets more urgent jobs pass."""
@@ -34,12 +44,23 @@ def clockwork_duties(
             failed=_not_fired(report.fired) + len(report.problems),
         )
 
+    async def send_mail(stopping: Stopping) -> Progress:
+        if mailer is None:
+            async with database.transaction(None) as session:
+                waiting = await count_due_mails(session, clock)
+            if waiting:
+                _log.error("emails wait, but no mail server is configured for this worker", waiting=waiting)
+            return Progress()
+        round_ = await Postman(database, ring, mailer, clock).send_due(stopping)
+        return Progress(round_.sent, round_.failed, round_.remaining)
+
     async def end_what_is_over(stopping: Stopping) -> Progress:
         return Progress() if stopping() else await expire(database, clock)
 
     return (
         Duty("fire_due_payrolls", "Payrolls fired", fire, shared_by=CHUNK),
         Duty("bank_day", "Steps of the bank day", bank_day, priority=2),
+        Duty("send_mail", "Emails sent", send_mail, priority=-1),
         Duty("expire", "Invitations and idempotency keys expired", end_what_is_over),
     )
 

@@ -12,7 +12,10 @@ from hearthpay.database.session import Database
 from hearthpay.worker.duty import Progress
 
 KEEP_KEYS: Final = timedelta(days=30)
-"""How long an idempotency key guards a request. Those of payrolls are kept for ever."""
+"""How long an idempotency key guards a request. Those of payroll runs are kept for ever."""
+
+KEEP_PREVIEWS: Final = timedelta(hours=24)
+"""How long the answer to a preview is kept, which changed nothing; and a link from before they were encrypted."""
 
 CHUNK: Final = 1000
 
@@ -23,15 +26,19 @@ _INVITATIONS: Final = text(
     "(SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= :now ORDER BY expires_at LIMIT :chunk) "
     "RETURNING true"
 )
-_KEYS: Final = text(
+_EXPIRED: Final = (
     "DELETE FROM idempotency_keys WHERE (organization_id, sandbox, key) IN "
     "(SELECT organization_id, sandbox, key FROM idempotency_keys "
-    "WHERE path NOT LIKE '%/payroll%' AND created_at < :before ORDER BY created_at LIMIT :chunk) RETURNING true"
+    "WHERE {} AND created_at < :before ORDER BY created_at LIMIT :chunk) RETURNING true"
+)
+_KEYS: Final = text(_EXPIRED.format("path NOT LIKE '%/payroll/run'"))
+_SHORT_LIVED: Final = text(
+    _EXPIRED.format("(path LIKE '%/payroll/preview' OR path LIKE '%/invite' AND key_id IS NULL)")
 )
 
 
 async def expire(database: Database, clock: Clock, *, chunk: int = CHUNK) -> Progress:
-    """End what is over by the clock: at most `chunk` invitations and `chunk` idempotency keys.
+    """End what is over by the clock: at most `chunk` invitations and twice `chunk` idempotency keys.
 
     Does nothing while another worker is at it. Raises DatabaseUnavailable.
     """
@@ -41,4 +48,6 @@ async def expire(database: Database, clock: Clock, *, chunk: int = CHUNK) -> Pro
             return Progress()
         invitations = len((await session.execute(_INVITATIONS, {"now": now, "chunk": chunk})).all())
         keys = len((await session.execute(_KEYS, {"before": now - KEEP_KEYS, "chunk": chunk})).all())
-    return Progress(done=invitations + keys, remaining=int(chunk in (invitations, keys)))
+        short = {"before": now - KEEP_PREVIEWS, "chunk": chunk}
+        previews = len((await session.execute(_SHORT_LIVED, short)).all())
+    return Progress(done=invitations + keys + previews, remaining=int(chunk in (invitations, keys, previews)))

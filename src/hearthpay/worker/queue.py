@@ -21,6 +21,7 @@ from procrastinate.jobs import Job, Status
 from procrastinate.retry import BaseRetryStrategy, RetryDecision
 from procrastinate.tasks import Task
 
+from hearthpay.http.database_trouble import sqlstate_of
 from hearthpay.worker.connector import QueueAddress, QueueConnector
 from hearthpay.worker.duty import Duty, Progress, Stopping, perform
 from hearthpay.worker.outage import is_outage
@@ -52,7 +53,14 @@ class Backoff(BaseRetryStrategy):
         if not is_outage(exception) or job.attempts >= MOST_ATTEMPTS:
             return None
         seconds = 2 ** (job.attempts + 1)
-        _log.warning("job_postponed", job=job.task_name, seconds=seconds, attempts=job.attempts + 1)
+        _log.warning(
+            "job_postponed",
+            job=job.task_name,
+            seconds=seconds,
+            attempts=job.attempts + 1,
+            error=type(exception).__name__,
+            sqlstate=sqlstate_of(exception),
+        )
         return RetryDecision(retry_in={"seconds": seconds})
 
 

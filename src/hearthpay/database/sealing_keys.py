@@ -1,0 +1,201 @@
+"""Which key encrypts, as the database says: one word for all processes, in the very transaction that writes.
+
+Every writer asks `key_for_writing` and gets the current key until its transaction ends; nobody can make another key
+current meanwhile. A process whose ring lacks that key does not write. Should code ever forget to ask, a trigger of
+each table refuses what was encrypted with another key (SQLSTATE HP001).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.security.key_ring import EncryptionKey, KeyRing, KeyRingError, UnknownKeyError
+from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, UnreadableSecretError, unseal
+
+_FOR_WRITING: Final = text("SELECT id, proof FROM vault_key_for_writing(:id, :proof)")
+_ALONE: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('hearthpay vault keys', 0))")
+_REGISTER: Final = text("SELECT id, proof, status FROM vault_keys ORDER BY noted_at, id")
+_RETIRE: Final = text("UPDATE vault_keys SET status = 'retired', changed_at = now() WHERE status = 'current'")
+_MAKE_CURRENT: Final = text(
+    "INSERT INTO vault_keys (id, proof, status) VALUES (:id, :proof, 'current') "
+    "ON CONFLICT (id) DO UPDATE SET proof = excluded.proof, status = 'current', changed_at = now()"
+)
+_PROVE: Final = text("UPDATE vault_keys SET proof = :proof WHERE id = :id")
+_REMOVE: Final = text("UPDATE vault_keys SET status = 'removed', changed_at = now() WHERE id = :id")
+_USED: Final = text(
+    "SELECT key_id, sum(number)::bigint FROM ("
+    "SELECT key_id, count(*) AS number FROM vault GROUP BY 1 "
+    "UNION ALL SELECT key_id, count(*) FROM bank_files GROUP BY 1 "
+    "UNION ALL SELECT key_id, count(*) FROM mail_outbox WHERE key_id IS NOT NULL GROUP BY 1 "
+    "UNION ALL SELECT key_id, count(*) FROM idempotency_keys WHERE key_id IS NOT NULL GROUP BY 1"
+    ") AS used GROUP BY 1 ORDER BY 1"
+)
+_SAMPLE: Final = text(
+    "SELECT organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, key_id "
+    "FROM vault WHERE key_id = :id LIMIT 1"
+)
+
+
+class ForeignKeyRingError(KeyRingError):
+    """The ring lacks a key that something is encrypted with, or has another one of its id."""
+
+
+class KeyInUseError(KeyRingError):
+    """A key cannot be removed: it encrypts, or something is still encrypted with it."""
+
+
+async def key_for_writing(session: AsyncSession, ring: KeyRing) -> EncryptionKey:
+    """The key that encrypts until the end of the session's transaction, and is current until then.
+
+    A key file that has changed is read again first. The first writer of an installation decides on its newest key.
+    Raises OutdatedKeyRingError where the ring lacks the current key: then nothing may be written.
+    """
+    offered = ring.newest
+    found = (await session.execute(_FOR_WRITING, {"id": offered.id, "proof": offered.proof})).one()
+    return ring.find_proven(found.id, found.proof)
+
+
+async def require_keys_for(session: AsyncSession, ring: KeyRing) -> None:
+    """Make sure that the ring has every key that anything is encrypted with; for the start of a process.
+
+    The session is the operator's, who sees every row. An installation in which no key is current yet gets the ring's
+    newest. Raises ForeignKeyRingError naming the keys that are missing or different, and OutdatedKeyRingError.
+    """
+    await session.execute(_ALONE)
+    register = {row.id: row for row in await session.execute(_REGISTER)}
+    used = await keys_in_use(session)
+    missing = [key_id for key_id in used if not _has(ring, key_id)]
+    if missing:
+        raise ForeignKeyRingError(
+            f"the key ring ({', '.join(ring.ids)}) lacks {_listed(missing)}, with which numbers of this database are "
+            "encrypted: add what is missing to the key ring again, or use the database that these keys belong to"
+        )
+    current: Row[tuple[str, bytes | None, str]] | None = None
+    for key_id, row in register.items():
+        if row.status == "current":
+            current = row
+        if key_id in used:
+            await _require_same(session, ring, key_id, row.proof)
+    if current is None:
+        await session.execute(_MAKE_CURRENT, {"id": ring.newest.id, "proof": ring.newest.proof})
+    else:
+        ring.find_proven(current.id, current.proof)
+
+
+async def make_newest_current(session: AsyncSession, ring: KeyRing) -> EncryptionKey:
+    """Let the ring's newest key encrypt from the end of this transaction on, in every process.
+
+    Waits for the writers under way. A key file is read again under the lock, so of two rotations at once both mean the
+    same key. Raises KeyRingError for a key that was current before and has been replaced.
+    """
+    await session.execute(_ALONE)
+    ring.read_again()
+    newest = ring.newest
+    register = {row.id: row for row in await session.execute(_REGISTER)}
+    known = register.get(newest.id)
+    if known is not None:
+        if known.proof not in (None, newest.proof):
+            raise _different(newest.id)
+        if known.status == "current":
+            return newest
+        if known.status != "known":
+            raise KeyRingError(
+                f"the key {newest.id!r} has been replaced before and encrypts no more: put a new key in front"
+            )
+    await session.execute(_RETIRE)
+    await session.execute(_MAKE_CURRENT, {"id": newest.id, "proof": newest.proof})
+    return newest
+
+
+async def release_key(session: AsyncSession, key_id: str) -> None:
+    """Note that nothing needs the key any more, after looking while nobody can write.
+
+    Raises KeyInUseError where it encrypts or something is still encrypted with it. What is only in backups is not seen.
+    """
+    await session.execute(_ALONE)
+    register = {row.id: row for row in await session.execute(_REGISTER)}
+    if key_id in register and register[key_id].status == "current":
+        raise KeyInUseError(
+            f"the key {key_id!r} is the one that encrypts: rotate first (hearthpay vault rotate)"
+        )
+    number = (await keys_in_use(session)).get(key_id, 0)
+    if number:
+        raise KeyInUseError(
+            f"{number} rows are still encrypted with the key {key_id!r}: finish the rotation first "
+            "(hearthpay vault rotate --resume)"
+        )
+    await session.execute(_REMOVE, {"id": key_id})
+
+
+async def keys_in_use(session: AsyncSession, *, except_for: str | None = None) -> dict[str, int]:
+    """How many rows that the session sees each key has encrypted, by the key's id.
+
+    Numbers of the vault, bank files, mails that wait, and stored answers.
+    """
+    counts: dict[str, int] = {row[0]: row[1] for row in await session.execute(_USED)}
+    return {key_id: number for key_id, number in counts.items() if key_id != except_for}
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUse:
+    """A key as the operator sees it: what it is to this database, and how many rows it has encrypted."""
+
+    key_id: str
+    status: str
+    rows: int
+    in_ring: bool
+
+
+async def keys_and_uses(session: AsyncSession, ring: KeyRing) -> list[KeyUse]:
+    """Every key that the database knows, uses or the ring holds, in the order in which they came."""
+    status = {row.id: row.status for row in await session.execute(_REGISTER)}
+    used = await keys_in_use(session)
+    key_ids = dict.fromkeys((*status, *used, *reversed(ring.ids)))
+    return [
+        KeyUse(key_id, status.get(key_id, "new"), used.get(key_id, 0), key_id in ring.ids)
+        for key_id in key_ids
+    ]
+
+
+def _has(ring: KeyRing, key_id: str) -> bool:
+    try:
+        ring.find(key_id)
+    except UnknownKeyError:
+        return False
+    return True
+
+
+async def _require_same(session: AsyncSession, ring: KeyRing, key_id: str, proof: bytes | None) -> None:
+    """Refuse another key of the same id; of a key from before proofs were noted, one number is opened to see."""
+    key = ring.find(key_id)
+    if proof is not None:
+        if proof != key.proof:
+            raise _different(key_id)
+        return
+    sample = (await session.execute(_SAMPLE, {"id": key_id})).one_or_none()
+    if sample is None:
+        return
+    owner_id: UUID = sample.owner_id
+    owner = SecretOwner(
+        sample.organization_id, sample.employer_id, sample.sandbox, sample.owner_kind, owner_id
+    )
+    try:
+        unseal(ring, owner, sample.kind, SealedNumber(sample.ciphertext, sample.nonce, key_id))
+    except UnreadableSecretError:
+        raise _different(key_id) from None
+    await session.execute(_PROVE, {"id": key_id, "proof": key.proof})
+
+
+def _different(key_id: str) -> ForeignKeyRingError:
+    return ForeignKeyRingError(
+        f"the key {key_id!r} of the key ring is not the one of this id that this database was encrypted with"
+    )
+
+
+def _listed(key_ids: list[str]) -> str:
+    return ("the keys " if len(key_ids) > 1 else "the key ") + ", ".join(repr(each) for each in key_ids)

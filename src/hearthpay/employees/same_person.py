@@ -1,0 +1,158 @@
+"""One person under several records: people who come back and are added again, known by the number they enter.
+
+Numbers are compared where they are entered, within the household. Of the records whose last four digits are the same,
+as the vault tells without a key, the number is read through `read_secret`, which leaves an audit row. Records of one
+person bear the id of the earliest of them as `person_id`.
+"""
+
+import hmac
+from collections.abc import Collection, Mapping, Sequence
+from uuid import UUID
+
+import structlog
+from sqlalchemy import func, or_, select, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database import audit
+from hearthpay.database.vault_store import Reader, owners_of, read_secret
+from hearthpay.employees.models import Employee
+from hearthpay.security.key_ring import KeyRing, KeyRingError
+from hearthpay.security.vault_cipher import SecretOwner, UnreadableSecretError
+from hearthpay.security.vault_numbers import SecretNumber
+
+_PURPOSE = "employee.same_person"
+_log = structlog.get_logger("hearthpay.employees")
+
+
+async def recognise(
+    session: AsyncSession, ring: KeyRing, actor: Reader, owner: SecretOwner, number: SecretNumber
+) -> None:
+    """Link the employee who has just entered `number` with the household's other records of the same number.
+
+    Records that held the earlier number of this kind are let go. A record whose number cannot be opened is passed over:
+    it must not keep the employee from entering one. The household must be locked.
+    """
+    holders = set(await owners_of(session, owner, number)) - {owner.id}
+    alike = [other for other in sorted(holders) if await _same(session, ring, actor, owner, other, number)]
+    everyone = (
+        await session.scalars(
+            select(Employee)
+            .where(Employee.employer_id == owner.employer_id)
+            .where(or_(Employee.id.in_([owner.id, *alike]), Employee.person_id.is_not(None)))
+            .order_by(Employee.id)
+        )
+    ).all()
+    employee = next(each for each in everyone if each.id == owner.id)
+    people = {each.person_id for each in everyone if each.id in alike} - {None, employee.person_id}
+    former = [
+        each for each in everyone if each.person_id is not None and each.person_id == employee.person_id
+    ]
+    with_number = await owners_of(session, owner, number, any_digits=True)
+    kept = {each.id for each in former if each.id in alike or each.id not in with_number}
+    now_one = {
+        each.id for each in everyone if each.id in {owner.id, *alike, *kept} or each.person_id in people
+    }
+    let_go = {each.id for each in former} - now_one
+    changes = {**_linked(now_one), **_linked(let_go)}
+    await _store(
+        session,
+        actor,
+        owner,
+        {
+            each: changes[each.id]
+            for each in everyone
+            if each.id in changes and each.person_id != changes[each.id]
+        },
+    )
+
+
+def _linked(group: Collection[UUID]) -> dict[UUID, UUID | None]:
+    first = min(group) if len(group) > 1 else None
+    return dict.fromkeys(group, first)
+
+
+async def _same(
+    session: AsyncSession, ring: KeyRing, actor: Reader, owner: SecretOwner, other: UUID, number: SecretNumber
+) -> bool:
+    holder = SecretOwner(owner.organization_id, owner.employer_id, owner.sandbox, "employee", other)
+    try:
+        theirs = await read_secret(session, ring, actor, holder, number.kind, purpose=_PURPOSE)
+    except (KeyRingError, UnreadableSecretError):
+        _log.warning("a number could not be compared", employee_id=str(other))
+        return False
+    return hmac.compare_digest(theirs.reveal(), number.reveal())
+
+
+async def _store(
+    session: AsyncSession, actor: Reader, owner: SecretOwner, changes: Mapping[Employee, UUID | None]
+) -> None:
+    for employee, person in changes.items():
+        before = employee.person_id
+        await session.execute(update(Employee).where(Employee.id == employee.id).values(person_id=person))
+        await audit.record(
+            session,
+            actor_kind=actor.kind,
+            actor_id=actor.id,
+            organization_id=owner.organization_id,
+            employer_id=owner.employer_id,
+            sandbox=owner.sandbox,
+            action="employee.same_person",
+            subject_id=employee.id,
+            request_id=actor.request_id,
+            details={"before": {"person_id": before}, "after": {"person_id": person}},
+        )
+
+
+async def other_records(
+    session: AsyncSession, employees: Sequence[Employee]
+) -> Mapping[UUID, Sequence[Employee]]:
+    """The other records of each of these people, by the employees' ids; most have none and are not in it."""
+    people = {employee.person_id for employee in employees if employee.person_id is not None}
+    if not people:
+        return {}
+    found = (
+        await session.scalars(select(Employee).where(Employee.person_id.in_(people)).order_by(Employee.id))
+    ).all()
+    return {
+        employee.id: [
+            other for other in found if other.person_id == employee.person_id and other.id != employee.id
+        ]
+        for employee in employees
+        if employee.person_id is not None
+    }
+
+
+async def former_namesakes(session: AsyncSession, employee: Employee) -> Sequence[Employee]:
+    """Those who left the household and bear the same name, unless two email addresses tell them apart."""
+    same = select(Employee).where(
+        Employee.id != employee.id,
+        Employee.employer_id == employee.employer_id,
+        Employee.status == "terminated",
+        func.lower(Employee.first_name) == func.lower(employee.first_name),
+        func.lower(Employee.last_name) == func.lower(employee.last_name),
+    )
+    if employee.email is not None:
+        same = same.where(
+            or_(Employee.email.is_(None), func.lower(Employee.email) == func.lower(employee.email))
+        )
+    return (await session.scalars(same.order_by(Employee.id.desc()))).all()
+
+
+def told_of_namesake(former: Employee) -> str:
+    """What to do where someone was added who seems to have worked here before."""
+    return (
+        f"{former.name} worked for this household until {former.end_date}. If this is the same person, reinstate that "
+        f"record (POST /api/v1/employees/{former.id}/reinstate) and end this one before its first payroll: a second "
+        "record begins every wage base and the year to date anew."
+    )
+
+
+def told_of_other_record(other: Employee) -> str:
+    """What to do about two records that the tax number shows to be one person."""
+    left = f"left on {other.end_date}" if other.status == "terminated" else "is active"
+    return (
+        f"By the tax number entered, this is the same person as employee {other.id}, who {left}. Each record counts "
+        "wage bases and the year to date for itself: pay this person by one record only, the one with the year's "
+        "wages; where that one has ended, reinstate it "
+        f"(POST /api/v1/employees/{other.id}/reinstate) and end the other."
+    )

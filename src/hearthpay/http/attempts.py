@@ -1,0 +1,88 @@
+"""Failed attempts to authenticate: counted by the address they come from and by the beginning of the key.
+
+After a burst an address is refused without a look into the database, and told to wait. A key that was good a moment
+ago is looked up all the same, so a stranger behind the same address locks nobody out. The beginning of a key (its kind
+and four characters) joins the attempts of many addresses; as the key's owner shares it with whoever guesses, it
+never stands in the way of a lookup: only what failed is told to wait.
+"""
+
+import ipaddress
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from hearthpay.clock import Clock
+from hearthpay.http.door import shared_by
+
+BURST: Final = 100
+"""Failures in a row before the next ones are told to wait; one is forgiven every second."""
+_PREFIX: Final = len("hp_live_") + 4
+_REMEMBERED: Final = 10_000
+
+
+@dataclass(slots=True)
+class _Record:
+    """How many failures are not forgiven yet, as of a moment."""
+
+    failures: float
+    at: datetime
+
+
+class FailedAttempts:
+    """The failures of the last minutes; bounded, in this process's memory."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._records: OrderedDict[str, _Record] = OrderedDict()
+        self._good: OrderedDict[bytes, None] = OrderedDict()
+
+    def wait(self, address: str | None, key_hash: bytes | None) -> int:
+        """Seconds that an attempt has to wait before it is even looked at; 0: it is looked at."""
+        if address is None or (key_hash is not None and key_hash in self._good):
+            return 0
+        return self._due(_place(address))
+
+    def failed(self, address: str | None, presented: str, key_hash: bytes | None) -> int:
+        """Count a failure; returns the seconds to wait before the next attempt, 0 while there are few."""
+        if key_hash is not None:
+            self._good.pop(key_hash, None)
+        names = [f"key {presented[:_PREFIX]}"]
+        if address is not None:
+            names.append(_place(address))
+        due = max(self._due(name) for name in names)
+        if not due:  # who is told to wait is not pushed further back for asking again
+            for name in names:
+                self._count(name)
+        return due
+
+    def succeeded(self, key_hash: bytes) -> None:
+        """Remember a key as good."""
+        self._good[key_hash] = None
+        if len(self._good) > _REMEMBERED:
+            self._good.popitem(last=False)
+
+    def _due(self, name: str) -> int:
+        record = self._records.get(name)
+        if record is None:
+            return 0
+        return max(0, math.ceil(self._now(record) - BURST + 1))
+
+    def _count(self, name: str) -> None:
+        record = self._records.pop(name, None)
+        failures = 1.0 if record is None else self._now(record) + 1
+        self._records[name] = _Record(failures, self._clock.now())
+        if len(self._records) > _REMEMBERED:
+            self._records.popitem(last=False)
+
+    def _now(self, record: _Record) -> float:
+        passed = (self._clock.now() - record.at).total_seconds()
+        return max(0.0, record.failures - max(0.0, passed))
+
+
+def _place(address: str) -> str:
+    try:
+        return shared_by(ipaddress.ip_address(address.partition("%")[0]))
+    except ValueError:
+        return address[:64]

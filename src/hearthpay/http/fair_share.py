@@ -1,0 +1,106 @@
+"""A fair share of the service for every organization: how many of its requests are worked on at once.
+
+The rest of them wait their turn, so that whoever sends a hundred at once slows down himself and nobody else, and holds
+no more connections to the database than his share.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+from uuid import UUID
+
+from hearthpay.http.errors import ApiError
+
+SHARE_VARIABLE: Final = "HEARTHPAY_REQUESTS_AT_ONCE"
+USUAL_SHARE: Final = 4
+LONGEST_QUEUE: Final = 200
+WAIT_AT_MOST: Final = 20.0
+"""Seconds a request waits for its turn."""
+
+_RETRY_AFTER: Final = 1
+
+
+@dataclass(slots=True)
+class _Share:
+    """What one organization has under way, and its requests that wait, in the order in which they came."""
+
+    working: int = 0
+    waiting: deque[asyncio.Future[None]] = field(default_factory=deque)
+
+
+class FairShare:
+    """Places at work by organization; not shared between event loops or processes."""
+
+    def __init__(self, share: int = USUAL_SHARE) -> None:
+        """Let `share` requests of one organization be worked on at once."""
+        self._places = share
+        self._shares: dict[UUID, _Share] = {}
+
+    @asynccontextmanager
+    async def place(self, organization_id: UUID) -> AsyncIterator[None]:
+        """Hold a place for the block, waiting for one if need be.
+
+        Raises `rate_limited` where too many wait already, and where it takes too long.
+        """
+        share = self._shares.get(organization_id)
+        if share is None:
+            share = self._shares[organization_id] = _Share()
+        if share.working < self._places:
+            share.working += 1
+        else:
+            await self._wait(share)
+        try:
+            yield
+        finally:
+            self._leave(organization_id, share)
+
+    async def _wait(self, share: _Share) -> None:
+        """Wait until somebody who leaves hands on the place."""
+        if len(share.waiting) >= LONGEST_QUEUE:
+            raise _busy()
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        share.waiting.append(turn)
+        try:
+            async with asyncio.timeout(WAIT_AT_MOST):
+                await turn
+        except BaseException as error:
+            if turn.done() and not turn.cancelled():
+                self._hand_on(share)  # the place came at the very moment in which the request was given up
+            elif turn in share.waiting:
+                share.waiting.remove(turn)
+            if isinstance(error, TimeoutError):
+                raise _busy() from None
+            raise
+
+    def _leave(self, organization_id: UUID, share: _Share) -> None:
+        self._hand_on(share)
+        if not share.working:
+            del self._shares[organization_id]
+
+    def _hand_on(self, share: _Share) -> None:
+        while share.waiting:
+            turn = share.waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        share.working -= 1
+
+
+def share_of(environment: Mapping[str, str]) -> int:
+    """The setting; raises ValueError where it makes no sense."""
+    text = environment.get(SHARE_VARIABLE, "").strip() or str(USUAL_SHARE)
+    if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1_000):
+        raise ValueError(f"{SHARE_VARIABLE} must be a whole number from 1 to 1000, not {text!r}")
+    return int(text)
+
+
+def _busy() -> ApiError:
+    return ApiError(
+        "rate_limited",
+        "Too many requests of this account are under way at once. Try again in a moment, with fewer at a time.",
+        details={"retry_after": _RETRY_AFTER},
+        headers={"Retry-After": str(_RETRY_AFTER)},
+    )

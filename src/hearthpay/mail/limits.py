@@ -1,0 +1,53 @@
+"""How much mail one day may see: the limits that keep the operator's mail server from becoming a relay."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from importlib.resources import files
+from typing import Final
+
+LIMITS_VARIABLE: Final = "MAIL_LIMITS"
+
+
+class MailLimitsError(Exception):
+    """MAIL_LIMITS makes no sense; the message says what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailLimits:
+    """Mails that may be queued in a UTC day."""
+
+    employee: int
+    household: int
+    organization: int
+
+    def exceeded_by(self, *, employee: int, household: int, organization: int) -> str | None:
+        """Whose limit leaves no room for one mail more after so many of today's; None where there is room."""
+        for name, sent in (("employee", employee), ("household", household), ("organization", organization)):
+            if sent >= getattr(self, name):
+                return name
+        return None
+
+
+def _packaged() -> MailLimits:
+    with files("hearthpay.mail").joinpath("limits.toml").open("rb") as file:
+        return MailLimits(**tomllib.load(file))
+
+
+USUAL_LIMITS: Final = _packaged()
+"""The limits of `limits.toml`."""
+
+
+def mail_limits(environment: Mapping[str, str]) -> MailLimits:
+    """The usual limits with those that MAIL_LIMITS replaces. Raises MailLimitsError."""
+    names = {field.name for field in fields(MailLimits)}
+    replaced: dict[str, int] = {}
+    for entry in filter(None, (part.strip() for part in environment.get(LIMITS_VARIABLE, "").split(","))):
+        name, _, number = (part.strip() for part in entry.partition("="))
+        if name not in names or name in replaced or not (number.isascii() and number.isdecimal()):
+            raise MailLimitsError(
+                f"{LIMITS_VARIABLE} must be written employee=5,household=25,organization=100, each once and none "
+                "below zero"
+            )
+        replaced[name] = int(number)
+    return replace(USUAL_LIMITS, **replaced)

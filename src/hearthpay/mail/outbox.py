@@ -1,0 +1,295 @@
+"""The outbox: mail is queued in the transaction of the fact it tells of, and erased once it has left.
+
+What waits is encrypted with the vault's key, as it holds a link to the portal. Whoever sends takes a lease first: of
+two processes one sends, and what a killed one had in hand another sends again when the lease is over. SMTP has no
+transaction with our database, so a crash between the server's 250 and our note repeats a mail, under the same
+Message-ID, and never loses one.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from typing import Final, Literal, cast
+from uuid import UUID
+
+import orjson
+from sqlalchemy import Row, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.clock import Clock
+from hearthpay.database import audit
+from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.mail.limits import MailLimits
+from hearthpay.mail.mailer import PATIENCE_SECONDS, Delivery, Mail
+from hearthpay.security.content_seal import SealedContent, mail_place, open_content, seal_content
+from hearthpay.security.key_ring import KeyRing
+
+LEASE: Final = timedelta(seconds=6 * PATIENCE_SECONDS)
+"""How long a mail is one process's to send: longer than waiting for a turn, sending it and noting it takes."""
+LONGEST_PAUSE: Final = timedelta(hours=6)
+"""The first pause between two attempts is a minute, each later one twice as long, up to this."""
+
+Status = Literal["queued", "sent", "failed", "withdrawn", "withheld"]
+
+_DAILY_LIMIT: Final = "daily_limit_of_"
+_FIRST_PAUSE: Final = timedelta(minutes=1)
+_MOST_DOUBLINGS: Final = 20
+
+# Counted under a lock of the organization, so that requests at once do not all find room.
+_COUNT_ALONE: Final = text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay mail ' || :organization_id, 0))"
+)
+_COUNT: Final = text(
+    "SELECT of_organization, of_household, of_employee FROM mails_since(:employer_id, :employee_id, :since)"
+)
+_INSERT: Final = text(
+    "INSERT INTO mail_outbox (id, organization_id, employer_id, sandbox, employee_id, kind, status, reason, content, "
+    "nonce, key_id, created_at, expires_at, due_at, finished_at) VALUES (:id, :organization_id, :employer_id, "
+    ":sandbox, :employee_id, :kind, :status, :reason, :content, :nonce, :key_id, :now, :expires_at, :now, "
+    ":finished_at)"
+)
+# What has left, or never will, is erased.
+_WITHDRAW: Final = text(
+    "UPDATE mail_outbox SET status = 'withdrawn', reason = :reason, finished_at = :now, content = NULL, nonce = NULL, "
+    "key_id = NULL, leased_until = NULL WHERE id = :id AND status = 'queued'"
+)
+_STATE: Final = text("SELECT status, reason, leased_until > :now AS in_hand FROM mail_outbox WHERE id = :id")
+
+_CLAIM_ONE: Final = text(
+    "UPDATE mail_outbox SET leased_until = :until, attempts = attempts + 1 WHERE id = :id "
+    "AND status = 'queued' AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
+    "RETURNING id, organization_id, employer_id, sandbox, created_at, expires_at, attempts, content, nonce, key_id"
+)
+_CLAIM_DUE: Final = text(
+    "UPDATE mail_outbox SET leased_until = :until, attempts = attempts + 1 WHERE id IN (SELECT id FROM mail_outbox "
+    "WHERE status = 'queued' AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
+    "ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED) "
+    "RETURNING id, organization_id, employer_id, sandbox, created_at, expires_at, attempts, content, nonce, key_id"
+)
+_DUE: Final = text(
+    "SELECT count(*) FROM (SELECT FROM mail_outbox WHERE status = 'queued' AND due_at <= :now "
+    "AND (leased_until IS NULL OR leased_until <= :now) LIMIT 1000) AS due"
+)
+_GIVE_UP: Final = text(
+    "UPDATE mail_outbox SET status = 'failed', reason = coalesce(reason, 'not_taken_in_time'), finished_at = :now, "
+    "content = NULL, nonce = NULL, key_id = NULL, leased_until = NULL WHERE id IN (SELECT id FROM mail_outbox "
+    "WHERE status = 'queued' AND expires_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
+    "ORDER BY id FOR UPDATE SKIP LOCKED) RETURNING id, organization_id, employer_id, sandbox, attempts, reason"
+)
+# Taken is taken, whoever holds the lease by now; of another outcome only the holder knows.
+_SENT: Final = text(
+    "UPDATE mail_outbox SET status = 'sent', reason = NULL, finished_at = :now, content = NULL, nonce = NULL, "
+    "key_id = NULL, leased_until = NULL WHERE id = :id AND status = 'queued' RETURNING true"
+)
+_FAILED: Final = text(
+    "UPDATE mail_outbox SET status = 'failed', reason = :reason, finished_at = :now, content = NULL, nonce = NULL, "
+    "key_id = NULL, leased_until = NULL WHERE id = :id AND status = 'queued' AND attempts = :attempts RETURNING true"
+)
+_POSTPONED: Final = text(
+    "UPDATE mail_outbox SET reason = :reason, due_at = :due_at, leased_until = NULL "
+    "WHERE id = :id AND status = 'queued' AND attempts = :attempts"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Addressee:
+    """The employee whom a mail is about, and the household and organization on whose behalf it goes."""
+
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    employee_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class MailState:
+    """What has become of a mail; `reason` says why it is not sent (yet). `in_hand`: a process is sending it now."""
+
+    status: Status
+    reason: str | None = None
+    in_hand: bool = False
+
+    @property
+    def untried(self) -> bool:
+        """Whether it waits and no attempt to send it has ended yet."""
+        return self.status == "queued" and self.reason is None
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A mail that is this process's to send, once and until its lease is over."""
+
+    id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    created_at: datetime
+    expires_at: datetime
+    attempt: int
+    sealed: SealedContent
+
+
+async def queue_mail(
+    session: AsyncSession,
+    ring: KeyRing,
+    limits: MailLimits,
+    clock: Clock,
+    addressee: Addressee,
+    kind: str,
+    mail: Mail,
+    expires_at: datetime,
+) -> tuple[UUID, MailState]:
+    """Put the mail into the outbox, to be sent until `expires_at` once the transaction has committed.
+
+    A sandbox household's mail is withheld and its content kept nowhere; so is the content of one beyond the limits of
+    the day, which fails at once. Call it after all rows are locked: it locks the organization's mail. Raises what
+    `key_for_writing` raises.
+    """
+    now = clock.now()
+    state = await _admitted(session, limits, addressee, now)
+    mail_id = uuid7()
+    sealed: SealedContent | None = None
+    if state.status == "queued":
+        key = await key_for_writing(session, ring)
+        sealed = seal_content(key, mail_place(mail_id), orjson.dumps(mail))
+    await session.execute(
+        _INSERT,
+        {
+            "id": mail_id,
+            "organization_id": addressee.organization_id,
+            "employer_id": addressee.employer_id,
+            "sandbox": addressee.sandbox,
+            "employee_id": addressee.employee_id,
+            "kind": kind,
+            "status": state.status,
+            "reason": state.reason,
+            "content": None if sealed is None else sealed.ciphertext,
+            "nonce": None if sealed is None else sealed.nonce,
+            "key_id": None if sealed is None else sealed.key_id,
+            "now": now,
+            "expires_at": expires_at,
+            "finished_at": None if state.status == "queued" else now,
+        },
+    )
+    return mail_id, state
+
+
+async def _admitted(
+    session: AsyncSession, limits: MailLimits, addressee: Addressee, now: datetime
+) -> MailState:
+    if addressee.sandbox:
+        return MailState("withheld", "sandbox")
+    await session.execute(_COUNT_ALONE, {"organization_id": str(addressee.organization_id)})
+    midnight = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
+    places = {"employer_id": addressee.employer_id, "employee_id": addressee.employee_id, "since": midnight}
+    counted = (await session.execute(_COUNT, places)).one()
+    whose = limits.exceeded_by(
+        employee=counted.of_employee,
+        household=counted.of_household,
+        organization=counted.of_organization,
+    )
+    return MailState("queued") if whose is None else MailState("failed", f"{_DAILY_LIMIT}{whose}")
+
+
+async def withdraw_mail(session: AsyncSession, clock: Clock, mail_id: UUID, reason: str) -> None:
+    """Take the mail back if it has not left: what it tells is no longer so."""
+    await session.execute(_WITHDRAW, {"id": mail_id, "reason": reason, "now": clock.now()})
+
+
+async def state_of_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> MailState | None:
+    """What has become of the mail; None for one that the session does not see."""
+    row = (await session.execute(_STATE, {"id": mail_id, "now": clock.now()})).one_or_none()
+    return None if row is None else MailState(cast(Status, row.status), row.reason, bool(row.in_hand))
+
+
+async def claim_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> Claimed | None:
+    """Take the mail to send it now; None where it is not due, has left, or is in another's hands."""
+    row = (await session.execute(_CLAIM_ONE, {"id": mail_id, **_lease(clock)})).one_or_none()
+    return None if row is None else _claimed(row)
+
+
+async def claim_due_mails(session: AsyncSession, clock: Clock, limit: int) -> list[Claimed]:
+    """Take up to `limit` mails that are due, of any tenant: the session is the clockwork's."""
+    return [_claimed(row) for row in await session.execute(_CLAIM_DUE, {"limit": limit, **_lease(clock)})]
+
+
+async def count_due_mails(session: AsyncSession, clock: Clock) -> int:
+    """How many mails are due that nobody has in hand; at most a thousand."""
+    return await session.scalar(_DUE, {"now": clock.now()}) or 0
+
+
+def open_mail(ring: KeyRing, claimed: Claimed) -> Mail:
+    """The mail itself. Raises UnknownKeyError and UnreadableSecretError."""
+    return Mail(**orjson.loads(open_content(ring, mail_place(claimed.id), claimed.sealed)))
+
+
+async def note_delivery(session: AsyncSession, clock: Clock, claimed: Claimed, delivery: Delivery) -> None:
+    """Keep what became of the attempt: the content is erased once the mail has left or is given up."""
+    now = clock.now()
+    values = {"id": claimed.id, "attempts": claimed.attempt, "reason": delivery.problem, "now": now}
+    if delivery.taken:
+        if await session.scalar(_SENT, values):
+            await _leave_trace(session, claimed, "mail.sent", claimed.attempt)
+        return
+    due_at = now + pause_after(claimed.attempt)
+    if delivery.for_good or due_at >= claimed.expires_at:
+        if await session.scalar(_FAILED, values):
+            await _leave_trace(session, claimed, "mail.failed", claimed.attempt, delivery.problem)
+        return
+    await session.execute(_POSTPONED, values | {"due_at": due_at})
+
+
+async def give_up_expired(session: AsyncSession, clock: Clock) -> int:
+    """Give up the mails that could not be sent while they still made sense; returns how many."""
+    rows = (await session.execute(_GIVE_UP, {"now": clock.now()})).all()
+    for row in rows:
+        await _leave_trace(session, row, "mail.failed", row.attempts, row.reason)
+    return len(rows)
+
+
+def pause_after(attempts: int) -> timedelta:
+    """How long a mail waits after so many attempts: a minute, then twice as long each time, up to LONGEST_PAUSE."""
+    factor: int = 2 ** min(attempts - 1, _MOST_DOUBLINGS)
+    return min(_FIRST_PAUSE * factor, LONGEST_PAUSE)
+
+
+def _lease(clock: Clock) -> dict[str, datetime]:
+    now = clock.now()
+    return {"now": now, "until": now + LEASE}
+
+
+def _claimed(row: Row[tuple[object, ...]]) -> Claimed:
+    return Claimed(
+        row.id,
+        row.organization_id,
+        row.employer_id,
+        row.sandbox,
+        row.created_at,
+        row.expires_at,
+        row.attempts,
+        SealedContent(row.content, row.nonce, row.key_id),
+    )
+
+
+async def _leave_trace(
+    session: AsyncSession,
+    mail: Claimed | Row[tuple[object, ...]],
+    action: str,
+    attempts: int,
+    reason: str | None = None,
+) -> None:
+    details: dict[str, object] = {"attempts": attempts}
+    if reason is not None:
+        details["reason"] = reason
+    await audit.record(
+        session,
+        actor_kind="system",
+        actor_id=None,
+        organization_id=mail.organization_id,
+        employer_id=mail.employer_id,
+        sandbox=mail.sandbox,
+        action=action,
+        subject_id=mail.id,
+        request_id=None,
+        details=details,
+    )

@@ -1,0 +1,83 @@
+"""What people chose themselves, made fit for a mail: no control character, no encoded word, no address.
+
+A mail leaves under the operator's name. Whoever may choose a household's name must not choose with it what the mail
+says, where it leads or which headers it has. `name_in_mail` is the one way of such a text into a mail, and
+`header_problem` is asked once more for every header, whatever made it: Python's own header classes decode an encoded
+word (RFC 2047) before they look for line breaks, in the 3.11 and 3.12 series until late patch releases.
+"""
+
+import re
+import unicodedata
+from typing import Final
+
+LONGEST_NAME: Final = 80
+"""Characters of a name that a mail repeats."""
+
+_LINE_ENDS: Final = frozenset("\u2028\u2029")
+# Marks and overrides of direction: they make a text read as another than it is.
+_BIDIRECTIONAL: Final = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_ENCODED_WORD: Final = re.compile(r"=\?|\?=")
+
+# A dot of any script between letters or digits, as in `example.com` or `192.0.2.1`; a name has a space after its dot.
+_DOTS: Final = ".\u2024\u3002\uff0e\uff61"
+_DOMAIN: Final = re.compile(rf"\w[{_DOTS}]+\w{{2}}|\d[{_DOTS}]+\d")
+_ADDRESS: Final = re.compile(r"://|\bwww\b|\bhttps?\b|\bmailto\b|[@\uff20\ufe6b]|[/\\]{2}", re.IGNORECASE)
+
+# What a name in a mail is made of: letters, their marks, digits, spaces and these.
+_PUNCTUATION: Final = frozenset(" '’‘ʼ-‐‑–.,&()·")
+_KEPT: Final = ("L", "M", "Nd")
+_BROKEN_DOT: Final = re.compile(r"\.+(?=\w)")
+_SPACES: Final = re.compile(r" {2,}")
+# Nobody's name has a telephone number in it.
+_LONG_NUMBER: Final = re.compile(r"\d(?:[ .,()'’‘ʼ‐‑–-]*\d){4,}")
+_LINK_WORD: Final = re.compile(r"\b(?:www|https?|mailto)\b", re.IGNORECASE)
+
+
+def is_control(character: str) -> bool:
+    """Whether the character is a control character (U+0085 is one), a line or paragraph separator, a lone surrogate,
+    or one that turns the direction of what follows it.
+    """
+    return (
+        unicodedata.category(character) in ("Cc", "Cs")
+        or character in _LINE_ENDS
+        or character in _BIDIRECTIONAL
+    )
+
+
+def holds_encoded_word(text: str) -> bool:
+    """Whether the text has a mark of RFC 2047's encoded words, `=?` or `?=`."""
+    return _ENCODED_WORD.search(text) is not None
+
+
+def holds_address(text: str) -> bool:
+    """Whether a program that shows mail could make a link of a part of the text: a web or mail address, a domain."""
+    shown = unicodedata.normalize(
+        "NFKC", "".join(each for each in text if unicodedata.category(each) != "Cf")
+    )
+    return any(pattern.search(each) for pattern in (_ADDRESS, _DOMAIN) for each in (text, shown))
+
+
+def name_in_mail(*parts: str) -> str:
+    """A name, of one or more parts, as a mail may repeat it: letters, digits and what names are punctuated with.
+
+    Everything else becomes a space, dots get a space after them, long numbers and the beginnings of web addresses go,
+    and what is too long is cut. Never raises; the name may come out empty.
+    """
+    text = unicodedata.normalize("NFKC", " ".join(parts))
+    allowed = "".join(
+        each if each in _PUNCTUATION or unicodedata.category(each).startswith(_KEPT) else " "
+        for each in text
+        if unicodedata.category(each) != "Cf"
+    )
+    for pattern, put in ((_LONG_NUMBER, " "), (_LINK_WORD, " "), (_BROKEN_DOT, ". "), (_SPACES, " ")):
+        allowed = pattern.sub(put, allowed)
+    return allowed.lstrip(" .,&)-")[:LONGEST_NAME].rstrip()
+
+
+def header_problem(value: str) -> str | None:
+    """Why the text may not stand in a header; None where it may."""
+    if any(is_control(each) for each in value):
+        return "holds a control character"
+    if holds_encoded_word(value):
+        return "holds an encoded word"
+    return None

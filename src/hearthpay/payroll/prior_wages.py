@@ -1,0 +1,229 @@
+"""Prior wages: what another payroll paid an employee earlier in the year, entered once for each source."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Annotated, Final
+from uuid import UUID
+
+import orjson
+from pydantic import Field
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.clock import Clock
+from hearthpay.employees.models import Employee
+from hearthpay.employees.service import lock_employee
+from hearthpay.http.actor import Actor
+from hearthpay.http.errors import ApiError, invalid
+from hearthpay.http.fields import Day, RequestModel, Text
+from hearthpay.http.money import Dollars, Money
+from hearthpay.http.trail import leave_trace
+from hearthpay.payroll.ledger import measure_year_anew
+from hearthpay.taxes.money import from_cents, to_cents
+from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
+
+_MOST_LINES: Final = 60
+_CURRENT: Final = text(
+    "SELECT id, employer_id, employee_id, tax_year, source, as_of, gross_pay, net_pay, employee_taxes, employer_taxes, "
+    "lines, warnings, created_at FROM prior_wages WHERE employee_id = :employee AND replaced_by IS NULL "
+    "ORDER BY tax_year DESC, source"
+)
+_REPLACE: Final = text(
+    "UPDATE prior_wages SET replaced_by = :id WHERE employee_id = :employee AND tax_year = :tax_year "
+    "AND source = :source AND replaced_by IS NULL RETURNING id"
+)
+_INSERT: Final = text(
+    "INSERT INTO prior_wages (id, organization_id, employer_id, sandbox, employee_id, tax_year, source, as_of, "
+    "gross_pay, net_pay, employee_taxes, employer_taxes, lines, codes, subject_wages, taxable_wages, amounts, "
+    "warnings, created_at) VALUES (:id, :organization_id, :employer_id, :sandbox, :employee_id, :tax_year, :source, "
+    ":as_of, :gross_pay, :net_pay, :employee_taxes, :employer_taxes, CAST(:lines AS jsonb), :codes, :subject_wages, "
+    ":taxable_wages, :amounts, CAST(:warnings AS jsonb), :created_at)"
+)
+
+
+class PriorWagesLine(RequestModel):
+    """One tax as the other payroll reports it."""
+
+    code: Annotated[str, Text(longest=40)] = Field(description="A line's code, as payrolls list them.")
+    subject_wages: Money = Field(description="Wages the tax is about, below its cap or not.")
+    taxable_wages: Money = Field(description="Wages that were taxed.")
+    amount: Money = Field(description="What was withheld or charged.")
+
+
+class NewPriorWages(RequestModel):
+    """What another payroll paid in a year, up to a day."""
+
+    tax_year: int = Field(ge=2000, le=2200)
+    source: Annotated[str, Text(longest=100)] = Field(
+        description="Who paid, such as the provider's name. Entered again, it takes the place of what was there."
+    )
+    as_of: Day = Field(description="The last pay date that is counted.")
+    gross_pay: Money
+    net_pay: Money | None = Field(default=None, description="Left out: gross pay less the employee's taxes.")
+    employee_taxes: Money | None = Field(
+        default=None, description="Left out: the sum of the employee's lines."
+    )
+    employer_taxes: Money | None = Field(
+        default=None, description="Left out: the sum of the household's lines."
+    )
+    lines: list[PriorWagesLine] = Field(min_length=1, max_length=_MOST_LINES)
+
+
+@dataclass(frozen=True, slots=True)
+class PriorWagesLineItem:
+    """One tax as it was entered."""
+
+    code: str
+    subject_wages: Dollars
+    taxable_wages: Dollars
+    amount: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class PriorWagesItem:
+    """Prior wages as they were entered, and where they differ from the law."""
+
+    id: UUID
+    employer_id: UUID
+    employee_id: UUID
+    tax_year: int
+    source: str
+    as_of: date
+    gross_pay: Dollars
+    net_pay: Dollars
+    employee_taxes: Dollars
+    employer_taxes: Dollars
+    lines: list[PriorWagesLineItem]
+    created_at: datetime
+    warnings: list[str] = field(default_factory=list)
+
+
+async def enter_prior_wages(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, new: NewPriorWages
+) -> PriorWagesItem:
+    """Count what another payroll paid in the employee's year; of one source, the latest entry holds.
+
+    Nothing entered is altered: where it differs from the law, the answer's warnings say so. Taxes that our own
+    paychecks of the year have charged too much or too little by it are corrected with the next one. Raises
+    `not_found`, and `validation_error` for a day outside the year or to come, or for a code that is no line.
+    """
+    if new.as_of.year != new.tax_year:
+        raise invalid("as_of", "must be a day of tax_year")
+    if new.as_of > clock.today():
+        raise invalid("as_of", "must not be to come")
+    employee = await lock_employee(session, employee_id)
+    lines = [
+        PriorLine(
+            line.code,
+            to_cents(line.subject_wages, "subject_wages"),
+            to_cents(line.taxable_wages, "taxable_wages"),
+            to_cents(line.amount, "amount"),
+        )
+        for line in new.lines
+    ]
+    gross = to_cents(new.gross_pay, "gross_pay")
+    review = review_prior_wages(lines, gross, new.as_of, employee.work_state)
+    totals = _totals(new, gross, review)
+    warnings = [*review.differences, *totals.differences]
+    record = {
+        "id": uuid7(),
+        "employee_id": employee.id,
+        "employer_id": employee.employer_id,
+        "tax_year": new.tax_year,
+        "source": new.source,
+        "as_of": new.as_of,
+        **totals.amounts,
+        "lines": [line._asdict() for line in lines],
+        "warnings": warnings,
+        "created_at": clock.now(),
+    }
+    which = {"id": record["id"], "employee": employee.id, "tax_year": new.tax_year, "source": new.source}
+    replaced = (await session.execute(_REPLACE, which)).scalar_one_or_none()
+    await session.execute(
+        _INSERT,
+        record
+        | {
+            "organization_id": employee.organization_id,
+            "sandbox": employee.sandbox,
+            "lines": orjson.dumps(record["lines"]).decode(),
+            "warnings": orjson.dumps(record["warnings"]).decode(),
+            "codes": [line.code for line in lines],
+            "subject_wages": [line.subject_wages for line in lines],
+            "taxable_wages": [line.taxable_wages for line in lines],
+            "amounts": [line.amount for line in lines],
+        },
+    )
+    await measure_year_anew(session, employee.id, new.tax_year)
+    await leave_trace(
+        session,
+        actor,
+        "employee.prior_wages",
+        employer_id=employee.employer_id,
+        subject_id=employee.id,
+        details={
+            "tax_year": new.tax_year,
+            "source": new.source,
+            "as_of": new.as_of,
+            "prior_wages": record["id"],
+            "replaces": replaced,
+            "warnings": len(warnings),
+        },
+    )
+    return _item(record)
+
+
+async def list_prior_wages(session: AsyncSession, employee_id: UUID) -> Sequence[PriorWagesItem]:
+    """Return an employee's prior wages in force, the latest year first; raises `not_found`."""
+    if await session.get(Employee, employee_id) is None:
+        raise ApiError("not_found", "There is no such employee.")
+    found = await session.execute(_CURRENT, {"employee": employee_id})
+    return [_item(dict(row._mapping)) for row in found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    amounts: dict[str, int]
+    differences: tuple[str, ...]
+
+
+def _totals(new: NewPriorWages, gross: int, review: Review) -> _Totals:
+    """Return the totals, those left out from the lines, and where what was told is not their sum."""
+    given = {
+        "employee_taxes": (new.employee_taxes, review.employee_taxes),
+        "employer_taxes": (new.employer_taxes, review.employer_taxes),
+    }
+    amounts = {"gross_pay": gross}
+    differences = []
+    for name, (told, summed) in given.items():
+        amounts[name] = summed if told is None else to_cents(told, name)
+        if amounts[name] != summed:
+            differences.append(
+                f"{name}: {from_cents(amounts[name]):,} is not the sum of the lines, {from_cents(summed):,}."
+            )
+    net = gross - amounts["employee_taxes"]
+    amounts["net_pay"] = max(0, net) if new.net_pay is None else to_cents(new.net_pay, "net_pay")
+    if amounts["net_pay"] != net:
+        differences.append(
+            f"net_pay: {from_cents(amounts['net_pay']):,} is not gross pay less taxes, {from_cents(net):,}."
+        )
+    return _Totals(amounts, tuple(differences))
+
+
+def _item(record: dict[str, object]) -> PriorWagesItem:
+    values = dict(record)
+    for name in ("gross_pay", "net_pay", "employee_taxes", "employer_taxes"):
+        values[name] = from_cents(int(str(values[name])))
+    lines = values["lines"]
+    assert isinstance(lines, list)
+    values["lines"] = [
+        PriorWagesLineItem(
+            line["code"],
+            from_cents(line["subject_wages"]),
+            from_cents(line["taxable_wages"]),
+            from_cents(line["amount"]),
+        )
+        for line in lines
+    ]
+    return PriorWagesItem(**values)  # type: ignore[arg-type]

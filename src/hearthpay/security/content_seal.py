@@ -1,0 +1,73 @@
+"""Seals what the database keeps for a while with AES-256-GCM, each bound to its place: mails that wait, stored answers.
+
+Both hold links to the portal. A link is a capability: whoever reads it may use it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from cryptography.exceptions import InvalidTag
+
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from hearthpay.security.vault_cipher import UnreadableSecretError
+
+_NONCE_BYTES: Final = 12
+_FORMAT: Final = b"hearthpay content 1"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The one row that a content belongs to: what it is, and what names the row, each part as bytes."""
+
+    kind: str
+    parts: tuple[bytes, ...]
+
+
+def mail_place(mail_id: UUID) -> Place:
+    """The place of a mail that waits to be sent."""
+    return Place("mail", (mail_id.bytes,))
+
+
+def answer_place(organization_id: UUID, idempotency_key: str, *, sandbox: bool) -> Place:
+    """The place of the answer kept for an idempotency key."""
+    mode = b"sandbox" if sandbox else b"live"
+    return Place("answer", (organization_id.bytes, mode, idempotency_key.encode("utf-8")))
+
+
+@dataclass(frozen=True, slots=True)
+class SealedContent:
+    """What the database keeps of it."""
+
+    ciphertext: bytes
+    nonce: bytes
+    key_id: str
+
+
+def seal_content(key: EncryptionKey, place: Place, content: bytes) -> SealedContent:
+    """Encrypt the content for its place alone; `key` is the one that the database says encrypts."""
+    nonce = os.urandom(_NONCE_BYTES)
+    return SealedContent(key.cipher.encrypt(nonce, content, _binding(place)), nonce, key.id)
+
+
+def open_content(ring: KeyRing, place: Place, sealed: SealedContent) -> bytes:
+    """Decrypt what `seal_content` made for the same place.
+
+    Raises UnknownKeyError when the ring lacks the key, UnreadableSecretError when it is not what was sealed.
+    """
+    key = ring.find(sealed.key_id)
+    try:
+        return key.cipher.decrypt(sealed.nonce, sealed.ciphertext, _binding(place))
+    except (InvalidTag, ValueError):  # ValueError: a nonce of an impossible length
+        raise UnreadableSecretError(
+            f"the {place.kind} does not decrypt with the key {sealed.key_id!r}"
+        ) from None
+
+
+def _binding(place: Place) -> bytes:
+    """The place as associated data; each part follows its length, so that none runs into the next."""
+    parts = (place.kind.encode("ascii"), *place.parts)
+    return b"".join((_FORMAT, *(len(part).to_bytes(4) + part for part in parts)))

@@ -1,0 +1,136 @@
+"""Wages that another payroll paid in the year: what of them our caps count, and where they differ from the law."""
+
+import datetime
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hearthpay.taxes.contribution import Contribution
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.money import RATE_SCALE, from_cents, rate_of
+from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.rulebook import rulebook_for
+from hearthpay.taxes.year import MOST_ROUNDING_CENTS, YearSoFar, capped_lines
+
+
+class PriorLine(NamedTuple):
+    """One tax as the other payroll reports it, in cents."""
+
+    code: str
+    subject_wages: int
+    taxable_wages: int
+    amount: int
+
+
+class Review(NamedTuple):
+    """What came of looking at prior wages; the sums of the lines in cents."""
+
+    employee_taxes: int
+    employer_taxes: int
+    differences: tuple[str, ...]
+
+
+def review_prior_wages(
+    lines: Sequence[PriorLine], gross_pay: int, as_of: datetime.date, work_state: str
+) -> Review:
+    """Compare the lines with the law in force on ``as_of``; nothing is altered, every difference is told.
+
+    Raises `TaxInputError` naming ``lines[n].code`` for a code that is no line of the year, or is there twice, and
+    for a year without rules.
+    """
+    rulebook = rulebook_for(as_of, "tax_year")
+    states = {line.code[:2] for line in lines if line.code[:2] in STATES} | {work_state}
+    rules = [rulebook.state(state) for state in sorted(states)]
+    known = frozenset().union(*(each.known_codes for each in rules))
+    laws: dict[str, Contribution] = {}
+    households = set()
+    for each in rules:
+        laws |= {law.code: law for law in each.contributions_on(as_of)}
+        households |= {tax.code for tax in each.local_taxes if tax.payer == "employer"}
+    households |= {law.code for law in laws.values() if law.payer == "employer"}
+
+    told: dict[str, PriorLine] = {}
+    for position, line in enumerate(lines):
+        if line.code not in known:
+            raise TaxInputError(f"lines[{position}].code", f"{line.code} is not a line of {as_of.year}")
+        if line.code in told:
+            raise TaxInputError(f"lines[{position}].code", f"{line.code} is there twice")
+        told[line.code] = line
+
+    differences: list[str] = []
+    for line in lines:
+        law = laws.get(line.code)
+        measured = told.get(law.ytd_code, line) if law is not None else line
+        due = law.due(measured.subject_wages) if law is not None and law.is_capped else line.taxable_wages
+        differences += _differences(line, law, due, gross_pay)
+    for law in laws.values():
+        if law.wage_floor and law.code not in told and law.ytd_code in told:
+            due = law.due(told[law.ytd_code].subject_wages)
+            if due:
+                differences.append(f"{law.code} is not entered, but wages of {_dollars(due)} bear it.")
+    differences += _halves(told)
+    charged = {"employee": 0, "employer": 0}
+    for line in lines:
+        charged["employer" if line.code in households else "employee"] += line.amount
+    return Review(charged["employee"], charged["employer"], tuple(differences))
+
+
+def counted_year(told: YearSoFar, tax_year: int) -> YearSoFar:
+    """Return prior wages as our own year counts them: of each capped line, what the law taxes of its subject wages.
+
+    What the other payroll taxed too much or too little is not ours to correct: it stands as it was charged.
+    """
+    taxable = dict(told.taxable_wages)
+    on = datetime.date(tax_year, 12, 31)
+    for code, line in capped_lines(rulebook_for(on), told.subject_wages, on).items():
+        due = line.due(told.subject_wages.get(line.ytd_code, 0))
+        if due or code in taxable:
+            taxable[code] = due
+    return YearSoFar(told.subject_wages, taxable, told.taxes)
+
+
+def _differences(line: PriorLine, law: Contribution | None, due: int, gross_pay: int) -> list[str]:
+    found = []
+    if line.subject_wages > gross_pay:
+        found.append(
+            f"{line.code}: subject wages of {_dollars(line.subject_wages)} are more than the gross pay of "
+            f"{_dollars(gross_pay)}."
+        )
+    if line.taxable_wages > line.subject_wages:
+        found.append(f"{line.code}: taxable wages are more than the subject wages.")
+    if law is None:
+        return found
+    if law.is_capped and line.taxable_wages != due:
+        limit = (
+            f"the year's base of {_dollars(law.wage_base)}"
+            if law.wage_base is not None
+            else f"the floor of {_dollars(law.wage_floor)}"
+        )
+        found.append(
+            f"{line.code}: taxable wages are {_dollars(line.taxable_wages)}; by {limit} they should be {_dollars(due)}."
+        )
+    if not law.assigned_rate and law.period_maximum is None:
+        tax = half_up(line.taxable_wages * law.rate, RATE_SCALE)
+        percent = (rate_of(law.rate) * 100).normalize()
+        if abs(tax - line.amount) > MOST_ROUNDING_CENTS:
+            found.append(
+                f"{line.code}: {_dollars(line.amount)} was charged; {percent:f} % of the taxable wages "
+                f"is {_dollars(tax)}."
+            )
+    return found
+
+
+def _halves(told: dict[str, PriorLine]) -> list[str]:
+    """Social Security and Medicare have two shares on the same wages."""
+    found = []
+    for name in ("US-SS", "US-MED"):
+        own, households = told.get(f"{name}-EE"), told.get(f"{name}-ER")
+        if (own is None) != (households is None):
+            found.append(f"{name}: only one of the two shares is entered.")
+        elif own is not None and households is not None and own.taxable_wages != households.taxable_wages:
+            found.append(f"{name}: the two shares are on different wages.")
+    return found
+
+
+def _dollars(cents: int) -> str:
+    return f"{from_cents(cents):,}"

@@ -1,0 +1,321 @@
+"""The year behind a paycheck: what each line has taxed so far, and what the year's wages demand of it.
+
+A capped line follows the wages of the year that are subject to it, not the sum of what happened to be taxed: where
+a paycheck was voided, the wages of the others move up below the cap. The difference is charged, or given back, with
+the next paycheck.
+"""
+
+import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
+from typing import NamedTuple, Protocol
+
+from hearthpay.taxes.contribution import Contribution
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.money import RATE_SCALE, to_cents
+from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.rulebook import Rulebook, rulebook_of
+
+_NOTHING: Mapping[str, int] = MappingProxyType({})
+
+#: What rounding each payment to the cent can add up to in a year of daily pay: half a cent each.
+MOST_ROUNDING_CENTS = 366 // 2
+
+
+class Standing(NamedTuple):
+    """Where a line stands before a paycheck, in cents; `tax` is None where it was not told."""
+
+    subject: int
+    taxable: int
+    tax: int | None
+    #: What the year's wages so far demand beyond `tax`, negative where it is too much; None where that is to be
+    #: worked out from the wages.
+    owed: int | None = None
+
+
+class Year(Protocol):
+    """The year so far, by line."""
+
+    def standing(self, line: Contribution) -> Standing:
+        """Return where a capped line stands."""
+        ...
+
+    def taxable(self, code: str) -> int:
+        """Return the wages that a line has taxed."""
+        ...
+
+    def tax(self, code: str) -> int | None:
+        """Return what a line has come to; None where it was not told."""
+        ...
+
+    @property
+    def codes(self) -> Iterable[str]:
+        """The lines that have subject wages, where all are known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class YearSoFar:
+    """All that was paid earlier in the year, in cents by line code; a line that is not there has nothing.
+
+    ``owed`` holds the lines whose tax is not what the year's wages demand: what is still to be charged, or, negative,
+    to be given back.
+    """
+
+    subject_wages: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    taxable_wages: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    taxes: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+    owed: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
+
+    def standing(self, line: Contribution) -> Standing:
+        """See `Year`."""
+        code = line.code
+        return Standing(
+            self.subject_wages.get(line.ytd_code, 0),
+            self.taxable_wages.get(code, 0),
+            self.taxes.get(code, 0),
+            self.owed.get(code) if self.owed else None,
+        )
+
+    def taxable(self, code: str) -> int:
+        """See `Year`."""
+        return self.taxable_wages.get(code, 0)
+
+    def tax(self, code: str) -> int | None:
+        """See `Year`."""
+        return self.taxes.get(code, 0)
+
+    @property
+    def codes(self) -> Iterable[str]:
+        """See `Year`."""
+        return self.subject_wages
+
+    def plus(self, prior: "YearSoFar") -> "YearSoFar":
+        """Return this with what was paid before it; what is owed stays this one's."""
+        return YearSoFar(
+            _sum(self.subject_wages, prior.subject_wages),
+            _sum(self.taxable_wages, prior.taxable_wages),
+            _sum(self.taxes, prior.taxes),
+            self.owed,
+        )
+
+
+def _sum(own: Mapping[str, int], other: Mapping[str, int]) -> dict[str, int]:
+    together = dict(own)
+    for code, amount in other.items():
+        together[code] = together.get(code, 0) + amount
+    return together
+
+
+class ToldYear:
+    """What a caller tells of the year in dollars, by line code and as far as it is known.
+
+    Without the subject wages of a line, its taxable wages stand for them: then nothing is missing.
+    """
+
+    __slots__ = ("_subject", "_tax", "_wages")
+
+    def __init__(
+        self, wages: Mapping[str, Decimal], subject: Mapping[str, Decimal], tax: Mapping[str, Decimal]
+    ) -> None:
+        self._wages = wages
+        self._subject = subject
+        self._tax = tax
+
+    def standing(self, line: Contribution) -> Standing:
+        """See `Year`. Raises `TaxInputError` naming an amount that cannot be."""
+        tax = self.tax(line.code)
+        told = self._subject.get(line.ytd_code)
+        if told is None:
+            wages = _cents(self._wages.get(line.ytd_code), f"ytd.{line.ytd_code}")
+            return Standing(wages, line.due(wages), tax)
+        return Standing(
+            _cents(told, f"ytd_subject.{line.ytd_code}"),
+            _signed_cents(self._wages.get(line.code), f"ytd.{line.code}"),
+            tax,
+        )
+
+    def taxable(self, code: str) -> int:
+        """See `Year`."""
+        return _cents(self._wages.get(code), f"ytd.{code}")
+
+    def tax(self, code: str) -> int | None:
+        """See `Year`."""
+        value = self._tax.get(code)
+        if value is None:
+            return None
+        name = f"ytd_tax.{code}"
+        return _signed_cents(value, name) if code in self._subject else _cents(value, name)
+
+    @property
+    def codes(self) -> Iterable[str]:
+        """See `Year`: a caller need not tell all, so lines of other states are left alone."""
+        return ()
+
+
+def _cents(value: Decimal | None, field_name: str) -> int:
+    return to_cents(value, field_name) if value is not None else 0
+
+
+def _signed_cents(value: Decimal | None, field_name: str) -> int:
+    """Return an amount that corrections of earlier paychecks may have turned negative."""
+    if value is None:
+        return 0
+    if value.is_finite() and value < 0:
+        return -to_cents(-value, field_name)
+    return to_cents(value, field_name)
+
+
+def fresh_charge(
+    line: Contribution, rate: int, subject_before: int, tax_due_before: int | None, subject: int
+) -> tuple[int, int]:
+    """Return what ``subject`` cents of wages add to a capped line: taxable wages and tax, in cents.
+
+    ``tax_due_before`` is what the wages before them, ``subject_before``, demand; with it the capped tax of the year is
+    reached exactly and never exceeded.
+    """
+    due_before = line.due(subject_before)
+    taxable = line.due(subject_before + subject) - due_before
+    amount = half_up(taxable * rate, RATE_SCALE)
+    base = line.wage_base
+    if base is None or tax_due_before is None or not taxable:
+        return taxable, amount
+    if abs(tax_due_before - half_up(due_before * rate, RATE_SCALE)) > MOST_ROUNDING_CENTS:
+        # More than rounding apart: the rate changed within the year, or earlier tax was not withheld.
+        return taxable, amount
+    left = max(0, half_up(base * rate, RATE_SCALE) - tax_due_before)
+    return taxable, min(left, taxable) if due_before + taxable >= base else min(amount, left)
+
+
+def arrears(line: Contribution, rate: int, before: Standing) -> tuple[int, int]:
+    """Return what a capped line must still tax of the year's earlier wages: wages and tax, negative where too much.
+
+    Where ``before`` does not say what is owed, missing wages are taxed at ``rate``, and what was taxed too much is
+    given back at the rate at which it was charged on average.
+    """
+    due = line.due(before.subject)
+    missing = due - before.taxable
+    if before.owed is not None:
+        return missing, before.owed
+    if not missing:
+        return 0, 0
+    if before.tax is None:
+        amount = half_up(abs(missing) * rate, RATE_SCALE)
+        return missing, amount if missing > 0 else -amount
+    if before.taxable <= 0:
+        return missing, half_up(due * rate, RATE_SCALE) - before.tax
+    one_rate = abs(before.tax - half_up(before.taxable * rate, RATE_SCALE)) <= MOST_ROUNDING_CENTS
+    if one_rate and due == line.wage_base:
+        return missing, half_up(due * rate, RATE_SCALE) - before.tax
+    if missing > 0:
+        return missing, half_up(missing * rate, RATE_SCALE)
+    return missing, half_up(max(0, before.tax) * due, before.taxable) - before.tax
+
+
+class PaidWages(NamedTuple):
+    """A paycheck that stands: for each line its subject wages in cents and its rate in billionths, if it has one."""
+
+    pay_date: datetime.date
+    work_state: str
+    lines: Mapping[str, tuple[int, int | None]]
+
+
+class Demand(NamedTuple):
+    """What the year's wages demand of a capped line, in cents."""
+
+    taxable: int
+    tax: int
+
+
+def year_demands(paychecks: Iterable[PaidWages], before: YearSoFar) -> dict[str, Demand]:
+    """Return what each capped line of a year comes to by the paychecks that stand, in the order they were run.
+
+    It is what the books would say if no other paycheck had ever been: each takes what the earlier ones have left
+    below the cap, at its own rate. ``before`` is what another payroll had paid already.
+    """
+    subject = dict(before.subject_wages)
+    demands: dict[str, Demand] = {}
+    for paid in paychecks:
+        rules = rulebook_of(paid.pay_date.year).state(paid.work_state)
+        for line in rules.contributions_on(paid.pay_date):
+            if not line.is_capped:
+                continue
+            wages, _ = paid.lines.get(line.ytd_code, (0, None))
+            _, rate = paid.lines.get(line.code, (0, None))
+            so_far = demands.get(line.code)
+            if so_far is None:
+                so_far = Demand(before.taxable_wages.get(line.code, 0), before.taxes.get(line.code, 0))
+            taxable, tax = fresh_charge(
+                line,
+                line.rate if rate is None else rate,
+                subject.get(line.ytd_code, 0),
+                so_far.tax,
+                wages,
+            )
+            demands[line.code] = Demand(so_far.taxable + taxable, so_far.tax + tax)
+        for code, (wages, _) in paid.lines.items():
+            subject[code] = subject.get(code, 0) + wages
+    return demands
+
+
+def owed_after(
+    demands: Mapping[str, Demand], before: YearSoFar, so_far: YearSoFar, tax_year: int
+) -> dict[str, int]:
+    """Return the lines whose wages or tax are not what the year demands, with the cents still to be charged.
+
+    A capped line of which no paycheck stands any more is to come back to what it was ``before`` them all.
+    """
+    expected = dict(demands)
+    for code in capped_lines(rulebook_of(tax_year), so_far.taxable_wages, datetime.date(tax_year, 12, 31)):
+        if code not in expected:
+            expected[code] = Demand(before.taxable_wages.get(code, 0), before.taxes.get(code, 0))
+    owed = {}
+    for code, demand in expected.items():
+        tax = demand.tax - so_far.taxes.get(code, 0)
+        if tax or demand.taxable != so_far.taxable_wages.get(code, 0):
+            owed[code] = tax
+    return owed
+
+
+class Open(NamedTuple):
+    """A capped line that is not where the year's wages demand; cents, negative where too much was charged."""
+
+    code: str
+    name: str
+    payer: str
+    taxable_wages: int
+    tax: int
+
+
+def open_lines(so_far: YearSoFar, on: datetime.date) -> tuple[Open, ...]:
+    """Return what a year still owes, or was charged too much, line by line, under the law in force on a day.
+
+    It is what the next paycheck corrects; where none follows, the year's documents have to.
+    """
+    found = []
+    for code, line in capped_lines(
+        rulebook_of(on.year), {**so_far.subject_wages, **so_far.taxable_wages}, on
+    ).items():
+        missing, tax = arrears(line, line.rate, so_far.standing(line))
+        if missing or tax:
+            found.append(Open(code, line.name, line.payer, missing, tax))
+    return tuple(sorted(found))
+
+
+def capped_lines(rulebook: Rulebook, codes: Iterable[str], on: datetime.date) -> dict[str, Contribution]:
+    """Return the capped lines in force on a day in federal law and in every state that one of the codes names."""
+    lines: dict[str, Contribution] = {}
+    for state in sorted({code[:2] for code in codes} & STATES.keys()):
+        in_force = rulebook.state(state).contributions_on(on)
+        lines |= {line.code: line for line in in_force if line.is_capped}
+    if not lines:
+        lines = {
+            line.code: line
+            for line in rulebook.contributions
+            if line.is_capped
+            and line.effective_from <= on
+            and (line.effective_to is None or on <= line.effective_to)
+        }
+    return lines

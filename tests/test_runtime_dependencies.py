@@ -1,0 +1,29 @@
+"""What the package imports at run time is what it asks for: nothing of the tests' tools."""
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+OPTIONAL = {"limits", "valkey"}
+OF_ANOTHER = {"pydantic_core", "starlette", "psycopg_pool"}
+"""Installed with a dependency that is asked for, and only ever together with it."""
+
+
+def test_everything_imported_is_a_runtime_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    names = {re.split(r"[\[<>=; ]", entry)[0] for entry in project["dependencies"]}
+    asked = {name.replace("-", "_") for name in names} | OPTIONAL | OF_ANOTHER
+    imported: dict[str, Path] = {}
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.split(".")[0]: path for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                imported[node.module.split(".")[0]] = path
+    foreign = set(imported) - set(sys.stdlib_module_names) - {"hearthpay"}
+    assert foreign
+    assert not foreign - asked, {name: imported[name] for name in foreign - asked}
+    assert {"httpx", "tomli"}.isdisjoint(foreign)
