@@ -7,17 +7,21 @@ import signal
 import socket
 import sys
 from collections.abc import AsyncIterator, Generator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Self
 from urllib.parse import urlsplit
 
+import structlog
 import uvicorn
 from fastapi import FastAPI
 
 from hearthpay.app import create_app
 from hearthpay.banking.originator import BankSettingsError, load_bank
 from hearthpay.clock import Clock, SystemClock
-from hearthpay.database.startup import Addresses, open_database
+from hearthpay.database.session import Database
+from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.door import (
     ConnectionLimits,
@@ -28,11 +32,12 @@ from hearthpay.http.door import (
 )
 from hearthpay.http.fair_share import share_of
 from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
-from hearthpay.http.rate_limit import rate_limits
-from hearthpay.mail.limits import MailLimitsError, mail_limits
-from hearthpay.mail.mailer import SERVER_VARIABLE, MailSettingsError, load_mailer
+from hearthpay.http.rate_limit import RateLimits, rate_limits
+from hearthpay.mail.limits import MailLimits, MailLimitsError, mail_limits
+from hearthpay.mail.mailer import SERVER_VARIABLE, Mailer, MailSettingsError, load_mailer
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
-from hearthpay.security.key_ring import KeyRingError
+from hearthpay.security.key_ring import KeyRing, KeyRingError
+from hearthpay.separation import StaysRootError, WebUser, lesser_user, web_process
 from hearthpay.worker.attendant import worker_beside
 
 PUBLIC_URL_VARIABLE = "HEARTHPAY_PUBLIC_URL"
@@ -40,6 +45,8 @@ PUBLIC_URL_VARIABLE = "HEARTHPAY_PUBLIC_URL"
 
 #: How long requests under way may take to finish once the service is told to stop, in seconds.
 GRACE_SECONDS = 10
+
+_log = structlog.get_logger(__name__)
 
 
 class WebServer(uvicorn.Server):
@@ -85,32 +92,44 @@ async def running(
     Port 0 takes a free one. Connections keep `deadlines` and `connections`; the app's gate has been given its own.
     Raises `OSError` where the address is taken.
     """
+    with listen(host, port, queue_within(raise_descriptor_limit())) as listener:
+        async with serving(app, listener, host, deadlines, connections) as served:
+            yield served
+
+
+@asynccontextmanager
+async def serving(
+    app: FastAPI,
+    listener: socket.socket,
+    host: str,
+    deadlines: Deadlines = Deadlines(),  # noqa: B008 - frozen
+    connections: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - frozen
+) -> AsyncIterator[tuple[str, asyncio.Task[None]]]:
+    """As `running`, on a socket that listens already, opened for `host`."""
     descriptors = raise_descriptor_limit()
     door = Door(connections, descriptors=descriptors, read_within=deadlines.reading, metrics=metrics_of(app))
-    backlog = queue_within(descriptors)
-    with listen(host, port, backlog) as listener:
-        config = uvicorn.Config(
-            app,
-            http=_connections(deadlines, door),
-            ws="none",
-            backlog=backlog,
-            forwarded_allow_ips=[str(network) for network in connections.proxies],
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-            timeout_keep_alive=deadlines.idle,
-        )
-        server = WebServer(config)
-        serving = asyncio.create_task(server.serve(sockets=[listener]), name="hearthpay-web")
-        try:
-            while not server.started and not serving.done():  # noqa: ASYNC110 - uvicorn sets a flag, no event
-                await asyncio.sleep(0.01)
-            bound = listener.getsockname()[1]
-            yield f"http://{f'[{host}]' if ':' in host else host}:{bound}", serving
-        finally:
-            server.should_exit = True
-            await asyncio.gather(serving, return_exceptions=True)
+    config = uvicorn.Config(
+        app,
+        http=_connections(deadlines, door),
+        ws="none",
+        backlog=queue_within(descriptors),
+        forwarded_allow_ips=[str(network) for network in connections.proxies],
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+        timeout_keep_alive=deadlines.idle,
+    )
+    server = WebServer(config)
+    task = asyncio.create_task(server.serve(sockets=[listener]), name="hearthpay-web")
+    try:
+        while not server.started and not task.done():  # noqa: ASYNC110 - uvicorn sets a flag, no event
+            await asyncio.sleep(0.01)
+        bound = listener.getsockname()[1]
+        yield f"http://{f'[{host}]' if ':' in host else host}:{bound}", task
+    finally:
+        server.should_exit = True
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def public_url_of(environment: Mapping[str, str]) -> str | None:
@@ -131,6 +150,69 @@ def public_url_of(environment: Mapping[str, str]) -> str | None:
     return url or None
 
 
+class WebSettingsError(Exception):
+    """A setting of the web's makes no sense; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class WebSettings:
+    """What the web is told by its environment."""
+
+    counted: RateLimits
+    public_url: str | None
+    mailer: Mailer | None
+    mail_limits: MailLimits
+    metrics_token: str | None
+    connections: ConnectionLimits
+    requests_at_once: int
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str], clock: Clock) -> Self:
+        """Raises WebSettingsError."""
+        try:
+            return cls(
+                rate_limits(clock, environment.get("RATE_LIMIT_URL") or None),
+                public_url_of(environment),
+                load_mailer(environment),
+                mail_limits(environment),
+                environment.get(TOKEN_VARIABLE),
+                connection_limits(environment),
+                share_of(environment),
+            )
+        except (ValueError, MailSettingsError, MailLimitsError) as error:
+            raise WebSettingsError(str(error)) from None
+
+    def app(self, database: Database, clock: Clock, ring: KeyRing, *, direct_deposit: bool) -> FastAPI:
+        """The application under these settings."""
+        app = create_app(
+            database,
+            clock,
+            public_url=self.public_url,
+            metrics_token=self.metrics_token,
+            rate_limits=self.counted,
+            ring=ring,
+            mailer=self.mailer,
+            mail_limits=self.mail_limits,
+            direct_deposit=direct_deposit,
+            requests_at_once=self.requests_at_once,
+        )
+        app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
+        return app
+
+
+def stop_signal() -> asyncio.Event:
+    """Set by SIGTERM and SIGINT."""
+    stopping = asyncio.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(name, stopping.set)
+    return stopping
+
+
+def announce(address: str) -> None:
+    """Tell whoever started the service where it is."""
+    print(f"Hearthpay is ready at {address} (documentation at /docs).", flush=True)  # noqa: T201
+
+
 async def serve(
     host: str,
     port: int,
@@ -142,20 +224,17 @@ async def serve(
 ) -> None:
     """Serve until SIGTERM or SIGINT; then finish the requests under way, and stop the worker and the database.
 
-    Raises `SystemExit` with a plain message where the address is taken, the database cannot be started, the vault
-    has no keys or a setting makes no sense.
+    Started as root, the web is served by a process of another user; with a `clock`, which cannot be handed to one, it
+    is not. Raises `SystemExit` with a plain message where the address is taken, the database cannot be started, the
+    vault has no keys, a setting makes no sense or the web process dies.
     """
     configure_logging(*log_settings(os.environ))
+    separable = clock is None and os.geteuid() == 0
     clock = clock or SystemClock()
     try:
-        counted = rate_limits(clock, os.environ.get("RATE_LIMIT_URL") or None)
-        public_url = public_url_of(os.environ)
-        mailer = load_mailer(os.environ)
-        limits = mail_limits(os.environ)
-        bank = load_bank(os.environ)
-        connections = connection_limits(os.environ)
-        requests_at_once = share_of(os.environ)
-    except (ValueError, MailSettingsError, MailLimitsError, BankSettingsError) as error:
+        settings = WebSettings.of(os.environ, clock)
+        direct_deposit = load_bank(os.environ) is not None
+    except (WebSettingsError, BankSettingsError) as error:
         raise SystemExit(f"hearthpay: {error}") from None
     print("Starting the database …", flush=True)  # noqa: T201
     async with open_database(data_dir, addresses) as opened, supervised(opened):
@@ -163,32 +242,43 @@ async def serve(
             ring = await key_ring_of(opened)
         except KeyRingError as error:
             raise SystemExit(f"hearthpay: {error}") from None
-        app = create_app(
-            opened.database,
-            clock,
-            public_url=public_url,
-            metrics_token=os.environ.get(TOKEN_VARIABLE),
-            rate_limits=counted,
-            ring=ring,
-            mailer=mailer,
-            mail_limits=limits,
-            direct_deposit=bank is not None,
-            requests_at_once=requests_at_once,
-        )
-        app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
-        loop = asyncio.get_running_loop()
-        stopping = asyncio.Event()
-        for name in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(name, stopping.set)
+        user = await asyncio.to_thread(_lesser_user, opened) if separable else None
+        stopping = stop_signal()
+        worker = worker_beside(data_dir) if with_worker else contextlib.nullcontext()
         try:
-            async with (
-                worker_beside(data_dir) if with_worker else contextlib.nullcontext(),
-                running(app, host, port, connections=connections) as (address, serving),
-            ):
-                print(f"Hearthpay is ready at {address} (documentation at /docs).", flush=True)  # noqa: T201
-                waiting = asyncio.create_task(stopping.wait())
-                await asyncio.wait({waiting, serving}, return_when=asyncio.FIRST_COMPLETED)
-                waiting.cancel()
+            if user is None:
+                app = settings.app(opened.database, clock, ring, direct_deposit=direct_deposit)
+                async with (
+                    worker,
+                    running(app, host, port, connections=settings.connections) as (address, served),
+                ):
+                    announce(address)
+                    await either(stopping, served)
+                    print("Stopping …", flush=True)  # noqa: T201
+                return
+            await opened.database.dispose()  # the web process has connections of its own
+            async with worker, AsyncExitStack() as stack:
+                with listen(host, port, queue_within(raise_descriptor_limit())) as listener:
+                    order = user.order(opened, listener, host, direct_deposit=direct_deposit)
+                    process = await stack.enter_async_context(web_process(order, GRACE_SECONDS + 5))
+                await either(stopping, asyncio.create_task(process.wait()))
+                if not stopping.is_set():
+                    raise SystemExit(f"hearthpay: the web process has ended ({process.returncode})")
                 print("Stopping …", flush=True)  # noqa: T201
         except OSError as error:
             raise SystemExit(f"hearthpay: cannot listen on {host}:{port}: {error.strerror}") from None
+
+
+async def either(stopping: asyncio.Event, task: asyncio.Task[Any]) -> None:
+    """Wait until we are told to stop or the task ends by itself; it goes on in the first case."""
+    waiting = asyncio.create_task(stopping.wait())
+    await asyncio.wait({waiting, task}, return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+
+
+def _lesser_user(opened: OpenedDatabase) -> WebUser | None:
+    try:
+        return lesser_user(opened.embedded, os.environ)
+    except StaysRootError as error:
+        _log.warning("web_runs_as_root", reason=str(error))
+        return None

@@ -30,7 +30,7 @@ def restore(installation: Installation, backup: Path, target: Path) -> Restored:
 
 def found(installation: Installation, name: str) -> None:
     with psycopg.connect(plain_url(installation.server.owner_url())) as connection:
-        connection.execute("INSERT INTO organizations (name) VALUES (%s)", (name,))
+        connection.execute("INSERT INTO organizations (id, name) VALUES (new_id(), %s)", (name,))
 
 
 @pytest.mark.timeout(900)

@@ -38,7 +38,7 @@ def through(port: int, role: str = OWNER_ROLE, **query: str) -> str:
 @contextmanager
 def forgetful_proxy(server: EmbeddedServer) -> Iterator[int]:
     """Passes everything on but the connection's `options`, as PgBouncer with `ignore_startup_parameters` does."""
-    upstream = str(server._socket)
+    upstream = str(server.socket)
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def accept() -> None:
@@ -111,7 +111,7 @@ def pgbouncer(
     (home / "users").write_text(users)
     (home / "pgbouncer.ini").write_text(
         f"""[databases]
-{DATABASE} = host={server._socket.parent} port=5432 dbname={DATABASE}
+{DATABASE} = host={server.socket.parent} port=5432 dbname={DATABASE}
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = {port}

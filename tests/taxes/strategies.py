@@ -106,7 +106,9 @@ def paychecks(draw: st.DrawFn, states: tuple[str, ...] = STATES) -> PaycheckInpu
     pay_date = draw(dates)
     localities = RULEBOOK.state(state).local_taxes
     chosen: tuple[str, ...] = ()
-    if localities and draw(st.booleans()):
+    certificate = draw(state_certificates(state))
+    # A certificate that names cities has chosen already; another city of residence would contradict it.
+    if localities and not certificate.keys() & {"city_resident", "city_work"} and draw(st.booleans()):
         chosen = (draw(st.sampled_from(sorted({tax.locality for tax in localities}))),)
     return PaycheckInput(
         pay_date=pay_date,
@@ -119,7 +121,7 @@ def paychecks(draw: st.DrawFn, states: tuple[str, ...] = STATES) -> PaycheckInpu
         work_state=state,
         localities=chosen,
         federal=draw(federal_certificates),
-        state=draw(state_certificates(state)),
+        state=certificate,
         employer=EmployerProfile(
             sui_rate=draw(
                 st.one_of(st.none(), st.integers(0, 150_000).map(lambda rate: Decimal(rate).scaleb(-6)))

@@ -4,7 +4,8 @@ Layout of the data directory (`server/` belongs to the account the server runs a
 starts it)::
 
     server/data/        the cluster
-    server/run/         the Unix socket, unless its path is too long for one
+    server/run/         the Unix socket, unless its path is too long for one; where root starts the server, the
+                        server's group may pass to it, and with it the web process
     server/server.log   what PostgreSQL reports
     socket-dir          where the socket is instead
     programs/           a copy of the programs, only where the account cannot read the installed ones
@@ -31,6 +32,7 @@ import psycopg
 from psycopg import sql
 
 from hearthpay.database.binaries import postgres_programs
+from hearthpay.database.client_authentication import changed_at, knows_its_user, write_rules
 from hearthpay.database.file_lock import FileLock, exclusively
 from hearthpay.database.installation import roles_of
 from hearthpay.database.postmaster import PID_FILE, read_postmaster, remove_misleading_locks
@@ -61,7 +63,6 @@ _PASSING_TROUBLE = ("pre-existing shared memory block", f'lock file "{PID_FILE}"
 _SETTINGS = {
     "listen_addresses": "",
     "port": str(_PORT),
-    "unix_socket_permissions": "0700",
     "max_connections": "100",
     "shared_buffers": "128MB",
     "fsync": "on",
@@ -127,8 +128,10 @@ class EmbeddedServer:
                 if not (self._data / "PG_VERSION").exists():
                     self._initialize(programs, account)
                 self._check_version()
+                rewritten = write_rules(self._data, account, ROLES.service)
                 self._bring_up(programs, account)
-                self._ensure_database()
+                self._ensure_database(rules_changed=rewritten)
+                self._open_socket(account)
                 self._users.share()
         except (OSError, psycopg.Error) as error:
             raise EmbeddedServerError(
@@ -157,6 +160,10 @@ class EmbeddedServer:
                 f"the embedded PostgreSQL in {self.data_dir} cannot be stopped: {error}"
             ) from error
 
+    def account(self) -> ServiceAccount:
+        """The system account which the server runs as."""
+        return account_for(self._data)
+
     def is_alive(self) -> bool:
         """Whether the server's process runs and has said that it accepts connections; cheap enough to poll."""
         postmaster = read_postmaster(self._data)
@@ -181,14 +188,15 @@ class EmbeddedServer:
         return postmaster.pid if postmaster is not None and postmaster.is_running() else None
 
     @property
-    def _socket(self) -> Path:
+    def socket(self) -> Path:
+        """The Unix socket of the started server. EmbeddedServerError before."""
         if self._socket_dir is None:
             raise EmbeddedServerError("the embedded PostgreSQL has not been started")
         return self._socket_dir / f".s.PGSQL.{_PORT}"
 
     def _url(self, role: str) -> str:
         # Quoted by hand: SQLAlchemy writes a space as "+", which PostgreSQL's own programs do not read as one.
-        host = quote(str(self._socket.parent), safe="")
+        host = quote(str(self.socket.parent), safe="")
         return f"postgresql+psycopg://{role}@/{DATABASE}?host={host}&port={_PORT}"
 
     def _exclusively(self) -> contextlib.AbstractContextManager[None]:
@@ -208,6 +216,7 @@ class EmbeddedServer:
         for directory in (self._home, self._home / "run"):
             directory.mkdir(mode=0o700, exist_ok=True)
             account.own(directory)
+            _let_group_pass(directory, account)
         self._socket_dir = self._choose_socket_dir(account)
         return account
 
@@ -238,11 +247,13 @@ class EmbeddedServer:
                 if (
                     stat.S_ISDIR(status.st_mode)
                     and status.st_uid == account.uid
-                    and not status.st_mode & 0o077
+                    and not status.st_mode & 0o067
                 ):
+                    _let_group_pass(remembered, account)
                     return remembered
         made = Path(tempfile.mkdtemp(prefix="hearthpay-", dir="/tmp"))
         account.own(made)
+        _let_group_pass(made, account)
         note.write_text(f"{made}\n")
         return made
 
@@ -258,7 +269,7 @@ class EmbeddedServer:
                 programs / "initdb",
                 f"--pgdata={unfinished}",
                 f"--username={OWNER_ROLE}",
-                "--auth-local=trust",  # only who may enter the socket's private directory can connect
+                "--auth-local=peer",
                 "--auth-host=reject",
                 "--encoding=UTF8",
                 "--locale=C",
@@ -287,7 +298,7 @@ class EmbeddedServer:
             postmaster = read_postmaster(self._data)
             trouble = "backends of the killed server still run"
             if postmaster is None or not postmaster.memory_in_use():
-                remove_misleading_locks(self._data, self._socket)
+                remove_misleading_locks(self._data, self.socket)
                 trouble = self._launch(programs, account)
                 if trouble and not any(sign in trouble for sign in _PASSING_TROUBLE):
                     raise EmbeddedServerError(f"PostgreSQL did not start: {trouble}")
@@ -321,7 +332,10 @@ class EmbeddedServer:
         if self._log.exists() and self._log.stat().st_size > _LARGEST_LOG:
             self._log.replace(self._log.with_suffix(".log.1"))
         seen = self._log.stat().st_size if self._log.exists() else 0
-        settings = _SETTINGS | {"unix_socket_directories": str(self._socket_dir)}
+        settings = _SETTINGS | {
+            "unix_socket_directories": str(self._socket_dir),
+            "unix_socket_permissions": "0770" if account.borrowed else "0700",
+        }
         options = " ".join(f"-c {shlex.quote(f'{name}={value}')}" for name, value in settings.items())
         try:
             self._run(
@@ -359,9 +373,22 @@ class EmbeddedServer:
             f"--pgdata={self._data}",
         )
 
-    def _ensure_database(self) -> None:
-        """Make the database and the acting roles' logins, which a fresh cluster lacks, and keep them to it."""
+    def _open_socket(self, account: ServiceAccount) -> None:
+        """Let the server's group use the socket of a server that an earlier version of ours started."""
+        if account.borrowed and self.socket.lstat().st_mode & 0o070 != 0o070:
+            # As the account itself: in its own directory it could lead root astray.
+            self._run(account, Path("/bin/chmod"), "0770", str(self.socket))
+
+    def _ensure_database(self, *, rules_changed: bool) -> None:
+        """Make the database and the acting roles' logins, which a fresh cluster lacks, and keep them to it.
+
+        A running server is told of changed rules; also of those whose writer was killed before he could tell it.
+        """
         with self._connect("postgres") as connection:
+            loaded = connection.execute("SELECT extract(epoch FROM pg_conf_load_time())::float8").fetchone()
+            assert loaded is not None
+            if rules_changed or changed_at(self._data) + 1 > float(str(loaded[0])):
+                connection.execute("SELECT pg_reload_conf()")
             for role in (ROLES.service, ROLES.worker):
                 if not _exists(connection, "SELECT FROM pg_roles WHERE rolname = %s", role):
                     connection.execute(sql.SQL("CREATE ROLE {} LOGIN NOINHERIT").format(sql.Identifier(role)))
@@ -373,7 +400,7 @@ class EmbeddedServer:
 
     def _connect(self, database: str) -> psycopg.Connection[tuple[object, ...]]:
         return psycopg.connect(
-            host=str(self._socket.parent),
+            host=str(self.socket.parent),
             port=_PORT,
             user=OWNER_ROLE,
             dbname=database,
@@ -406,6 +433,16 @@ class EmbeddedServer:
 
 def _exists(connection: psycopg.Connection[tuple[object, ...]], query: str, name: str) -> bool:
     return connection.execute(query.encode(), (name,)).fetchone() is not None
+
+
+def _let_group_pass(directory: Path, account: ServiceAccount) -> None:
+    """Open root's server to the web process, which is in the server's group; a nameless user's is closed to all."""
+    if account.borrowed or not knows_its_user():
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        try:
+            os.fchmod(descriptor, 0o710 if account.borrowed else 0o700)
+        finally:
+            os.close(descriptor)
 
 
 def _sync_directory(directory: Path) -> None:

@@ -1,4 +1,4 @@
-"""The system account as which PostgreSQL runs: it refuses root, so root must lend it another one."""
+"""The system accounts that root lends: to PostgreSQL, which refuses root, and to the process that serves the web."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from typing import Any
 _PREFERRED = ("hearthpay", "postgres")
 _LAST_RESORT = "nobody"
 
+WEB_ACCOUNT = "hearthpay-web"
+"""Serves the web where root starts the service. Never another's account: that one could read the vault's keys."""
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccount:
@@ -21,10 +24,14 @@ class ServiceAccount:
     uid: int
     gid: int
     borrowed: bool
+    groups: tuple[int, ...] = ()
+    """Further groups which the account is given."""
 
     def process_options(self) -> dict[str, Any]:
         """The arguments with which `subprocess` starts a program as this account."""
-        return {"user": self.uid, "group": self.gid, "extra_groups": []} if self.borrowed else {}
+        return (
+            {"user": self.uid, "group": self.gid, "extra_groups": list(self.groups)} if self.borrowed else {}
+        )
 
     def can(self, test: str, path: Path) -> bool:
         """The kernel's answer to `test <test> <path>` (such as `-x`) for this account."""
@@ -61,18 +68,38 @@ def _unprivileged_user() -> pwd.struct_passwd:
     for name in _PREFERRED:
         if (entry := _find(name)) is not None:
             return entry
-    if useradd := shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin"):
-        subprocess.run(  # noqa: S603
-            [useradd, "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", _PREFERRED[0]],
-            check=False,
-            capture_output=True,
-        )
+    _make(_PREFERRED[0])
     for name in (_PREFERRED[0], _LAST_RESORT):
         if (entry := _find(name)) is not None:
             return entry
     raise PermissionError(
         "PostgreSQL does not run as root, and there is no other user: start as an ordinary user"
     )
+
+
+def web_user() -> pwd.struct_passwd | None:
+    """The user for the web process, made where it is missing; None where it cannot be made."""
+    if _find(WEB_ACCOUNT) is None:
+        _make(WEB_ACCOUNT)
+    return _find(WEB_ACCOUNT)
+
+
+def name_of(uid: int) -> str | None:
+    """The name of the user with this number, where it has one."""
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return None
+
+
+def _make(name: str) -> None:
+    """Add a system user, where the machine has a program for that."""
+    if useradd := shutil.which("useradd", path="/usr/sbin:/sbin:/usr/bin:/bin"):
+        subprocess.run(  # noqa: S603
+            [useradd, "--system", "--no-create-home", "--shell", "/usr/sbin/nologin", name],
+            check=False,
+            capture_output=True,
+        )
 
 
 def _find(name: str) -> pwd.struct_passwd | None:

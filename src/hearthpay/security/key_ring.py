@@ -220,6 +220,23 @@ def add_key(path: Path) -> KeyRing:
     return KeyRing(keys, path)
 
 
+def give_key_file(path: Path, uid: int, gid: int) -> None:
+    """Give root's key file to the account that serves the web; later rotations by root leave it there.
+
+    Raises KeyRingError, also where the file belongs to somebody else, whom that would lock out.
+    """
+    with _changing(path):
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            status = os.fstat(descriptor)
+            _require_private(path, status)
+            if status.st_uid not in (0, uid):
+                raise KeyRingError(f"{path} belongs to the user with the number {status.st_uid}")
+            os.fchown(descriptor, uid, gid)
+        finally:
+            os.close(descriptor)
+
+
 def remove_key(path: Path, key_id: str) -> KeyRing:
     """Take a key out of the key file. Raises KeyRingError where it is not there, or is the newest."""
     with _changing(path):

@@ -15,7 +15,7 @@ SECRET_BYTES: Final = 32
 
 
 class TenantSeal:
-    """HMAC-SHA-256 over a tenant's name; the secret never leaves the object."""
+    """HMAC-SHA-256 over a tenant's name; the secret leaves the object for our own process only."""
 
     __slots__ = ("_secret",)
 
@@ -34,6 +34,10 @@ class TenantSeal:
         """The setting `hearthpay.tenant`: organization, mode, household or nothing, and the signature."""
         named = f"{organization_id} {'t' if sandbox else 'f'} {'' if employer_id is None else employer_id}"
         return f"{named} {hmac.new(self._secret, named.encode('ascii'), hashlib.sha256).hexdigest()}"
+
+    def entry(self) -> str:
+        """The secret itself, in hexadecimal, for the service's own web process alone."""
+        return self._secret.hex()
 
     def __repr__(self) -> str:
         return "TenantSeal()"
