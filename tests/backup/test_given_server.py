@@ -50,6 +50,10 @@ def given(installation: Installation) -> Iterator[list[Given]]:
         for each in made:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(each.name)))
         for each in made:
+            for part in ("service", "worker"):
+                connection.execute(
+                    sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(f"{each.name}_{part}"))
+                )
             owner_role = sql.Identifier(f"{each.name}_owner")
             connection.execute(sql.SQL("DROP OWNED BY {}").format(owner_role))
             connection.execute(sql.SQL("DROP ROLE {}").format(owner_role))

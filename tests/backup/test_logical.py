@@ -70,13 +70,13 @@ def test_a_backup_is_private_dated_and_says_what_it_is(installation: Installatio
     assert manifest["format"] == 1
     assert manifest["kind"] == "logical"
     assert manifest["rows"]["payrolls"] == 12
-    assert [(key["id"], key["secrets"]) for key in manifest["keys"]] == [(installation.ring.current.id, 17)]
+    assert [(key["id"], key["secrets"]) for key in manifest["keys"]] == [(installation.ring.newest.id, 17)]
     assert [file["path"] for file in manifest["files"]] == ["database.dump"]
     assert manifest["parent"] is None
 
 
 def test_no_key_is_in_the_backup(installation: Installation, logical: Path) -> None:
-    encoded = installation.ring.current.entry().partition(":")[2]
+    encoded = installation.ring.newest.entry().partition(":")[2]
     for path in logical.iterdir():
         content = path.read_bytes()
         assert encoded.encode() not in content
@@ -85,7 +85,7 @@ def test_no_key_is_in_the_backup(installation: Installation, logical: Path) -> N
 
 def test_a_backup_says_which_keys_to_keep_or_copies_them(installation: Installation, place: Path) -> None:
     told = cli("backup", place / "shelf", "--data-dir", installation.data_dir)
-    assert f"Needs the keys {installation.ring.current.id}, which are in {installation.keys}" in told.stdout
+    assert f"Needs the keys {installation.ring.newest.id}, which are in {installation.keys}" in told.stdout
 
     copy = place / "apart.keys"
     back_up(place / "shelf", installation.data_dir, "--keys-to", copy)
@@ -117,7 +117,7 @@ def test_a_key_that_is_lost_already_is_told(installation: Installation, place: P
         HEARTHPAY_KEYS=EncryptionKey.generate().entry(),
     )
     assert result.returncode == 1
-    assert f"the key '{installation.ring.current.id}' is not in HEARTHPAY_KEYS" in result.stderr
+    assert f"the key '{installation.ring.newest.id}' is not in HEARTHPAY_KEYS" in result.stderr
 
 
 @pytest.mark.parametrize("which", ["none", "another id", "another key of the id"])
@@ -125,7 +125,7 @@ def test_a_restore_without_the_right_key_is_refused_and_names_it(
     which: str, installation: Installation, logical: Path, place: Path
 ) -> None:
     ring = place / "ring"
-    needed = installation.ring.current.id
+    needed = installation.ring.newest.id
     stranger = EncryptionKey.generate().entry()
     ring.touch(mode=0o600)
     ring.write_text(stranger if which == "another id" else f"{needed}:{stranger.partition(':')[2]}")
@@ -140,7 +140,7 @@ def test_the_keys_may_come_from_the_environment(
     installation: Installation, logical: Path, place: Path
 ) -> None:
     target = place / "new"
-    result = cli("restore", logical, "--data-dir", target, HEARTHPAY_KEYS=installation.ring.current.entry())
+    result = cli("restore", logical, "--data-dir", target, HEARTHPAY_KEYS=installation.ring.newest.entry())
     assert result.returncode == 0, result.stderr
     assert not (target / KEY_FILE).exists()
 

@@ -19,6 +19,7 @@ from fastapi import FastAPI
 from hearthpay.accounts import service as accounts
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
+from hearthpay.http import attempts
 from hearthpay.http.auth import SCOPES
 from hearthpay.http.routing import Endpoint
 from hearthpay.security import api_keys
@@ -170,7 +171,11 @@ async def test_without_a_key_in_force_nobody_is_told_anything(
     clock: FixedClock,
     new_key: NewKey,
     subtests: pytest.Subtests,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(
+        attempts, "BURST", 1_000_000
+    )  # the refusal itself is what is looked at, again and again
     revoked = await new_key("Quillmoor")
     async with owner_database.transaction(None) as session:
         await accounts.revoke_key(session, clock, revoked.key_id)

@@ -16,6 +16,7 @@ from uuid import UUID
 import httpx
 import psycopg
 
+from tests.database.damage import without_triggers
 from tests.http.api import Account, Caller, data
 
 #: Amounts below this are shared by chance: hours, limits of the law, small taxes.
@@ -144,12 +145,13 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
     line = {"code": "US-MED-EE", "subject_wages": 0, "taxable_wages": 0, "amount": 0}
     prior = {"tax_year": 2025, "source": world.word, "as_of": "2025-12-31", "gross_pay": 0, "lines": [line]}
     data(await caller.post(f"/employees/{world.employee_id}/prior-wages", prior), 201)
-    owner.execute(
-        "INSERT INTO vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, "
-        "nonce, key_id, last_four) SELECT new_id(), organization_id, employer_id, sandbox, 'employee', id, 'ssn', %s, "
-        "%s, 'k', '0000' FROM employees WHERE id = %s",
-        (world.word.encode() * 3, b"\x00" * 12, world.employee_id),
-    )
+    with without_triggers(owner):
+        owner.execute(
+            "INSERT INTO vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, "
+            "nonce, key_id, last_four) SELECT new_id(), organization_id, employer_id, sandbox, 'employee', id, 'ssn', "
+            "%s, %s, 'k', '0000' FROM employees WHERE id = %s",
+            (world.word.encode() * 3, b"\x00" * 12, world.employee_id),
+        )
     run = await caller.post(
         "/payroll/run", {**world.payroll(world.employee_id), "employer_id": world.employer_id}
     )

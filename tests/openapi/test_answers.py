@@ -177,6 +177,7 @@ async def test_every_refusal_is_documented_with_its_code(
         ):
             await caller.post(path, {**good, **wrong})
         await account.test.post(path, {**good, "employer_id": employer_id})
+    await caller.post("/payroll/run", good)
     await account.test.post("/employees", {**ROSA, "employer_id": employer_id})
     for _ in range(4):
         await account.test.post("/employers", MARIA)

@@ -308,7 +308,7 @@ async def test_a_number_goes_with_its_sandbox_household(
 
 
 def test_nobody_else_decrypts() -> None:
-    """The vault one number at a time, the bank file's entries many at once, rotation, who looks at the keys, and a backup's proof."""
+    """The vault one number at a time, a bank file's many at once, rotation, and who looks at keys or proves them."""
     source = Path(__file__).parents[2] / "src" / "hearthpay"
     users = {path.stem for path in source.rglob("*.py") if "unseal" in path.read_text()}
     assert users == {"vault_cipher", "vault_store", "vault_rotation", "sealing_keys", "files", "needed_keys"}

@@ -53,7 +53,8 @@ def review_prior_wages(
     for position, line in enumerate(lines):
         if line.code not in known:
             raise TaxInputError(
-                f"lines[{position}].code", f"is not a line of {as_of.year}: `hearthpay coverage` lists them"
+                f"lines[{position}].code",
+                f"is not a line of {as_of.year}; `hearthpay coverage` lists them all",
             )
         if line.code in told:
             raise TaxInputError(f"lines[{position}].code", "is there twice")
