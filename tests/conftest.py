@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,8 +18,12 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES, EmbeddedServer
 from hearthpay.database.migrations import migrate, read
 from hearthpay.database.session import Database
+from tests.database.poolers import forgetful_proxy, pgbouncer, through
 from tests.database.sealing import service_database
 from tests.held_connections import nobody_waits_holding_a_connection
+
+POOLER_VARIABLE = "HEARTHPAY_TEST_POOLER"
+"""`forgetful`, `session` or `transaction`: what stands between the service and its database in this run."""
 
 # Children before their parents.
 TABLES = (
@@ -93,12 +99,32 @@ def empty_tables(owner_connection: psycopg.Connection) -> None:
     owner_connection.execute("; ".join(f"DELETE FROM {table}" for table in TABLES + INSTALLATION_TABLES))
 
 
+@contextmanager
+def _way_of_the_service(server: EmbeddedServer) -> Iterator[str]:
+    """The service's own login; or the owner's, through the pooler that the environment asks for."""
+    way = os.environ.get(POOLER_VARIABLE)
+    if way is None:
+        yield server.service_url()
+        return
+    with ExitStack() as stack:
+        if way == "forgetful":
+            port = stack.enter_context(forgetful_proxy(server))
+        else:
+            folder = Path(tempfile.mkdtemp(prefix="hearthpay-pooler-", dir="/tmp"))
+            folder.chmod(0o755)
+            stack.callback(shutil.rmtree, folder, ignore_errors=True)
+            connections = 4 if way == "transaction" else 60
+            port = stack.enter_context(pgbouncer(server, folder, way, connections=connections))
+        yield through(port, prepare_threshold="0")
+
+
 @pytest_asyncio.fixture(scope="session")
 async def service_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
     """The service's connections, kept open through the run; tests ask for `database`."""
-    pool = service_database(server.service_url())
-    yield pool
-    await pool.dispose()
+    with _way_of_the_service(server) as url:
+        pool = service_database(server.service_url(), url)
+        yield pool
+        await pool.dispose()
 
 
 @pytest_asyncio.fixture(scope="session")

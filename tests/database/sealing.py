@@ -40,8 +40,8 @@ def enter(
     connection.execute("SELECT set_config('hearthpay.tenant', %s, false)", (claim,))
 
 
-def service_database(service_url: str, **options: int) -> Database:
-    """The embedded database as the service uses it."""
+def service_database(service_url: str, way: str | None = None, **options: int) -> Database:
+    """The embedded database as the service uses it, by its own login or another `way`."""
     with psycopg.connect(service_url.replace("+psycopg", "", 1)) as connection:
         seal = seal_of(connection)
-    return Database(service_url, role=ROLES.service, seal=seal, **options)
+    return Database(way or service_url, role=ROLES.service, seal=seal, **options)
