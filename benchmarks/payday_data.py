@@ -76,8 +76,8 @@ _COLUMNS: Final = (
     "WHERE table_schema = 'public' AND table_name = %s AND is_generated = 'NEVER'"
 )
 _VAULT_COPY: Final = (
-    "COPY vault (organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, key_id, "
-    "last_four) FROM STDIN"
+    "COPY vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, "
+    "key_id, last_four) FROM STDIN"
 )
 _LAST_FOUR: Final = (
     "UPDATE bank_accounts b SET last_four = v.last_four FROM vault v WHERE v.kind = 'bank_account' "
@@ -370,6 +370,7 @@ def _vault_rows(
             number = parse_number(kind, digits)
             sealed = seal(ring.newest, owner, number)
             yield (
+                uuid7(),
                 organization_id,
                 household.employer_id,
                 False,

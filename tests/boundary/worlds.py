@@ -25,7 +25,7 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _TABLES: Final = (
     "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' "
-    "ORDER BY relname"
+    "AND relname <> 'vault_keys' ORDER BY relname"  # the installation's: the first number makes a key current
 )
 #: A row's world: an organization and a mode; rows of the organization itself have no mode.
 _ORGANIZATION: Final = "coalesce(r->>'organization_id', r->>'id', '')"
