@@ -300,7 +300,9 @@ async def _direct_deposit(console: Console, api: Api, employee: dict[str, Any], 
     pay_date = date.fromisoformat(run["pay_period"]["pay_date"])
     while town.clock.today() <= pay_date:
         await town.work()
-        town.clock.advance(timedelta(hours=3))  # so that no cut-off of a bank is missed, whatever time it is now
+        town.clock.advance(
+            timedelta(hours=3)
+        )  # so that no cut-off of a bank is missed, whatever time it is now
     payroll = await api.get(f"/payroll/{run['payroll_id']}")
     net = _money(payroll["totals"]["total_net_pay"])
     table = Table(

@@ -18,7 +18,7 @@ _PROBE: Final = text(
     "SELECT (SELECT version_num FROM alembic_version) AS revision, "
     "pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean AS read_only, "
     "CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_logical_emit_message(true, 'hearthpay', 'ready') END, "
-    "(SELECT count(*) FROM (SELECT repeat(md5(n::text), 64) FROM generate_series(1, 256) n ORDER BY 1 OFFSET 0) sorted)"
+    "(SELECT count(*) FROM (SELECT repeat(md5(n::text), 64) FROM generate_series(1, 4096) n ORDER BY 1 OFFSET 0) s)"
 )
 _READ_ONLY: Final = "25006"
 
