@@ -8,11 +8,10 @@ takes the paycheck in its JSON form and shares no line of code with `hearthpay.t
 
 import functools
 import math
+import tomllib
 from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
-
-import tomli
 
 import hearthpay.taxes
 
@@ -38,7 +37,7 @@ class Line(NamedTuple):
 def law(*parts: str) -> dict:
     """Return a rule file as it is written, decimals as fractions; nothing where there is no such file."""
     path = RULES.joinpath(*parts)
-    return tomli.loads(path.read_text("utf-8"), parse_float=Fraction) if path.is_file() else {}
+    return tomllib.loads(path.read_text("utf-8"), parse_float=Fraction) if path.is_file() else {}
 
 
 def to_the_cent(dollars: Fraction) -> Fraction:

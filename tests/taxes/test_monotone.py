@@ -6,12 +6,12 @@ York's and Arkansas' marginal rates go up and down on purpose; the tax itself mu
 
 import functools
 import itertools
+import tomllib
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
-import tomli
 
 import hearthpay.taxes
 from hearthpay.taxes import FederalCertificate
@@ -160,7 +160,7 @@ def _listed(falls: dict[str, set[int]]) -> dict[str, set[int]]:
 
 @functools.cache
 def _raw(*parts: str) -> dict:
-    return tomli.loads(RULES.joinpath(*parts).read_text("utf-8"), parse_float=Decimal)
+    return tomllib.loads(RULES.joinpath(*parts).read_text("utf-8"), parse_float=Decimal)
 
 
 @pytest.mark.parametrize("state", [state for state in STATES if RULEBOOK.state(state).income_tax is not None])

@@ -6,11 +6,11 @@ table's own result and ``disagreement`` says why. ``whole_dollars`` is what a wa
 of its row.
 """
 
+import tomllib
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
 import pytest
-import tomli
 
 from hearthpay.taxes import calculate_paycheck
 from hearthpay.taxes.interchange import read_paycheck_input
@@ -20,7 +20,7 @@ FOLDER = Path(__file__).parent / "examples"
 
 def _examples():
     for path in sorted(FOLDER.glob("*.toml")):
-        table = tomli.loads(path.read_text("utf-8"), parse_float=Decimal)
+        table = tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
         for position, example in enumerate(table["example"]):
             yield pytest.param(example, id=f"{path.stem}-{position}-{example['publication'][:60]}")
 
