@@ -27,7 +27,6 @@ from hearthpay.employers.models import Employer
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import SCOPES
 from hearthpay.payroll.bank_day import advance
-from hearthpay.process import configure_logging
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.server import running
@@ -144,7 +143,6 @@ class Town:
 
 async def run_demo(today: Clock | None = None) -> int:
     """Run the demonstration as of now, or of another moment, and print it; return the exit code."""
-    configure_logging()
     console = Console()
     folder = Path(tempfile.mkdtemp(prefix="hearthpay-demo-"))
     try:

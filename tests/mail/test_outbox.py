@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 from psycopg import errors
+from sqlalchemy import text
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
@@ -435,6 +436,27 @@ async def test_a_server_that_hangs_ends_a_round(
         postman = Postman(worker_database, ring, Mailer(url, SENDER, patience=0.3), clock)
         assert await postman.send_due(never, chunk=3) == Round(0, 3, 0)
         assert await postman.send_due(never, chunk=3) == Round(0, 2, 0)
+
+
+async def test_a_round_takes_no_more_than_its_chunk_however_the_database_goes_about_it(
+    app: FastAPI,
+    account: Account,
+    household: dict[str, Any],
+    clock: FixedClock,
+    worker_database: Database,
+    nobody_listens: Mailer,
+) -> None:
+    use(app, mailer=nobody_listens, mail_limits=MailLimits(100, 100, 100))
+    for name in ("Ana", "Berta", "Carla", "Dora", "Eva"):
+        body = {**ROSA, "first_name": name, "email": f"{name.lower()}@example.com"}
+        data(await invite(account.live, data(await account.live.post("/employees", body), 201)))
+    clock.advance(timedelta(minutes=1))
+    ways = ("hashjoin", "mergejoin", "hashagg", "sort", "material", "indexscan", "bitmapscan")
+    async with worker_database.transaction(None) as session:
+        for way in ways:
+            await session.execute(text(f"SET LOCAL enable_{way} = off"))
+        assert len(await claim_due_mails(session, clock, 3)) == 3
+        assert len(await claim_due_mails(session, clock, 3)) == 2
 
 
 def test_limits_are_data_that_an_operator_may_replace() -> None:

@@ -360,5 +360,7 @@ def migrate(data_dir: DataDir = None) -> None:
 def demo() -> None:
     """Show the main job on a throw-away database: two sandbox households, a calculator, three payrolls."""
     from hearthpay.demo import run_demo
+    from hearthpay.process import configure_logging
 
+    configure_logging()
     raise typer.Exit(asyncio.run(run_demo()))

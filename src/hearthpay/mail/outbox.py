@@ -60,11 +60,14 @@ _CLAIM_ONE: Final = text(
     "AND status = 'queued' AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
     "RETURNING id, organization_id, employer_id, sandbox, created_at, expires_at, attempts, content, nonce, key_id"
 )
+# A subquery that locks and skips may run again for every row of a join, each time with other rows: it is made once.
 _CLAIM_DUE: Final = text(
-    "UPDATE mail_outbox SET leased_until = :until, attempts = attempts + 1 WHERE id IN (SELECT id FROM mail_outbox "
+    "WITH due AS MATERIALIZED (SELECT id FROM mail_outbox "
     "WHERE status = 'queued' AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
     "ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED) "
-    "RETURNING id, organization_id, employer_id, sandbox, created_at, expires_at, attempts, content, nonce, key_id"
+    "UPDATE mail_outbox m SET leased_until = :until, attempts = m.attempts + 1 FROM due WHERE m.id = due.id "
+    "RETURNING m.id, m.organization_id, m.employer_id, m.sandbox, m.created_at, m.expires_at, m.attempts, m.content, "
+    "m.nonce, m.key_id"
 )
 _DUE: Final = text(
     "SELECT count(*) FROM (SELECT FROM mail_outbox WHERE status = 'queued' AND due_at <= :now "
