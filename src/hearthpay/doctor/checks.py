@@ -8,6 +8,7 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
 from hearthpay.doctor.year_checks import year_caps, year_taxes
 from hearthpay.payroll.lifecycle import TRANSITIONS
 
@@ -647,5 +648,10 @@ CHECKS: Final[tuple[Check, ...]] = (
     histories,
     overdue,
     idempotency,
+    periods,
+    accounts,
+    paycheck_digests,
+    audit_chain,
+    traces,
 )
 """Every law, in the order in which they are proved."""

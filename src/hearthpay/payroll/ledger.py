@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.payroll import escrow
+from hearthpay.payroll.digests import paycheck_digest
 from hearthpay.payroll.earnings import Earnings
 from hearthpay.payroll.lifecycle import history_of
 from hearthpay.payroll.models import EstimateRow, LineRow, PaycheckRow, Payroll
@@ -136,6 +137,7 @@ _PAYCHECK_TYPES: Final = {
     "reciprocity_certificate": "text",
     "warnings": "jsonb",
     "carried": "jsonb",
+    "digest": "bytea",
 }
 #: Of a line, what every line of its code has in common travels once; `tax` is its place among those.
 _TAX_TYPES: Final = {"code": "text", "name": "text", "payer": "text", "agency": "text", "category": "text"}
@@ -490,6 +492,8 @@ def _paycheck_values(posting: Posting) -> tuple[object, ...]:
         paycheck.reciprocity_certificate,
         orjson.dumps(paycheck.warnings).decode(),
         orjson.dumps([list(each) for each in paycheck.carried]).decode() if paycheck.carried else "[]",
+        "\\x"
+        + paycheck_digest(posting.id, posting.payroll_id, posting.tax_year, paycheck, posting.reverses).hex(),
     )
 
 
@@ -554,7 +558,7 @@ def _columns(types: Mapping[str, str], rows: Sequence[tuple[object, ...]]) -> di
     }
 
 
-_QUOTED: Final = frozenset({"text", "jsonb", "daterange"})
+_QUOTED: Final = frozenset({"text", "jsonb", "daterange", "bytea"})
 
 
 def _array(values: Iterable[object]) -> str:
