@@ -10,6 +10,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.employees.models import Employee
+from hearthpay.employees.same_person import lock_people, with_first_records
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.taxes.money import from_cents
 
@@ -81,6 +82,8 @@ class Payee(NamedTuple):
     federal_withholding: dict[str, Any]
     state_withholding: dict[str, Any]
     end_date: datetime.date | None = None
+    #: The first record of the person, where there are several.
+    person_id: UUID | None = None
 
     @property
     def name(self) -> str:
@@ -97,14 +100,16 @@ def payee_of(employee: Employee) -> Payee:
 
 
 async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[UUID, Payee]:
-    """Return the employees by id, locked in the order of their ids until the transaction ends."""
-    statement = (
-        select(*_PAYEE)
-        .where(Employee.id.in_(employees))
-        .order_by(Employee.id)
-        .with_for_update(key_share=True)
-    )
-    return {row[0]: Payee(*row) for row in await session.execute(statement)}
+    """Return the employees by id, locked in the order of their ids until the transaction ends.
+
+    The first record of each person is locked with them, so that the person's year is theirs alone.
+    """
+
+    async def lock(wanted: Sequence[UUID]) -> list[Payee]:
+        statement = select(*_PAYEE).where(with_first_records(wanted)).order_by(Employee.id)
+        return [Payee(*row) for row in await session.execute(statement.with_for_update(key_share=True))]
+
+    return await lock_people(lock, list(employees))
 
 
 async def read_entries(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[UUID, list[Entry]]:
