@@ -8,14 +8,12 @@ record as well as the one it is about.
 
 import hmac
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Final, Protocol, TypeVar
 from uuid import UUID
 
 import structlog
-from sqlalchemy import ColumnElement, Uuid, any_, cast, func, or_, select, update
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import aliased
 
 from hearthpay.database import audit
 from hearthpay.database.vault_store import Reader, owners_of, read_secret
@@ -41,6 +39,12 @@ class Record(Protocol):
         """The first record of the person; None where this is the only one."""
         ...
 
+
+WITH_FIRST_RECORDS: Final = text(
+    "employees.id = ANY (array_cat(CAST(:records AS uuid[]), ARRAY(SELECT r.person_id FROM employees r "
+    "WHERE r.id = ANY (CAST(:records AS uuid[])) AND r.person_id IS NOT NULL)))"
+)
+"""Chooses employees by their ids, the list `records`, and of people who have several records the first one."""
 
 _R = TypeVar("_R", bound=Record)
 
@@ -122,20 +126,12 @@ async def _store(
         )
 
 
-def with_first_records(employees: Sequence[UUID]) -> ColumnElement[bool]:
-    """Choose these employees and, of people who have several records, the first one."""
-    record = aliased(Employee)
-    firsts = select(record.person_id).where(record.id.in_(employees), record.person_id.is_not(None))
-    own = cast(list(employees), ARRAY(Uuid))
-    return Employee.id == any_(func.array_cat(own, func.array(firsts.scalar_subquery())))
-
-
 async def lock_people(
     lock: Callable[[Sequence[UUID]], Awaitable[Sequence[_R]]], employees: Sequence[UUID]
 ) -> dict[UUID, _R]:
     """Return what ``lock`` finds of these employees, by id, with everyone's first record locked too.
 
-    ``lock`` locks what `with_first_records` chooses, in the order of ids. It is asked again only where a record was
+    ``lock`` locks what `WITH_FIRST_RECORDS` chooses, in the order of ids. It is asked again only where a record was
     linked while it was being waited for.
     """
     wanted = list(employees)

@@ -77,10 +77,11 @@ _OWED_NO_MORE: Final = text(
     "UPDATE year_balances SET owed = '{}' WHERE employee_id = ANY(:records) AND tax_year = :tax_year AND owed <> '{}'"
 )
 _YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employee_id = ANY(:records)")
+#: The payroll is looked up only where there is an overlap, which is seldom.
 _OVERLAPS: Final = text(
-    "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, p.pay_date, "
-    "e.regular_hours + e.overtime_hours, e.bonus, e.other_earnings "
-    "FROM payroll_entries e JOIN payrolls p ON p.id = e.payroll_id "
+    "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, "
+    "(SELECT p.pay_date FROM payrolls p WHERE p.id = e.payroll_id), "
+    "e.regular_hours + e.overtime_hours, e.bonus, e.other_earnings FROM payroll_entries e "
     "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
     "ORDER BY e.employee_id, e.payroll_id"
 )

@@ -10,7 +10,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.employees.models import Employee
-from hearthpay.employees.same_person import lock_people, with_first_records
+from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.taxes.money import from_cents
 
@@ -92,6 +92,7 @@ class Payee(NamedTuple):
 
 
 _PAYEE: Final = tuple(getattr(Employee, name) for name in Payee._fields)
+_LOCK: Final = select(*_PAYEE).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
 
 
 def payee_of(employee: Employee) -> Payee:
@@ -106,8 +107,7 @@ async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[
     """
 
     async def lock(wanted: Sequence[UUID]) -> list[Payee]:
-        statement = select(*_PAYEE).where(with_first_records(wanted)).order_by(Employee.id)
-        return [Payee(*row) for row in await session.execute(statement.with_for_update(key_share=True))]
+        return [Payee(*row) for row in await session.execute(_LOCK, {"records": list(wanted)})]
 
     return await lock_people(lock, list(employees))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 from uuid import UUID
 
 import orjson
@@ -14,7 +15,7 @@ from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.readiness import Blocker, employee_blockers, household_blockers
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
-from hearthpay.employees.same_person import lock_people, with_first_records
+from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.employers.assigned_rates import assigned_sui_rates
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
@@ -51,6 +52,10 @@ from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.pay_periods import check_period
+
+_LOCK: Final = (
+    select(Employee).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,8 +344,7 @@ async def _employees(
             )
 
     async def locked(wanted: Sequence[UUID]) -> Sequence[Employee]:
-        everyone = select(Employee).where(with_first_records(wanted)).order_by(Employee.id)
-        return (await session.scalars(everyone.with_for_update(key_share=True))).all()
+        return (await session.scalars(_LOCK, {"records": list(wanted)})).all()
 
     if lock:
         found = await lock_people(locked, ids)
