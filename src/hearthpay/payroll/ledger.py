@@ -5,7 +5,7 @@ costs the same however long the history is. It changes only here, with the emplo
 """
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
@@ -21,7 +21,7 @@ from hearthpay.payroll import escrow
 from hearthpay.payroll.earnings import Earnings
 from hearthpay.payroll.lifecycle import history_of
 from hearthpay.payroll.models import EstimateRow, LineRow, PaycheckRow, Payroll
-from hearthpay.payroll.orders import Order
+from hearthpay.payroll.orders import Order, read_payees
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import (
     Carried,
@@ -358,9 +358,13 @@ async def measure_year_anew(session: AsyncSession, record: Record, tax_year: int
     await session.execute(_OWED, which | {"owed": orjson.dumps(owed).decode()})
 
 
-async def measure_people_anew(session: AsyncSession, records: Iterable[Record]) -> None:
-    """Note what every year owes of people who have won or lost one of these records; they must be locked."""
-    people = {each.person_id or each.id: each for each in records}
+async def measure_people_anew(session: AsyncSession, records: Collection[UUID]) -> None:
+    """Note what every year owes of the people whose records these are, once they have won or lost some of them."""
+    if not records:
+        return
+    people = {
+        each.person_id or each.id: each for each in (await read_payees(session, list(records))).values()
+    }
     for record in people.values():
         members = await records_of(session, {record.person_id} if record.person_id is not None else ())
         paid = members.get(record.person_id, ()) if record.person_id is not None else (record.id,)
