@@ -475,12 +475,13 @@ def postings_of(
     owner: Owner, payroll_id: UUID, record: PayrollRecord, histories: Mapping[UUID, History]
 ) -> list[Posting]:
     """Return the paychecks of a calculated payroll, ready to be written."""
-    years = dict(histories)
+    years = histories
     postings = []
     for position, paycheck in enumerate(record.paychecks):
         employee = paycheck.employee_id
         after = years.get(employee, NO_HISTORY).with_paycheck(paycheck)
-        years |= {employee: after, **seen_by_others(years, employee, after)}
+        if after.others is not None:
+            years = {**years, employee: after, **seen_by_others(years, employee, after)}
         postings.append(
             Posting(
                 id=uuid7(),
