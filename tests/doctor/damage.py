@@ -13,6 +13,15 @@ UNCAPPED = "array_position(codes, 'CA-SDI-EE')"
 ONE_REVERSING = "(SELECT id FROM paychecks WHERE reverses IS NOT NULL AND set_aside = 0 ORDER BY id LIMIT 1)"
 ON_PAPER = "payment_method = 'check'"
 LATEST = "(SELECT id FROM paychecks ORDER BY id DESC LIMIT 1)"
+STANDING_LATEST = (
+    "(SELECT id FROM paychecks c WHERE reverses IS NULL AND NOT EXISTS "
+    "(SELECT FROM paychecks l WHERE l.employee_id = c.employee_id AND l.id > c.id) ORDER BY id LIMIT 1)"
+)
+#: Their years may owe anything that their taxes prove.
+LAST_UNDONE = (
+    "(SELECT employee_id FROM paychecks c WHERE reverses IS NOT NULL AND NOT EXISTS "
+    "(SELECT FROM paychecks l WHERE l.employee_id = c.employee_id AND l.id > c.id))"
+)
 #: Or else what was asked for would differ as well.
 _ASKED_ALIKE = (
     "UPDATE payroll_entries e SET regular_pay = c.regular_pay, overtime_pay = c.overtime_pay FROM paychecks c "
@@ -127,8 +136,16 @@ DAMAGE = {
         ),
     ],
     "year_taxes": [
-        (f"UPDATE year_balances SET owed = '{{\"{code}\": {cents}}}' WHERE codes @> ARRAY['{code}']",)
+        (
+            f"UPDATE year_balances SET owed = '{{\"{code}\": {cents}}}' WHERE codes @> ARRAY['{code}'] AND employee_id IN {LAST_UNDONE}",
+        )
         for code in ("US-FUTA", "US-SS-EE", "CA-ETT-ER")
+        for cents in (10, -10)
+    ],
+    "year_owed": [
+        (
+            f'UPDATE paychecks SET carried = \'[["US-SS-EE", "Social Security", {cents}]]\' WHERE id = {STANDING_LATEST}',
+        )
         for cents in (10, -10)
     ],
     "latest_to_date": [

@@ -34,7 +34,7 @@ from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.orders import Order, Payee, read_entries, read_payees
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PayrollRecord
-from hearthpay.payroll.register import History, calculate_payroll
+from hearthpay.payroll.register import History, calculate_payroll, seen_by_others
 from hearthpay.payroll.reversal import release_periods
 from hearthpay.taxes import TaxInputError
 
@@ -207,7 +207,7 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
         session, sorted({entry.employee_id for payroll in due for entry in payroll.order.entries})
     )
     years = sorted({payroll.tax_year for payroll in due})
-    histories = {year: await read_histories(session, list(payees), year) for year in years}
+    histories = {year: await read_histories(session, payees.values(), year) for year in years}
     rates = await _rates(session, due)
     solvent = await households_with_account(session, {payroll.owner.employer_id for payroll in due})
     payable = await employees_with_account(session, payees)
@@ -225,7 +225,9 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
         calculated[payroll.id] = outcome
         posted = postings_of(payroll.owner, payroll.id, outcome, year)
         postings += posted
-        year.update({posting.paycheck.employee_id: posting.after for posting in posted})
+        for posting in posted:
+            employee = posting.paycheck.employee_id
+            year |= {employee: posting.after, **seen_by_others(year, employee, posting.after)}
         if amount := debit_of(outcome):
             sent = _day_of(payroll.send_at)
             debits.append(Debit(payroll.id, amount, sent, next_banking_day(sent)))

@@ -14,7 +14,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
-from hearthpay.employees.service import lock_employee
+from hearthpay.employees.service import lock_everyone
 from hearthpay.http.actor import Actor
 from hearthpay.http.errors import ApiError, invalid
 from hearthpay.http.fields import Day, RequestModel, Text
@@ -113,7 +113,7 @@ async def enter_prior_wages(
         raise invalid("as_of", "must be a day of tax_year")
     if new.as_of > clock.today():
         raise invalid("as_of", "must not be to come")
-    employee = await lock_employee(session, employee_id)
+    employee = await lock_everyone(session, employee_id)
     lines = [
         PriorLine(
             line.code,
@@ -155,7 +155,7 @@ async def enter_prior_wages(
             "amounts": [line.amount for line in lines],
         },
     )
-    await measure_year_anew(session, employee.id, new.tax_year)
+    await measure_year_anew(session, employee, new.tax_year)
     await leave_trace(
         session,
         actor,

@@ -22,7 +22,7 @@ from hearthpay.payroll.ledger import (
 from hearthpay.payroll.models import PaycheckRow
 from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, SetAside, YearToDate
-from hearthpay.payroll.register import NO_HISTORY, History
+from hearthpay.payroll.register import NO_HISTORY, History, seen_by_others
 
 _RELEASE: Final = text(
     "UPDATE payroll_entries SET live = false WHERE payroll_id = :payroll_id AND employee_id = ANY(:employees) AND live"
@@ -52,14 +52,16 @@ async def reverse_paychecks(
     if not standing:
         return []
     employees = [row.employee_id for row, _ in standing]
-    await read_payees(session, employees)
+    payees = await read_payees(session, employees)
     tax_year = standing[0][0].tax_year
-    histories = await read_histories(session, employees, tax_year)
-    left = await read_standing_wages(session, employees, tax_year, without=[row.id for row, _ in standing])
+    histories = await read_histories(session, payees.values(), tax_year)
+    left = await read_standing_wages(session, histories, tax_year, without=[row.id for row, _ in standing])
     postings = []
     for row, record in standing:
         before = histories.get(row.employee_id, NO_HISTORY)
         negative = opposite_of(record, before)
+        after = before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year)
+        histories |= {row.employee_id: after, **seen_by_others(histories, row.employee_id, after)}
         postings.append(
             Posting(
                 id=uuid7(),
@@ -70,7 +72,7 @@ async def reverse_paychecks(
                 period_start=row.period.lower,
                 period_end=row.period.upper - datetime.timedelta(days=1),
                 paycheck=negative,
-                after=before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year),
+                after=after,
                 reverses=row.id,
             )
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 from uuid import UUID
 
 import orjson
@@ -14,7 +15,7 @@ from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.readiness import Blocker, employee_blockers, household_blockers
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
-from hearthpay.employees.same_person import other_records, told_of_other_record
+from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.employers.assigned_rates import assigned_sui_rates
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
@@ -51,6 +52,10 @@ from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.pay_periods import check_period
+
+_LOCK: Final = (
+    select(Employee).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,9 +202,7 @@ async def _prepare(
         await _require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
     order, told = _beside(order, await find_overlaps(session, ids, dates))
-    for employee_id, others in (await other_records(session, employees)).items():
-        told.setdefault(employee_id, []).extend(map(told_of_other_record, others))
-    histories = await read_histories(session, ids, dates.pay_date.year)
+    histories = await read_histories(session, employees, dates.pay_date.year)
     sui_rates = await assigned_sui_rates(session, employer.id, dates.pay_date.year)
     payees = {employee.id: payee_of(employee) for employee in employees}
     record = _with_warnings(calculate_payroll(order, payees, histories, sui_rates), told)
@@ -339,10 +342,15 @@ async def _employees(
                 f"employees[{position}] is in the list twice.",
                 details={"employee_id": employee_id},
             )
-    statement = select(Employee).where(Employee.id.in_(ids)).order_by(Employee.id)
+
+    async def locked(wanted: Sequence[UUID]) -> Sequence[Employee]:
+        return (await session.scalars(_LOCK, {"records": list(wanted)})).all()
+
     if lock:
-        statement = statement.with_for_update(key_share=True)
-    found = {employee.id: employee for employee in await session.scalars(statement)}
+        found = await lock_people(locked, ids)
+    else:
+        asked = select(Employee).where(Employee.id.in_(ids))
+        found = {employee.id: employee for employee in await session.scalars(asked)}
     problems = []
     for position, employee_id in enumerate(ids):
         employee = found.get(employee_id)

@@ -147,7 +147,7 @@ async def _pay_in_the_new_year(
     )
     payees = await read_payees(session, employees)
     year = dates.pay_date.year
-    histories = await read_histories(session, employees, year)
+    histories = await read_histories(session, payees.values(), year)
     rates = await assigned_sui_rates(session, old.employer_id, year)
     try:
         record = calculate_payroll(order, payees, histories, rates)
