@@ -26,7 +26,7 @@ async def transfer_funds(
     request: Request,  # noqa: ARG001 - whatever it asks for, the answer is the same
     actor: Annotated[Actor, Depends(require(feature="calculator"))],  # noqa: ARG001 - the guard
 ) -> Response:
-    """Always answers `gone`: money moves with a payroll. `POST /payroll/run` with direct deposit collects and pays it."""
+    """Always answers `gone`: `POST /payroll/run` with direct deposit collects the money and pays it."""
     raise ApiError(
         "gone",
         "Money is not transferred by itself any more. Run a payroll with payment_method direct_deposit: "

@@ -84,8 +84,8 @@ class PayrollRequest(RequestModel):
         default=None,
         description="Left out: by direct deposit, and in a preview that names no `payment_method`, the earliest day "
         "the money can arrive; of a catch-up the period end; else today in Eastern time, or the period end if that is "
-        "later. A direct deposit's day on which banks are closed becomes the banking day before it: the wages belong to "
-        "the year in which they arrive.",
+        "later. A direct deposit's day on which banks are closed becomes the banking day before it: the wages belong "
+        "to the year in which they arrive.",
     )
     pay_frequency: PayFrequency
     employees: list[PayrollEmployee] = Field(
