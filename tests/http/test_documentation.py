@@ -10,7 +10,6 @@ from hearthpay.http.auth import SCOPES
 from hearthpay.http.example import example_in
 from tests.http.api import Account, data, refusal
 
-
 WITHOUT_SCOPE = {"get /api/v1/jurisdictions/{state}", "post /api/v1/ach/transfer"}
 """What any key of a fitting plan may ask."""
 
