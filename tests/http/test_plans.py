@@ -242,7 +242,7 @@ async def test_what_a_smaller_plan_finds_too_much_of_stays(
     assert document.problems(fourth) == []
     details = refusal(fourth, 403, "plan_limit_reached")["details"]
     assert (details["limit"], details["current"]) == (1, 3)
-    with pytest.raises(ApiError, match="allows 1 households"):
+    with pytest.raises(ApiError, match="allows 1 household; there are 2"):
         await _by_the_operator(owner_database, clock, "Family")
 
     two = [{"employee_id": person, "regular_hours": 8} for person in people[:2]]
