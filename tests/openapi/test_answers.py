@@ -128,6 +128,8 @@ async def test_every_refusal_is_documented_with_its_code(
     narrow = await new_key("Lopez family", scopes=("documents",))
     employer_id = (await caller.post("/employers", MARIA)).json()["data"]["id"]
     rosa = (await caller.post("/employees", ROSA)).json()["data"]["id"]
+    unpaid = {"first_name": "Ana", "last_name": "Diaz", "start_date": "2026-01-05"}
+    rateless = (await caller.post("/employees", unpaid)).json()["data"]["id"]
     good = _payroll(rosa)
     await caller.post("/payroll/run", good, idempotency_key="a")
     bodies: dict[str, Any] = {
@@ -194,6 +196,7 @@ async def test_every_refusal_is_documented_with_its_code(
                 "pay_date": None,
             },
             {"employees": [{"employee_id": rosa}]},
+            {"employees": [{"employee_id": rateless, "regular_hours": 1, "payment_method": "check"}]},
             {
                 "pay_date": "2027-01-08",
                 "pay_period_start": "2026-12-28",
@@ -226,6 +229,7 @@ async def test_every_refusal_is_documented_with_its_code(
         "duplicate_employee",
         "employee_not_in_household",
         "employee_not_started",
+        "employee_incomplete",
         "unsupported_tax_year",
         "tax_year_not_final",
     }
