@@ -166,8 +166,8 @@ async def preview_payroll(
 ) -> Response:
     """Takes and checks what a run does and answers the same amounts; creates nothing.
 
-    Where no entry names a `payment_method`, the dates are those of direct deposit: `pay_date` left out is the earliest day
-    on which the money could arrive, an earlier one is refused, a far one makes an estimate. `next_step` tells so.
+    Where no entry names a `payment_method`, the dates are those of direct deposit: `pay_date` left out is the earliest
+    day on which the money could arrive, an earlier one is refused, a far one makes an estimate. `next_step` tells so.
     """
     runtime = runtime_of(request)
     clock = runtime.clock
