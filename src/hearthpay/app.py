@@ -1,7 +1,7 @@
 """The web application: every route of the service behind one gate.
 
-Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` answer without an API key; `/metrics` and the portal's pages
-have tokens of their own.
+Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` answer without an API key, and `/` leads to the last; `/metrics`
+and the portal's pages have tokens of their own.
 """
 
 import asyncio
@@ -11,10 +11,9 @@ from typing import Any, Final
 from fastapi import APIRouter, FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
-from hearthpay import __version__
 from hearthpay.banking.routes import router as banking
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
@@ -34,19 +33,33 @@ from hearthpay.http.plans import required_plan
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.routing import Endpoint
 from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
 from hearthpay.payroll.prior_routes import router as prior_wages
+from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import calculator_router as calculator
 from hearthpay.payroll.routes import payroll_router as payroll
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.portal import router as portal
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (calculator, payroll, employers, employees, prior_wages, banking)
+ROUTERS: Final[tuple[APIRouter, ...]] = (
+    calculator,
+    payroll,
+    employers,
+    employees,
+    prior_wages,
+    banking,
+    jurisdictions,
+    retired,
+)
 """The feature packages' routes, in the order of the documentation."""
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
 """What answers without an API key."""
+
+INTERFACE_VERSION: Final = "1.1.0"
+"""The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
 _DESCRIPTION: Final = (
@@ -128,7 +141,7 @@ def create_app(
     """
     app = Application(
         title="Hearthpay",
-        version=__version__,
+        version=INTERFACE_VERSION,
         description=_DESCRIPTION,
         openapi_url=None,
         docs_url=None,
@@ -160,10 +173,17 @@ def create_app(
     app.add_api_route("/readyz", readyz, include_in_schema=False)
     app.add_api_route("/openapi.json", openapi_document(app.openapi), include_in_schema=False)
     app.add_api_route("/docs", docs_page(app.openapi), include_in_schema=False)
+    for doorstep in ("/", "/docs/"):
+        app.add_api_route(doorstep, to_the_documentation, include_in_schema=False)
     for router in ROUTERS:
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
     return app
+
+
+async def to_the_documentation(_: Request) -> Response:
+    """Where a person who tries the bare address finds out what this is."""
+    return RedirectResponse("/docs")
 
 
 async def healthz(request: Request) -> Response:

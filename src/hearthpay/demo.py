@@ -240,7 +240,9 @@ async def _payrolls(console: Console, api: Api, family: Family, today: date) -> 
             "pay_period_end": (monday + timedelta(days=7 * week + 6)).isoformat(),
             "pay_date": (monday + timedelta(days=7 * week + 6)).isoformat(),
             "pay_frequency": "weekly",
-            "employees": [{"employee_id": employee["id"], "regular_hours": float(hours)}],
+            "employees": [
+                {"employee_id": employee["id"], "regular_hours": float(hours), "payment_method": "check"}
+            ],
         }
         for week, hours in enumerate(family.hours)
     ]

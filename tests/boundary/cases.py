@@ -20,6 +20,8 @@ class Asked:
     """A request without the path's ids and without `employer_id`. No body: none is sent."""
 
     body: dict[str, Any] | None = None
+    #: What the path names that belongs to nobody, such as a state.
+    path: dict[str, str] = field(default_factory=dict)
     query: dict[str, Any] = field(default_factory=dict)
 
 
@@ -39,6 +41,8 @@ class Case:
 
     ask: Callable[[World], Asked]
     test_keys_only: bool = False
+    #: Answers everybody who has a key that it is no more.
+    retired: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ def operations(app: FastAPI) -> dict[str, Operation]:
 def _names(document: dict[str, Any], route: Endpoint, described: dict[str, Any]) -> tuple[Names, bool]:
     if "{employer_id}" in route.path_format:
         return Names.HOUSEHOLD_IN_PATH, True
-    if "{" in route.path_format:
+    if "_id}" in route.path_format:
         return Names.OBJECT_IN_PATH, True
     for parameter in described.get("parameters", ()):
         if parameter["in"] == "query" and parameter["name"] == "employer_id":
@@ -125,6 +129,16 @@ def _create_employer(world: World) -> Asked:
     return Asked(world.household())
 
 
+@_case("getEmployer")
+def _get_employer(world: World) -> Asked:
+    return Asked()
+
+
+@_case("updateEmployer")
+def _update_employer(world: World) -> Asked:
+    return Asked({"email": f"home@{world.word.lower()}.example"})
+
+
 @_case("deleteEmployer", test_keys_only=True)
 def _delete_employer(world: World) -> Asked:
     return Asked(query={"reset": "true"})
@@ -138,6 +152,11 @@ def _list_employees(world: World) -> Asked:
 @_case("createEmployee")
 def _create_employee(world: World) -> Asked:
     return Asked(world.person("Eva"))
+
+
+@_case("getEmployee")
+def _get_employee(world: World) -> Asked:
+    return Asked()
 
 
 @_case("updateEmployee")
@@ -207,3 +226,13 @@ def _void_payroll(world: World) -> Asked:
 @_case("getDirectDepositStatus")
 def _direct_deposit_status(world: World) -> Asked:
     return Asked()
+
+
+@_case("getJurisdiction")
+def _jurisdiction(world: World) -> Asked:
+    return Asked(path={"state": "CA"})
+
+
+@_case("transferFunds", retired=True)
+def _transfer(world: World) -> Asked:
+    return Asked({"amount": 100})

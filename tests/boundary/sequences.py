@@ -80,6 +80,19 @@ def _create_employer(step: Step, worlds: list[World]) -> Request:
     return Request("POST", "/employers", body=worlds[step.speaker].household())
 
 
+def _get_employer(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employers", step.thing)
+    return Request("GET", f"/employers/{identity}", frozenset({step.thing}))
+
+
+def _update_employer(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employers", step.thing)
+    word = worlds[step.speaker].word
+    home = {"line1": f"1 {word} St", "city": word, "state": "CA", "postal_code": "94110"}
+    changes = ({"state": "NV"}, {"address": home}, {"email": f"home@{word.lower()}.example"})
+    return Request("PATCH", f"/employers/{identity}", frozenset({step.thing}), body=changes[step.variant])
+
+
 def _delete_employer(step: Step, worlds: list[World]) -> Request:
     identity = _id(step, worlds, "employers", step.thing)
     query = {"reset": "true"} if step.variant else None
@@ -95,6 +108,11 @@ def _create_employee(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
     person = worlds[step.speaker].person(_NAMES[step.variant])
     return Request("POST", "/employees", about, body={**person, **household})
+
+
+def _get_employee(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employees", step.thing)
+    return Request("GET", f"/employees/{identity}", frozenset({step.thing}))
 
 
 def _update_employee(step: Step, worlds: list[World]) -> Request:
@@ -184,9 +202,12 @@ ACTIONS: Final[dict[str, Action]] = {
     "calculate": _calculate,
     "listEmployers": _list_employers,
     "createEmployer": _create_employer,
+    "getEmployer": _get_employer,
+    "updateEmployer": _update_employer,
     "deleteEmployer": _delete_employer,
     "listEmployees": _list_employees,
     "createEmployee": _create_employee,
+    "getEmployee": _get_employee,
     "updateEmployee": _update_employee,
     "terminateEmployee": _terminate_employee,
     "reinstateEmployee": _reinstate_employee,

@@ -69,7 +69,7 @@ class Neighbours:
         asked = CASES[operation.id].ask(about)
         ids = {**about.objects, **replaced}
         path = operation.path
-        for name, identity in ids.items():
+        for name, identity in {**ids, **asked.path}.items():
             path = path.replace(f"{{{name}}}", quote(identity, safe=""))
         assert "{" not in path, f"World.objects has nothing for {path}"
         body, query = asked.body, dict(asked.query)
@@ -242,12 +242,12 @@ async def _out_of_reach(
     needed = _NEEDS_A_TEST_KEY if about.sandbox or test_keys_only else _NEEDS_A_LIVE_KEY
     if test_keys_only and not own.sandbox:
         expected: tuple[int, str, str] = 403, "key_mode_mismatch", needed
-    elif operation.names is Names.OBJECT_IN_PATH:
+    elif test_keys_only and not foreign:
+        expected = 403, "key_mode_mismatch", needed
+    elif operation.names in (Names.OBJECT_IN_PATH, Names.HOUSEHOLD_IN_PATH):
         expected = 404, "not_found", ""
     elif not foreign:
         expected = 403, "key_mode_mismatch", needed
-    elif operation.names is Names.HOUSEHOLD_IN_PATH:
-        expected = 404, "not_found", ""
     else:
         expected = 403, "household_forbidden", ""
     status, code, mentions = expected
@@ -333,7 +333,10 @@ async def test_the_right_key_gets_its_own_world_and_no_other(
         if test_keys_only and not own.sandbox:
             continue
         response = await neighbours.ask(operation, caller, own, replaced)
-        data(response, 201 if response.status_code == 201 else 200)
+        if CASES[operation_id].retired:
+            refusal(response, 410, "gone")
+        else:
+            data(response, 201 if response.status_code == 201 else 200)
         before, after = neighbours.before, fingerprint(neighbours.owner)
         refuse_changes(before, after, except_of=None if operation.changes_nothing else own)
         neighbours.remember()

@@ -25,6 +25,7 @@ from tests.http.api import BASE_URL, NewAccount, data
 #: What reads first; what adds to the rows that there are, or takes them away, last.
 ONCE_EACH: Final = (
     *("calculate", "listEmployers", "listEmployees", "listPayrolls", "getPayroll", "getDirectDepositStatus"),
+    *("getEmployer", "getEmployee", "updateEmployer"),
     *("enterPriorWages", "listPriorWages"),
     *("previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
     *("reinstateEmployee", "createEmployee", "terminateEmployee", "createEmployer", "deleteEmployer"),

@@ -9,10 +9,22 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from hearthpay.clock import FixedClock
 from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
 from tests.http.api import MARIA, ROSA, Account, data, fields, refusal
 
+NO_W_4 = {
+    "elected": True,
+    "filing_status": "single",
+    "multiple_jobs": False,
+    "dependents_credit": 0,
+    "other_income": 0,
+    "deductions": 0,
+    "extra_withholding": 0,
+    "exempt": False,
+    "pre_2020": None,
+}
 Counts = Callable[[], dict[str, int]]
 
 
@@ -43,7 +55,39 @@ async def test_an_employee_is_created_with_the_defaults_of_the_household(
         "payment_method": "check",
         "onboarding": {"bank_account": "missing", "tax_info": "missing"},
         "created_at": "2026-11-20T15:00:00Z",
+        "incomplete": [],
+        "email": None,
+        "relationship": "none",
+        "birth_year": None,
+        "lives_in": False,
+        "city": None,
+        "localities": [],
+        "federal_withholding": NO_W_4,
+        "state_withholding": {},
     }
+
+
+async def test_a_name_is_enough(account: Account, household: dict[str, Any], clock: FixedClock) -> None:
+    created = data(await account.live.post("/employees", {"first_name": "Rosa", "last_name": "Diaz"}), 201)
+    assert created["incomplete"] == ["pay_rate"]
+    assert created["pay_rate"] is created["overtime_rate"] is None
+    assert created["start_date"] == clock.today().isoformat()
+    headers = account.live.headers()
+    for change, rates in (
+        ({"city": "Fresno"}, (None, None)),
+        ({"overtime_rate": 50}, (None, 50)),
+        ({"overtime_rate": None}, (None, None)),
+        ({"pay_rate": 20}, (20, 30)),
+        ({"pay_rate": 22}, (22, 33)),
+    ):
+        answer = await account.live.client.patch(
+            f"/api/v1/employees/{created['id']}", json=change, headers=headers
+        )
+        now = data(answer)
+        assert (now["pay_rate"], now["overtime_rate"]) == rates
+        assert now["incomplete"] == ([] if rates[0] else ["pay_rate"])
+        assert now["city"] == "Fresno"
+        assert data(await account.live.get(f"/employees/{created['id']}")) == now
 
 
 async def test_every_field_is_kept(
@@ -67,8 +111,20 @@ async def test_every_field_is_kept(
         "state_withholding": {"filing_status": "married", "allowances": 2, "additional_withholding": 7.25},
     }
     created = data(await account.live.post("/employees", body), 201)
-    for name in ("pay_frequency", "residence_state", "payment_method"):
+    for name in (
+        "pay_frequency",
+        "residence_state",
+        "payment_method",
+        "email",
+        "city",
+        "relationship",
+        "birth_year",
+    ):
         assert created[name] == body[name]
+    assert created["localities"] == ["NYC"]
+    assert created["federal_withholding"] == NO_W_4 | body["federal_withholding"]
+    assert created["state_withholding"] == body["state_withholding"]
+    assert data(await account.live.get(f"/employees/{created['id']}")) == created
     assert (created["work_state"], created["overtime_rate"]) == ("NY", 50)
     row = owner_connection.execute(
         "SELECT email, localities, relationship, birth_year, lives_in, pay_rate_cents, "

@@ -53,6 +53,8 @@ async def test_the_link_is_sent_to_the_employee(
         "expires_at": "2026-11-27T15:00:00Z",
         "email_status": "sent",
         "email_reason": None,
+        "employer_id": rosa["employer_id"],
+        "employee_id": rosa["id"],
     }
     (mail,) = postbox.mails
     assert mail["To"] == ROSAS_EMAIL
@@ -187,13 +189,16 @@ async def test_without_an_email_the_limit_does_not_apply(
     refusal(await invite(account.live, rosa, type="bank_account"), 412, "invitation_too_soon")
 
 
-async def test_whoever_has_left_is_not_invited(
+async def test_whoever_has_left_is_asked_for_tax_information_only(
     account: Account, rosa: dict[str, Any], owner_connection: psycopg.Connection
 ) -> None:
+    """The W-2 is still to come; wages are not."""
     data(await account.live.post(f"/employees/{rosa['id']}/terminate", {}))
-    error = refusal(await invite(account.live, rosa), 400, "invalid_state")
+    error = refusal(await invite(account.live, rosa, type="bank_account"), 400, "invalid_state")
     assert error["details"] == {"status": "terminated", "end_date": "2026-11-20"}
     assert statuses(owner_connection) == []
+    assert LINK.fullmatch(data(await invite(account.live, rosa))["portal_url"])
+    assert statuses(owner_connection) == ["pending"]
 
 
 async def test_without_an_address_there_is_a_link_all_the_same(

@@ -1,13 +1,17 @@
 """Households: creating, listing, and which one a request is about."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID, uuid4
 
+import httpx
 import psycopg
 import pytest
 
 from tests.http.api import MARIA, ROSA, Account, NewAccount, NewKey, data, fields, refusal
+
+HOME = {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "postal_code": "94110"}
 
 
 async def test_a_household_is_created_and_listed(account: Account) -> None:
@@ -24,9 +28,10 @@ async def test_a_household_is_created_and_listed(account: Account) -> None:
         "ein_status": "none",
         "sandbox": False,
         "created_at": "2026-11-20T15:00:00Z",
+        "address": None,
     }
     assert UUID(created["id"]).version == 7
-    del created["organization_id"]
+    del created["organization_id"], created["address"]
     listing = await account.live.get("/employers")
     assert data(listing) == [created]
     assert listing.json()["meta"]["next_cursor"] is None
@@ -56,10 +61,61 @@ async def test_a_bad_field_is_named(account: Account, field: str, value: object)
     assert fields(error) == [field]
 
 
-async def test_creating_a_household_needs_the_scope_and_listing_needs_none(new_key: NewKey) -> None:
-    caller = await new_key("Agency", scopes=("calculator",))
+async def test_creating_and_listing_households_need_the_scope(new_key: NewKey) -> None:
+    caller = await new_key("Agency", scopes=("calculator", "payroll", "employees"))
     refusal(await caller.post("/employers", MARIA), 403, "scope_required")
-    assert data(await caller.get("/employers")) == []
+    refusal(await caller.get("/employers"), 403, "scope_required")
+
+
+async def test_a_sandbox_household_needs_no_email(account: Account) -> None:
+    body = {key: value for key, value in MARIA.items() if key != "email"}
+    created = data(await account.test.post("/employers", body), 201)
+    assert created["email"] is None
+    assert data(await account.test.get("/employers"))[0]["email"] is None
+    patched = await account.test.client.patch(
+        f"/api/v1/employers/{created['id']}",
+        json={"email": "maria@example.com"},
+        headers=account.test.headers(),
+    )
+    assert data(patched)["email"] == "maria@example.com"
+
+
+async def test_a_household_is_read_and_changed(
+    account: Account, household: dict[str, Any], owner_connection: psycopg.Connection
+) -> None:
+    path, headers = f"/employers/{household['id']}", account.live.headers()
+
+    async def change(body: dict[str, Any]) -> httpx.Response:
+        return await account.live.client.patch(f"/api/v1{path}", json=body, headers=headers)
+
+    del household["organization_id"]
+    assert data(await account.live.get(path)) == household
+    moved = data(await change({"address": HOME | {"state": "ca"}, "last_name": "Lopez-Ruiz"}))
+    assert moved == household | {"address": HOME | {"line2": None}, "last_name": "Lopez-Ruiz"}
+    assert data(await account.live.get(path)) == moved
+    assert data(await change({})) == moved
+    assert data(await change({"address": None}))["address"] is None
+    assert fields(refusal(await change({"email": None}), 400, "validation_error")) == ["email"]
+    for field, wrong in (
+        ("address.postal_code", {"address": HOME | {"postal_code": "941"}}),
+        ("address.line1", {"address": {key: value for key, value in HOME.items() if key != "line1"}}),
+        ("address.country", {"address": HOME | {"country": "US"}}),
+        ("state", {"state": "PR"}),
+        ("is_primary", {"is_primary": True}),
+    ):
+        assert fields(refusal(await change(wrong), 400, "validation_error")) == [field]
+    changes = owner_connection.execute(
+        "SELECT details FROM audit_log WHERE action = 'employer.update' ORDER BY id"
+    ).fetchall()
+    assert [sorted(details["after"]) for (details,) in changes] == [["address", "last_name"], ["address"]]
+
+
+async def test_a_household_out_of_reach_is_not_found(account: Account, household: dict[str, Any]) -> None:
+    for method in ("GET", "PATCH"):
+        response = await account.test.client.request(
+            method, f"/api/v1/employers/{household['id']}", json={}, headers=account.test.headers()
+        )
+        refusal(response, 404, "not_found")
 
 
 async def test_live_and_test_keys_see_their_own_kind_only(account: Account) -> None:
@@ -152,20 +208,18 @@ async def test_left_out_it_is_the_household_the_key_remembers(account: Account, 
     assert (created["employer_id"], created["work_state"]) == (second["id"], "TX")
 
 
-async def test_left_out_without_memory_it_is_the_primary_one(account: Account) -> None:
-    first = data(await account.live.post("/employers", MARIA), 201)
-    data(await account.live.post("/employers", MARIA), 201)
-    assert data(await account.live.post("/employees", ROSA), 201)["employer_id"] == first["id"]
-
-
-async def test_left_out_without_a_primary_one_the_request_must_choose(
-    account: Account, owner_connection: psycopg.Connection
+async def test_left_out_without_memory_it_is_the_only_one_and_of_several_none(
+    account: Account, counts: Callable[[], dict[str, int]]
 ) -> None:
-    for _ in range(2):
-        data(await account.live.post("/employers", MARIA), 201)
-    owner_connection.execute("UPDATE employers SET is_primary = false")
-    error = refusal(await account.live.post("/employees", ROSA), 400, "validation_error")
-    assert fields(error) == ["employer_id"]
+    first = data(await account.live.post("/employers", MARIA), 201)
+    assert data(await account.live.post("/employees", ROSA), 201)["employer_id"] == first["id"]
+    second = data(await account.live.post("/employers", MARIA), 201)
+    before = counts()
+    response = await account.live.post("/employees", ROSA | {"first_name": "Ana"})
+    assert fields(refusal(response, 400, "validation_error")) == ["employer_id"]
+    assert first["id"] not in response.text
+    assert second["id"] not in response.text
+    assert counts() == before
 
 
 async def test_without_any_household_the_request_is_told_so(account: Account) -> None:

@@ -10,6 +10,9 @@ from hearthpay.http.auth import SCOPES
 from hearthpay.http.example import example_in
 from tests.http.api import Account, data, refusal
 
+WITHOUT_SCOPE = {"get /api/v1/jurisdictions/{state}", "post /api/v1/ach/transfer"}
+"""What any key of a fitting plan may ask."""
+
 
 def _operations(app: FastAPI) -> list[tuple[str, str, dict[str, Any]]]:
     paths: dict[str, dict[str, Any]] = app.openapi()["paths"]
@@ -35,8 +38,8 @@ async def test_the_document_is_complete(app: FastAPI, client: httpx.AsyncClient)
         for status, response in operation["responses"].items():
             schema = response["content"]["application/json"]["schema"]
             assert schema["$ref"].endswith("ErrorEnvelope") == (not status.startswith("2")), name
-        assert name == "get /api/v1/employers" or operation.get("x-required-scope") in SCOPES, name
-        if method == "post":
+        assert name in WITHOUT_SCOPE or operation.get("x-required-scope") in SCOPES, name
+        if method == "post" and not operation.get("deprecated"):
             assert "Idempotency-Key" in [entry["name"] for entry in operation["parameters"]], name
     for reference in re.findall(r"#/components/schemas/([\w.-]+)", (await client.get("/openapi.json")).text):
         assert reference in schemas
@@ -55,7 +58,8 @@ async def test_the_examples_of_households_and_employees_are_accepted_as_they_sta
     )
     query: Any = examples["get", "/api/v1/employees"]
     listed = data(await account.live.get("/employees", **{**query, "employer_id": employer["id"]}))
-    assert listed == [created]
+    (item,) = listed
+    assert item.items() <= created.items()
     assert len(data(await account.live.get("/employers", **examples["get", "/api/v1/employers"]))) == 1
 
 
@@ -76,7 +80,9 @@ async def test_answers_have_exactly_the_documented_fields(app: FastAPI, account:
         ),
         201,
     )
-    assert set(employee) == set(schemas["EmployeeItem"]["properties"])
+    assert set(employee) == set(schemas["EmployeeDetail"]["properties"])
+    (listed,) = data(await account.live.get("/employees", employer_id=employer["id"]))
+    assert set(listed) == set(schemas["EmployeeItem"]["properties"])
     assert set(employee["onboarding"]) == set(schemas["Onboarding"]["properties"])
 
 

@@ -23,7 +23,7 @@ SEED = 20_261_120
 #: A right request may still be refused for what the household holds: no such employee, already paid, no bank.
 SETTINGS = """
 [checks.positive_data_acceptance]
-expected-statuses = ["2xx", "400", "401", "403", "404", "409", "412"]
+expected-statuses = ["2xx", "400", "401", "403", "404", "409", "410", "412"]
 """
 STATES = ["CA", "NY", "TX", "VA", "MD", "PA", "AL", "OR", "WA", "ca"]
 WORDS: dict[str, list[Any]] = {

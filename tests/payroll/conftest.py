@@ -22,7 +22,7 @@ async def add_employee(caller: Caller, employer_id: str, **changes: Any) -> str:
 
 
 def payroll_of(employer_id: str, employee_id: str, **changes: Any) -> dict[str, Any]:
-    entry = {"employee_id": employee_id, "regular_hours": 40}
+    entry = {"employee_id": employee_id, "regular_hours": 40, "payment_method": "check"}
     return {
         "employer_id": employer_id,
         "pay_period_start": "2026-11-09",

@@ -82,7 +82,9 @@ async def test_hours_are_paid_once(
     account: Account, employer_id: str, employee_id: str, earned: dict[str, Any]
 ):
     ran = data(await account.live.post("/payroll/run", payroll_of(employer_id, employee_id)))
-    again = payroll_of(employer_id, employee_id, employees=[{"employee_id": employee_id} | earned])
+    again = payroll_of(
+        employer_id, employee_id, employees=[{"employee_id": employee_id, "payment_method": "check"} | earned]
+    )
     for path in ("/payroll/preview", "/payroll/run"):
         error = refusal(await account.live.post(path, again), 409, "payroll_overlap")
         assert error["details"]["payroll_id"] == ran["payroll_id"]

@@ -55,7 +55,7 @@ async def test_a_period_that_does_not_fit_its_frequency_is_told(
 async def test_a_bonus_is_taxed_flat_whatever_the_period(
     account: Account, employer_id: str, employee_id: str
 ):
-    bonus = [{"employee_id": employee_id, "bonus": 500}]
+    bonus = [{"employee_id": employee_id, "bonus": 500, "payment_method": "check"}]
     day = {"pay_period_start": "2026-11-15", "pay_period_end": "2026-11-15"}
     preview = data(
         await account.live.post(

@@ -38,7 +38,9 @@ class Texan:
             "pay_period_end": start,
             "pay_date": start,
             "pay_frequency": "monthly",
-            "employees": [{"employee_id": self.employee_id, "other_earnings": float(wages)}],
+            "employees": [
+                {"employee_id": self.employee_id, "other_earnings": float(wages), "payment_method": "check"}
+            ],
         } | changes
 
     async def run(self, wages: str, **changes: Any) -> dict[str, Any]:

@@ -217,7 +217,7 @@ def test_assumptions_are_said():
         ("residence_state", "validation_error", {"residence_state": "ZZ"}),
         ("tax_year", "unsupported_tax_year", {"on": datetime.date(2019, 1, 1)}),
         (
-            "state.reciprocity_certificate_on_file",
+            "reciprocity_certificate_on_file",
             "validation_error",
             {"state": "CA", "residence_state": "NY", "reciprocity_certificate_on_file": True},
         ),

@@ -33,7 +33,7 @@ class Blocker:
 
 _NOT_OFFERED: Final = Blocker(
     "direct_deposit_not_offered",
-    "This installation is connected to no bank. Pay by check or cash.",
+    "This installation is connected to no bank.",
 )
 _NOT_SPELLABLE: Final = Blocker(
     "name_not_spellable",

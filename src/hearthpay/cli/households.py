@@ -1,4 +1,4 @@
-"""`hearthpay households`: what the operator notes about households."""
+"""`hearthpay households`: creating households, and what the operator notes about them."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -6,9 +6,58 @@ from uuid import UUID
 import typer
 
 from hearthpay.cli.operator import DataDir, as_operator, decimal_of, refuse
+from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError
 
-households = typer.Typer(help="What the operator notes about households.", no_args_is_help=True)
+households = typer.Typer(
+    help="Creating households, and what the operator notes about them.", no_args_is_help=True
+)
+
+
+@households.command("create")
+def create(
+    organization: Annotated[str, typer.Option(help="The account that the household belongs to.")],
+    first_name: Annotated[str, typer.Option(help="The employer's first name.")],
+    last_name: Annotated[str, typer.Option(help="The employer's last name.")],
+    state: Annotated[str, typer.Option(help="The state where the work is done, by its two letters.")],
+    email: Annotated[str | None, typer.Option(help="Needed unless it is a sandbox household.")] = None,
+    sandbox: Annotated[bool, typer.Option("--sandbox", help="Make it one for test keys.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Create a household within what the account's plan allows, and print its id."""
+    from pydantic import ValidationError
+    from uuid_utils.compat import uuid7
+
+    from hearthpay.accounts import service as accounts
+    from hearthpay.employers.schemas import NewEmployer
+    from hearthpay.employers.service import create_employer
+    from hearthpay.http.actor import Actor
+    from hearthpay.http.errors import problems_of
+    from hearthpay.http.plans import terms_of
+
+    told = {"first_name": first_name, "last_name": last_name, "state": state, "email": email}
+    try:
+        new = NewEmployer.model_validate({name: value for name, value in told.items() if value is not None})
+    except ValidationError as error:
+        findings = error.errors(include_url=False, include_input=False)
+        refuse("; ".join(f"{each.field}: {each.message}" for each in problems_of(findings)))
+
+    async def run(session: Any) -> UUID:
+        account = await accounts.find_organization(session, organization)
+        if account is None:
+            refuse(f"there is no organization {organization!r}")
+        actor = Actor(
+            kind="operator",
+            id=None,
+            organization_id=account.id,
+            mode="test" if sandbox else "live",
+            scopes=frozenset(),
+            request_id=f"cli-{uuid7()}",
+            terms=terms_of(account.plan, account.lifted_limits),
+        )
+        return (await create_employer(session, actor, SystemClock(), new)).id
+
+    typer.echo(str(as_operator(data_dir, run)))
 
 
 @households.command("assign-sui-rate")

@@ -7,7 +7,12 @@ from typing import Any, Final
 from hearthpay.clock import Clock
 from hearthpay.employees.certificates import merged
 from hearthpay.employees.models import Employee
-from hearthpay.employees.payable import default_overtime_rate, localities_of, refuse_future_birth
+from hearthpay.employees.payable import (
+    default_overtime_rate,
+    localities_of,
+    overtime_rate_of,
+    refuse_future_birth,
+)
 from hearthpay.employees.schemas import EmployeeChanges
 from hearthpay.http.errors import ApiError, invalid
 
@@ -25,6 +30,7 @@ _STORED_AS_SENT: Final = frozenset(
         "relationship",
         "birth_year",
         "lives_in",
+        "city",
     }
 )
 
@@ -124,16 +130,16 @@ def _taxes(clock: Clock, state: str, locality: str) -> bool:
         return False
 
 
-def _overtime_rate(employee: Employee, changes: EmployeeChanges, pay_rate: Decimal) -> Decimal:
+def _overtime_rate(employee: Employee, changes: EmployeeChanges, pay_rate: Decimal | None) -> Decimal | None:
     """The overtime rate that goes with a new pay rate: the one sent, else one and a half times the pay where
     that is what it was."""
-    if changes.overtime_rate is not None:
-        if changes.overtime_rate < pay_rate:
-            raise invalid("overtime_rate", "must not be below pay_rate")
-        return changes.overtime_rate
-    asked = "overtime_rate" in changes.model_fields_set
-    if asked or employee.overtime_rate == default_overtime_rate(employee.pay_rate):
-        return default_overtime_rate(pay_rate)
+    if changes.overtime_rate is not None or "overtime_rate" in changes.model_fields_set:
+        return overtime_rate_of(pay_rate, changes.overtime_rate)
+    follows = employee.pay_rate is not None and employee.overtime_rate == default_overtime_rate(
+        employee.pay_rate
+    )
+    if pay_rate is None or employee.overtime_rate is None or follows:
+        return overtime_rate_of(pay_rate, None)
     if employee.overtime_rate < pay_rate:
         raise invalid(
             "pay_rate", f"must not be above the overtime_rate of {employee.overtime_rate}; send both"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
+from uuid import UUID
 
 from pydantic import Field
 
@@ -44,3 +45,5 @@ class InvitationItem:
     expires_at: datetime
     email_status: EmailStatus | None
     email_reason: str | None
+    employer_id: UUID
+    employee_id: UUID

@@ -80,15 +80,15 @@ async def invite(
     The email leaves once the transaction has committed; `with_email_of` tells what became of it, and whatever that is,
     the invitation stays. No email leaves for a sandbox household, or to an employee without an address.
 
-    Raises `not_found`, `invalid_state` for someone who has left, `direct_deposit_unavailable`, `invitation_too_soon`,
-    and KeyRingError where an email cannot be sealed.
+    Raises `not_found`, `invalid_state` for the bank account of someone who has left, `direct_deposit_unavailable`,
+    `invitation_too_soon`, and KeyRingError where an email cannot be sealed.
     """
     employee = await lock_employee(session, employee_id)
     employer = await session.get_one(Employer, employee.employer_id)
-    if employee.status == "terminated":
+    if employee.status == "terminated" and new.type == "bank_account":  # a Form W-2 is still to come
         raise ApiError(
             "invalid_state",
-            "This employment has ended: nobody can be invited to it.",
+            "This employment has ended: no bank account is needed for it any more.",
             details={"status": employee.status, "end_date": employee.end_date},
         )
     if new.type == "bank_account":
@@ -115,7 +115,9 @@ async def invite(
         },
     )
     sent, status, reason = _told(state)
-    return InvitationItem(portal_url, sent, invitation.expires_at, status, reason)
+    return InvitationItem(
+        portal_url, sent, invitation.expires_at, status, reason, employee.employer_id, employee.id
+    )
 
 
 async def with_email_of(

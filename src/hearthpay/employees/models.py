@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
 
 from sqlalchemy import CHAR, SmallInteger
@@ -28,8 +28,11 @@ class Employee(Base):
     work_state: Mapped[str] = mapped_column(CHAR(2))
     residence_state: Mapped[str] = mapped_column(CHAR(2))
     localities: Mapped[list[str]]
-    pay_rate: Mapped[Decimal] = mapped_column("pay_rate_cents")
-    overtime_rate: Mapped[Decimal] = mapped_column("overtime_rate_cents")
+    #: Where the employee lives, as it was told.
+    city: Mapped[str | None]
+    #: Dollars an hour; None until it is told: hours cannot be paid before.
+    pay_rate: Mapped[Decimal | None] = mapped_column("pay_rate_cents")
+    overtime_rate: Mapped[Decimal | None] = mapped_column("overtime_rate_cents")
     pay_frequency: Mapped[str]
     start_date: Mapped[date]
     end_date: Mapped[date | None]
@@ -59,6 +62,11 @@ class Employee(Base):
     def name(self) -> str:
         """First and last name, as a pay stub spells it."""
         return f"{self.first_name} {self.last_name}"
+
+    @property
+    def incomplete(self) -> tuple[Literal["pay_rate"], ...]:
+        """What must be told before hours can be paid."""
+        return ("pay_rate",) if self.pay_rate is None else ()
 
 
 class Invitation(Base):

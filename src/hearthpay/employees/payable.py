@@ -25,6 +25,20 @@ def default_overtime_rate(pay_rate: Decimal) -> Decimal:
     return (pay_rate * OVERTIME_FACTOR).quantize(_CENT, ROUND_HALF_UP)
 
 
+def overtime_rate_of(pay_rate: Decimal | None, overtime_rate: Decimal | None) -> Decimal | None:
+    """The overtime rate that goes with a pay rate: the one told, else one and a half times the pay rate.
+
+    Raises `validation_error` for one below the pay rate.
+    """
+    if pay_rate is None:
+        return overtime_rate
+    if overtime_rate is None:
+        return default_overtime_rate(pay_rate)
+    if overtime_rate < pay_rate:
+        raise invalid("overtime_rate", "must not be below pay_rate")
+    return overtime_rate
+
+
 def refuse_future_birth(birth_year: int | None, clock: Clock) -> None:
     """Raise `validation_error` for a birth year that is still to come."""
     if birth_year is not None and birth_year > clock.today().year:

@@ -1,7 +1,6 @@
 """The HTTP face of employees."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Annotated, Final
 from uuid import UUID
 
@@ -19,16 +18,18 @@ from hearthpay.employees.onboarding import NOTHING_ENTERED, onboarding_of
 from hearthpay.employees.same_person import other_records, told_of_other_record
 from hearthpay.employees.schemas import (
     EmployeeChanges,
+    EmployeeDetail,
     EmployeeItem,
     EmployeeQuery,
     NewEmployee,
     Reinstatement,
     Termination,
+    detail_of,
     item_of,
 )
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, listing
+from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing
 from hearthpay.http.errors import ApiError
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
@@ -86,7 +87,7 @@ async def list_employees(
     operation_id="createEmployee",
     summary="Add an employee to a household",
     **describe(
-        answer=Envelope[EmployeeItem],
+        answer=Envelope[EmployeeDetail],
         body=_NEW_EMPLOYEE,
         status=201,
         errors=(
@@ -102,17 +103,38 @@ async def list_employees(
 async def create_employee(
     request: Request, body: NewEmployee, actor: Annotated[Actor, Depends(require("employees"))]
 ) -> Response:
-    """The Social Security number and the bank account never come this way; the employee enters them in the portal.
+    """A household and a name are enough: without a pay rate the employee is `incomplete`, and no hours can be paid.
 
+    The Social Security number and the bank account never come this way; the employee enters them in the portal.
     Where someone of this name has left the household, `warnings` say so: the same person is to be reinstated instead.
     """
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
         noted = await service.create_employee(session, actor, clock, body)
-        return Answer(item_of(noted.employee, NOTHING_ENTERED, noted.warnings), 201)
+        return Answer(detail_of(noted.employee, NOTHING_ENTERED, noted.warnings), 201)
 
     return await idempotent(request, actor, operation)
+
+
+@router.get(
+    "/employees/{employee_id}",
+    operation_id="getEmployee",
+    summary="Read an employee",
+    **describe(answer=Envelope[EmployeeDetail], errors=("not_found",)),
+)
+async def get_employee(
+    request: Request, employee_id: UUID, actor: Annotated[Actor, Depends(require("employees"))]
+) -> Response:
+    """Everything that was told of the employee: withholding elections, certificate, localities, relationship.
+
+    Never a number that was entered in the portal.
+    """
+    clock = runtime_of(request).clock
+    async with runtime_of(request).database.transaction(actor.tenant) as session:
+        employee = await service.find_employee(session, employee_id)
+        item = await _detail(session, clock, employee)
+    return answer(request, item)
 
 
 @router.patch(
@@ -120,7 +142,7 @@ async def create_employee(
     operation_id="updateEmployee",
     summary="Change an employee's settings",
     **describe(
-        answer=Envelope[EmployeeItem],
+        answer=Envelope[EmployeeDetail],
         body=_CHANGES,
         errors=("unsupported_jurisdiction", "duplicate_employee", "not_found", "idempotency_conflict"),
     ),
@@ -140,7 +162,7 @@ async def update_employee(
 
     async def operation(session: AsyncSession) -> Answer:
         noted = await service.update_employee(session, actor, clock, employee_id, body)
-        return Answer(await _item(session, clock, noted.employee, noted.warnings))
+        return Answer(await _detail(session, clock, noted.employee, noted.warnings))
 
     return await idempotent(request, actor, operation)
 
@@ -150,7 +172,7 @@ async def update_employee(
     operation_id="terminateEmployee",
     summary="End an employment",
     **describe(
-        answer=Envelope[EmployeeItem],
+        answer=Envelope[EmployeeDetail],
         body=_TERMINATION,
         errors=("not_found", "idempotency_conflict"),
     ),
@@ -169,7 +191,7 @@ async def terminate_employee(
 
     async def operation(session: AsyncSession) -> Answer:
         employee = await service.terminate_employee(session, actor, clock, employee_id, body)
-        return Answer(await _item(session, clock, employee))
+        return Answer(await _detail(session, clock, employee))
 
     return await idempotent(request, actor, operation)
 
@@ -179,7 +201,7 @@ async def terminate_employee(
     operation_id="reinstateEmployee",
     summary="Employ someone again",
     **describe(
-        answer=Envelope[EmployeeItem],
+        answer=Envelope[EmployeeDetail],
         body=_REINSTATEMENT,
         errors=(
             "invalid_state",
@@ -205,7 +227,7 @@ async def reinstate_employee(
 
     async def operation(session: AsyncSession) -> Answer:
         employee = await service.reinstate_employee(session, actor, clock, employee_id, body)
-        return Answer(await _item(session, clock, employee))
+        return Answer(await _detail(session, clock, employee))
 
     return await idempotent(request, actor, operation)
 
@@ -233,6 +255,8 @@ async def invite_employee(
     actor: Annotated[Actor, Depends(require("employees"))],
 ) -> Response:
     """Opens a link to the portal, for one use within seven days; an earlier open link of the same type is cancelled.
+
+    Someone who has left can still be asked for `tax_info`: a Form W-2 is to come.
 
     A `bank_account` needs a household that can pay by direct deposit, and is asked for once in 24 hours
     (`invitation_too_soon` with `retry_at` and the header `Retry-After`) unless `send_email` is false. The link goes
@@ -268,11 +292,13 @@ async def invite_employee(
     return await idempotent(request, actor, operation, sealed_with=ring, latest=latest)
 
 
-async def _item(
+async def _detail(
     session: AsyncSession, clock: Clock, employee: Employee, warnings: Sequence[str] = ()
-) -> EmployeeItem:
-    (item,) = await _items(session, clock, [employee])
-    return replace(item, warnings=[*warnings, *item.warnings])
+) -> EmployeeDetail:
+    onboarding = await onboarding_of(session, clock, [employee])
+    others = await other_records(session, [employee])
+    told = map(told_of_other_record, others.get(employee.id, ()))
+    return detail_of(employee, onboarding[employee.id], [*warnings, *told])
 
 
 async def _items(session: AsyncSession, clock: Clock, employees: Sequence[Employee]) -> list[EmployeeItem]:

@@ -1,25 +1,32 @@
 """What goes over the wire about employees: everything payroll needs, and nothing secret."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
-from hearthpay.employees.certificates import FederalWithholding, StateWithholding
+from hearthpay.employees.certificates import (
+    FederalWithholding,
+    StateWithholding,
+    federal_certificate,
+    state_entries,
+)
 from hearthpay.employees.models import Employee
 from hearthpay.http.fields import Choice, Day, Email, Identifier, PersonName, RequestModel, StateCode, Text
 from hearthpay.http.money import Amount, Dollars
 from hearthpay.http.paging import Page
+from hearthpay.taxes import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.contribution import RELATIONSHIPS
 
 PayFrequency = Literal["weekly", "biweekly", "semimonthly", "monthly"]
 PaymentMethod = Literal["direct_deposit", "check", "cash"]
 EmployeeStatus = Literal["active", "terminated"]
 OnboardingStatus = Literal["missing", "invited", "complete"]
+IncompleteField = Literal["pay_rate"]
 
 HourlyRate = Annotated[Decimal, Amount(minimum=Decimal("0.01"), maximum=Decimal("9999.99"))]
 PlaceName = Annotated[str, Text(longest=100)]
@@ -34,19 +41,24 @@ class NewEmployee(RequestModel):
     first_name: PersonName
     last_name: PersonName
     email: Email | None = None
-    pay_rate: HourlyRate = Field(description="Dollars an hour.")
+    pay_rate: HourlyRate | None = Field(
+        default=None,
+        description="Dollars an hour. Without it the employee is created `incomplete`, and no hours can be paid.",
+    )
     overtime_rate: HourlyRate | None = Field(
         default=None, description="Dollars an hour of overtime; left out, one and a half times `pay_rate`."
     )
     pay_frequency: PayFrequency = "biweekly"
-    start_date: Day
+    start_date: Day | None = Field(default=None, description="The first day; left out, today (US Eastern).")
     work_state: StateCode | None = Field(default=None, description="Left out, the household's state.")
     residence_state: StateCode | None = Field(default=None, description="Left out, the state of work.")
     city: PlaceName | None = Field(
         default=None, description="Where the employee lives; chooses the local tax of a city that has one."
     )
     locality: PlaceName | None = Field(
-        default=None, description="The code of a locality whose tax applies, such as `NYC`."
+        default=None,
+        description="A locality whose tax applies, by its code or name, such as `NYC` or `New York City`. "
+        "`GET /jurisdictions/{state}` lists them.",
     )
     payment_method: PaymentMethod = "check"
     relationship: Annotated[str, Choice(RELATIONSHIPS)] = Field(
@@ -89,7 +101,8 @@ class EmployeeChanges(RequestModel):
         "either chooses none.",
     )
     locality: PlaceName | None = Field(
-        default=None, description="The code of a locality whose tax applies, such as `NYC`."
+        default=None,
+        description="A locality whose tax applies, by its code or name, such as `NYC` or `New York City`.",
     )
     payment_method: PaymentMethod = _kept()
     relationship: Annotated[str, Choice(RELATIONSHIPS)] = _kept()
@@ -159,8 +172,9 @@ class EmployeeItem:
     status: EmployeeStatus
     work_state: str
     residence_state: str
-    pay_rate: Dollars
-    overtime_rate: Dollars
+    #: None until it is told.
+    pay_rate: Dollars | None
+    overtime_rate: Dollars | None
     pay_frequency: PayFrequency
     start_date: date
     end_date: date | None
@@ -171,34 +185,105 @@ class EmployeeItem:
     #: Those before the present one, oldest first.
     earlier_employments: list[Employment]
     created_at: datetime
+    #: What must be told before hours can be paid.
+    incomplete: list[IncompleteField] = field(default_factory=list)
     #: What the household should know or do.
     warnings: list[str] = field(default_factory=list)
 
 
+@dataclass(frozen=True, slots=True)
+class FederalWithholdingItem:
+    """The Form W-4 by which income tax is withheld: as it was told, and else as the law assumes."""
+
+    elected: bool
+    filing_status: Literal["single", "married", "head_of_household"]
+    multiple_jobs: bool
+    dependents_credit: Dollars
+    other_income: Dollars
+    deductions: Dollars
+    extra_withholding: Dollars
+    exempt: bool
+    pre_2020: Pre2020Certificate | None
+
+
+StateEntries = Annotated[
+    dict[str, Any],
+    WithJsonSchema(
+        {
+            "type": "object",
+            "additionalProperties": {"type": ["string", "number", "boolean"]},
+            "description": "The state's certificate as it was told, by the names of its form.",
+        }
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmployeeDetail(EmployeeItem):
+    """An employee with everything that was told of them; numbers of the vault are never shown."""
+
+    email: str | None
+    relationship: str
+    birth_year: int | None
+    lives_in: bool
+    #: Where the employee lives, as it was told.
+    city: str | None
+    #: The codes of the local taxes chosen.
+    localities: list[str]
+    federal_withholding: FederalWithholdingItem
+    state_withholding: StateEntries
+
+
 def item_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[str] = ()) -> EmployeeItem:
     """The employee as a list shows one."""
-    return EmployeeItem(
-        id=employee.id,
-        employee_id=employee.id,
-        employer_id=employee.employer_id,
-        first_name=employee.first_name,
-        last_name=employee.last_name,
-        name=employee.name,
-        status=cast(EmployeeStatus, employee.status),
-        work_state=employee.work_state,
-        residence_state=employee.residence_state,
-        pay_rate=employee.pay_rate,
-        overtime_rate=employee.overtime_rate,
-        pay_frequency=cast(PayFrequency, employee.pay_frequency),
-        start_date=employee.start_date,
-        end_date=employee.end_date,
-        payment_method=cast(PaymentMethod, employee.payment_method),
-        onboarding=onboarding,
-        person_id=employee.person_id or employee.id,
-        earlier_employments=[
+    return EmployeeItem(**_shown(employee, onboarding, warnings))
+
+
+def detail_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[str] = ()) -> EmployeeDetail:
+    """The employee with everything that was told."""
+    return EmployeeDetail(
+        **_shown(employee, onboarding, warnings),
+        email=employee.email,
+        relationship=employee.relationship,
+        birth_year=employee.birth_year,
+        lives_in=employee.lives_in,
+        city=employee.city,
+        localities=list(employee.localities),
+        federal_withholding=_federal(federal_certificate(employee.federal_withholding)),
+        state_withholding=state_entries(employee.state_withholding),
+    )
+
+
+def _federal(certificate: FederalCertificate) -> FederalWithholdingItem:
+    return FederalWithholdingItem(
+        **{each.name: getattr(certificate, each.name) for each in fields(FederalWithholdingItem)}
+    )
+
+
+def _shown(employee: Employee, onboarding: Onboarding, warnings: Iterable[str]) -> dict[str, Any]:
+    return {
+        "id": employee.id,
+        "employee_id": employee.id,
+        "employer_id": employee.employer_id,
+        "first_name": employee.first_name,
+        "last_name": employee.last_name,
+        "name": employee.name,
+        "status": cast(EmployeeStatus, employee.status),
+        "work_state": employee.work_state,
+        "residence_state": employee.residence_state,
+        "pay_rate": employee.pay_rate,
+        "overtime_rate": employee.overtime_rate,
+        "pay_frequency": cast(PayFrequency, employee.pay_frequency),
+        "start_date": employee.start_date,
+        "end_date": employee.end_date,
+        "payment_method": cast(PaymentMethod, employee.payment_method),
+        "onboarding": onboarding,
+        "person_id": employee.person_id or employee.id,
+        "earlier_employments": [
             Employment(date.fromisoformat(spell["start_date"]), date.fromisoformat(spell["end_date"]))
             for spell in employee.earlier_employments
         ],
-        created_at=employee.created_at,
-        warnings=list(warnings),
-    )
+        "created_at": employee.created_at,
+        "incomplete": list(employee.incomplete),
+        "warnings": list(warnings),
+    }

@@ -15,8 +15,8 @@ from hearthpay.employees.changes import settings_after
 from hearthpay.employees.models import Employee
 from hearthpay.employees.payable import (
     check_payable,
-    default_overtime_rate,
     localities_of,
+    overtime_rate_of,
     refuse_future_birth,
 )
 from hearthpay.employees.same_person import former_namesakes, told_of_namesake
@@ -40,6 +40,14 @@ async def list_employees(
     return await page_of(
         session, select(Employee).where(Employee.employer_id == employer.id), Employee.id, page
     )
+
+
+async def find_employee(session: AsyncSession, employee_id: UUID) -> Employee:
+    """The employee of that id. Raises `not_found` for one out of the transaction's reach."""
+    employee = await session.get(Employee, employee_id)
+    if employee is None:
+        raise _unknown()
+    return employee
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +179,11 @@ async def lock_employee(session: AsyncSession, employee_id: UUID) -> Employee:
         employee = await session.scalar(statement)
         if employee is not None:
             return employee
-    raise ApiError("not_found", "There is no such employee.")
+    raise _unknown()
+
+
+def _unknown() -> ApiError:
+    return ApiError("not_found", "There is no such employee.")
 
 
 async def lock_everyone(session: AsyncSession, employee_id: UUID) -> Employee:
@@ -224,11 +236,7 @@ async def _store(
 
 
 def _employee(actor: Actor, clock: Clock, employer: Employer, new: NewEmployee) -> Employee:
-    overtime_rate = new.overtime_rate
-    if overtime_rate is None:
-        overtime_rate = default_overtime_rate(new.pay_rate)
-    elif overtime_rate < new.pay_rate:
-        raise invalid("overtime_rate", "must not be below pay_rate")
+    overtime_rate = overtime_rate_of(new.pay_rate, new.overtime_rate)
     refuse_future_birth(new.birth_year, clock)
     work_state = new.work_state or employer.state
     now = clock.now()
@@ -244,10 +252,11 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: NewEmployee) 
         work_state=work_state,
         residence_state=new.residence_state or work_state,
         localities=localities_of(clock, work_state, new.city, new.locality),
+        city=new.city,
         pay_rate=new.pay_rate,
         overtime_rate=overtime_rate,
         pay_frequency=new.pay_frequency,
-        start_date=new.start_date,
+        start_date=new.start_date or clock.today(),
         end_date=None,
         payment_method=new.payment_method,
         relationship=new.relationship,

@@ -2,9 +2,11 @@
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import CHAR, Numeric, SmallInteger
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hearthpay.database.base import Base
@@ -20,8 +22,11 @@ class Employer(Base):
     sandbox: Mapped[bool]
     first_name: Mapped[str]
     last_name: Mapped[str]
-    email: Mapped[str]
+    #: A sandbox household may have none.
+    email: Mapped[str | None]
     state: Mapped[str] = mapped_column(CHAR(2))
+    #: `line1`, `line2`, `city`, `state`, `postal_code`; None until it is told.
+    address: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     is_primary: Mapped[bool]
     ein_status: Mapped[str]
     created_at: Mapped[datetime]

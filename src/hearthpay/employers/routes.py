@@ -13,10 +13,13 @@ from hearthpay.employers.schemas import (
     CreatedEmployer,
     DeletedEmployer,
     DeletionQuery,
+    EmployerChanges,
+    EmployerDetail,
     EmployerItem,
     NewEmployer,
     ResetEmployer,
     created,
+    detail_of,
     item_of,
 )
 from hearthpay.http.actor import Actor
@@ -34,6 +37,16 @@ _NEW_EMPLOYER: Final = {
     "last_name": "Lopez",
     "email": "maria.lopez@example.com",
     "state": "CA",
+    "address": {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "postal_code": "94110"},
+}
+_CHANGES: Final = {
+    "address": {
+        "line1": "350 5th Ave",
+        "line2": "Apt 4",
+        "city": "New York",
+        "state": "NY",
+        "postal_code": "10118",
+    }
 }
 
 
@@ -46,9 +59,9 @@ _NEW_EMPLOYER: Final = {
 async def list_employers(
     request: Request,
     page: Annotated[Page, Query()],
-    actor: Annotated[Actor, Depends(require(feature="households"))],
+    actor: Annotated[Actor, Depends(require("multi_employer"))],
 ) -> Response:
-    """Newest first. A live key lists real households, a test key sandbox ones; any scope will do."""
+    """Newest first. A live key lists real households, a test key sandbox ones."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         employers, next_cursor = await service.list_employers(session, page)
     return listing(request, [item_of(employer) for employer in employers], next_cursor)
@@ -68,17 +81,51 @@ async def list_employers(
 async def create_employer(
     request: Request,
     body: NewEmployer,
-    actor: Annotated[Actor, Depends(require("multi_employer", feature="households"))],
+    actor: Annotated[Actor, Depends(require("multi_employer"))],
 ) -> Response:
     """A live key creates a real household, a test key a sandbox one. The first one is the account's primary.
 
-    The key needs the scope `multi_employer`, its account's plan does not for the first household: every plan with
-    payroll allows one real household, `professional` allows fifty.
+    A smaller plan's one household is made by the operator (`hearthpay households create`).
     """
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
         return Answer(created(await service.create_employer(session, actor, clock, body)), 201)
+
+    return await idempotent(request, actor, operation)
+
+
+@router.get(
+    "/employers/{employer_id}",
+    operation_id="getEmployer",
+    summary="Read a household",
+    **describe(answer=Envelope[EmployerDetail], errors=("not_found",)),
+)
+async def get_employer(
+    request: Request, employer_id: UUID, actor: Annotated[Actor, Depends(require("employees"))]
+) -> Response:
+    """A household that the key reaches, with its postal address."""
+    async with runtime_of(request).database.transaction(actor.tenant) as session:
+        employer = await service.find_employer(session, employer_id)
+    return answer(request, detail_of(employer))
+
+
+@router.patch(
+    "/employers/{employer_id}",
+    operation_id="updateEmployer",
+    summary="Change a household's settings",
+    **describe(answer=Envelope[EmployerDetail], body=_CHANGES, errors=("not_found", "idempotency_conflict")),
+)
+async def update_employer(
+    request: Request,
+    employer_id: UUID,
+    body: EmployerChanges,
+    actor: Annotated[Actor, Depends(require("employees"))],
+) -> Response:
+    """Only the fields sent change."""
+
+    async def operation(session: AsyncSession) -> Answer:
+        return Answer(detail_of(await service.update_employer(session, actor, employer_id, body)))
 
     return await idempotent(request, actor, operation)
 

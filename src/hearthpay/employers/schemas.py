@@ -1,16 +1,44 @@
 """What goes over the wire about households."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from hearthpay.employers.models import Employer
-from hearthpay.http.fields import Email, PersonName, RequestModel, StateCode
+from hearthpay.http.fields import Email, PersonName, RequestModel, StateCode, Text
 
 EinStatus = Literal["none", "pending", "approved"]
+
+_POSTAL_CODE: Final = re.compile(r"\d{5}(-\d{4})?", re.ASCII)
+
+
+def _read_postal_code(value: object) -> str:
+    if not isinstance(value, str) or _POSTAL_CODE.fullmatch(value.strip()) is None:
+        raise PydanticCustomError("postal_code_form", "must be a ZIP code such as 94110 or 94110-1234")
+    return value.strip()
+
+
+PostalCode = Annotated[
+    str,
+    BeforeValidator(_read_postal_code),
+    WithJsonSchema({"type": "string", "pattern": r"^\d{5}(-\d{4})?$", "examples": ["94110"]}),
+]
+"""A ZIP code, with or without its last four digits."""
+
+
+class Address(RequestModel):
+    """A postal address in the United States."""
+
+    line1: Annotated[str, Text(longest=100)]
+    line2: Annotated[str, Text(longest=100)] | None = None
+    city: Annotated[str, Text(longest=100)]
+    state: StateCode
+    postal_code: PostalCode
 
 
 class NewEmployer(RequestModel):
@@ -18,8 +46,28 @@ class NewEmployer(RequestModel):
 
     first_name: PersonName
     last_name: PersonName
-    email: Email
+    email: Email | None = Field(
+        default=None, description="Required of a real household; a sandbox one may have none."
+    )
     state: StateCode
+    address: Address | None = None
+
+
+def _kept(description: str | None = None) -> Any:
+    """A field that may be left out but is never null; what is left out is never read (`model_fields_set`)."""
+    return Field(default_factory=lambda: None, description=description)
+
+
+class EmployerChanges(RequestModel):
+    """New settings of a household; what is left out stays as it is."""
+
+    first_name: PersonName = _kept()
+    last_name: PersonName = _kept()
+    email: Email | None = Field(default=None, description="Null takes it out, of a sandbox household only.")
+    state: StateCode = _kept(
+        "Where employees work who are added from now on without a `work_state`; those there are stay where they are."
+    )
+    address: Address | None = Field(default=None, description="As a whole; null takes it out.")
 
 
 class DeletionQuery(RequestModel):
@@ -39,7 +87,8 @@ class EmployerItem:
     id: UUID
     first_name: str
     last_name: str
-    email: str
+    #: None of a sandbox household that was created without one.
+    email: str | None
     state: str
     is_primary: bool
     ein_status: EinStatus
@@ -48,7 +97,25 @@ class EmployerItem:
 
 
 @dataclass(frozen=True, slots=True)
-class CreatedEmployer(EmployerItem):
+class AddressItem:
+    """A postal address in the United States."""
+
+    line1: str
+    line2: str | None
+    city: str
+    state: str
+    postal_code: str
+
+
+@dataclass(frozen=True, slots=True)
+class EmployerDetail(EmployerItem):
+    """A household with its postal address."""
+
+    address: AddressItem | None
+
+
+@dataclass(frozen=True, slots=True)
+class CreatedEmployer(EmployerDetail):
     """A household just created."""
 
     organization_id: UUID
@@ -74,30 +141,34 @@ class ResetEmployer:
 
 def item_of(employer: Employer) -> EmployerItem:
     """The household as a list shows it."""
-    return EmployerItem(
-        id=employer.id,
-        first_name=employer.first_name,
-        last_name=employer.last_name,
-        email=employer.email,
-        state=employer.state,
-        is_primary=employer.is_primary,
-        ein_status=cast(EinStatus, employer.ein_status),
-        sandbox=employer.sandbox,
-        created_at=employer.created_at,
-    )
+    return EmployerItem(**_shown(employer))
+
+
+def detail_of(employer: Employer) -> EmployerDetail:
+    """The household by itself."""
+    return EmployerDetail(**_shown(employer), address=_address_of(employer))
 
 
 def created(employer: Employer) -> CreatedEmployer:
     """The household as the answer to its creation shows it."""
     return CreatedEmployer(
-        id=employer.id,
-        first_name=employer.first_name,
-        last_name=employer.last_name,
-        email=employer.email,
-        state=employer.state,
-        is_primary=employer.is_primary,
-        ein_status=cast(EinStatus, employer.ein_status),
-        sandbox=employer.sandbox,
-        created_at=employer.created_at,
-        organization_id=employer.organization_id,
+        **_shown(employer), address=_address_of(employer), organization_id=employer.organization_id
     )
+
+
+def _shown(employer: Employer) -> dict[str, Any]:
+    return {
+        "id": employer.id,
+        "first_name": employer.first_name,
+        "last_name": employer.last_name,
+        "email": employer.email,
+        "state": employer.state,
+        "is_primary": employer.is_primary,
+        "ein_status": cast(EinStatus, employer.ein_status),
+        "sandbox": employer.sandbox,
+        "created_at": employer.created_at,
+    }
+
+
+def _address_of(employer: Employer) -> AddressItem | None:
+    return None if employer.address is None else AddressItem(**employer.address)

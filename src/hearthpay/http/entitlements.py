@@ -6,12 +6,13 @@ from typing import Final
 from hearthpay.http.errors import ApiError
 from hearthpay.http.plans import Feature, LimitName, Terms, required_plan
 
-_COUNTED: Final[Mapping[LimitName, str]] = {
-    "employees_per_household": "active employees in a household",
-    "households": "households",
-    "sandbox_households": "sandbox households",
-    "keys": "API keys in force",
+_COUNTED: Final[Mapping[LimitName, tuple[str, str]]] = {
+    "employees_per_household": ("active employee in a household", "active employees in a household"),
+    "households": ("household", "households"),
+    "sandbox_households": ("sandbox household", "sandbox households"),
+    "keys": ("API key in force", "API keys in force"),
 }
+"""What a limit counts: one of them, and several."""
 
 
 def refuse_missing_feature(terms: Terms, feature: Feature) -> None:
@@ -35,7 +36,8 @@ def refuse_beyond(terms: Terms, limit: LimitName, current: int) -> None:
     if allowed is not None and current >= allowed:
         raise ApiError(
             "plan_limit_reached",
-            f"The plan '{terms.plan}' allows {allowed} {_COUNTED[limit]}; there are {current}.",
+            f"The plan '{terms.plan}' allows {allowed} {_COUNTED[limit][allowed != 1]}; there "
+            f"{'is' if current == 1 else 'are'} {current}.",
             details={"plan": terms.plan, "limit": allowed, "current": current, "limit_name": limit},
         )
 
@@ -46,6 +48,6 @@ def refuse_long_payroll(terms: Terms, employees: int) -> None:
     if allowed is not None and employees > allowed:
         raise ApiError(
             "too_many_employees",
-            f"employees lists {employees}; the plan '{terms.plan}' allows {allowed} in one payroll.",
+            f"employees has {employees} entries; the plan '{terms.plan}' allows {allowed} in one payroll.",
             details={"plan": terms.plan, "limit": allowed, "current": employees},
         )

@@ -39,6 +39,7 @@ STATUS: Final[Mapping[str, int]] = {
     "too_many_employees": 400,
     "employee_not_in_household": 400,
     "employee_not_started": 400,
+    "employee_incomplete": 400,
     "authentication_required": 401,
     "plan_limit_reached": 403,
     "subscription_required": 403,
@@ -60,6 +61,23 @@ STATUS: Final[Mapping[str, int]] = {
     "service_unavailable": 503,
 }
 """Every code the API answers with, and its HTTP status."""
+
+_PLAIN_WORDS: Final = {
+    "missing": "is required",
+    "string_type": "must be a text",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "list_type": "must be a list",
+    "dict_type": "must be a JSON object",
+    "model_type": "must be a JSON object",
+    "model_attributes_type": "must be a JSON object",
+    "string_pattern_mismatch": "must be a name of small letters, digits and underscores",
+}
+"""What is wrong, by pydantic's names for it."""
 
 _KEY_RETRY_AFTER: Final = "60"
 _MOST_PROBLEMS: Final = 50
@@ -138,14 +156,29 @@ def _spell(location: Sequence[int | str], root: str) -> str:
 
 def _explain(error: ErrorDetails) -> str:
     kind = error["type"]
-    if kind == "missing":
-        return "is required"
     if kind == "extra_forbidden":
         return PORTAL_ONLY if names_a_secret(str(error["loc"][-1])) else "is not a field of this request"
-    if kind in ("model_type", "model_attributes_type", "dict_type"):
-        return "must be a JSON object"
+    plain = _PLAIN_WORDS.get(kind)
+    if plain is not None:
+        return plain
+    context = error.get("ctx", {})
+    match kind:
+        case "literal_error" | "enum":
+            return f"must be {context['expected'].replace(chr(39), '')}"
+        case "greater_than_equal":
+            return f"must be at least {context['ge']:,}"
+        case "less_than_equal":
+            return f"must be at most {context['le']:,}"
+        case "too_short":
+            return f"must have at least {_entries(context['min_length'])}"
+        case "too_long":
+            return f"must have at most {_entries(context['max_length'])}"
     message = error["msg"]
     return message[:1].lower() + message[1:]
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count} entries"
 
 
 def error_response(request: Request, error: ApiError) -> Response:
@@ -220,6 +253,8 @@ def _methods_of(request: Request) -> list[str]:
     methods: set[str] = set()
     for route in matching:
         methods |= route.methods or set()
+    if "GET" in methods:
+        methods.add("HEAD")  # the gate answers it as a GET
     return sorted(methods)
 
 

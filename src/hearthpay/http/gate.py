@@ -53,7 +53,10 @@ class Gate:
             return
         request_id = str(uuid7())
         scope[REQUEST_ID_KEY] = request_id
-        exchange = _Exchange(scope, receive, send, request_id, self._deadlines)
+        method = scope["method"]
+        if method == "HEAD":
+            scope["method"] = "GET"  # the same answer; who sends it off knows to leave out the body
+        exchange = _Exchange(scope, receive, send, request_id, self._deadlines, method)
         context = bind_contextvars(request_id=request_id)
         self._metrics.in_flight += 1
         began = perf_counter()
@@ -81,6 +84,7 @@ class _Exchange:
         "_cancelling",
         "_expired",
         "_loop",
+        "_method",
         "_receive",
         "_request_id",
         "_scope",
@@ -93,12 +97,19 @@ class _Exchange:
     )
 
     def __init__(
-        self, scope: Scope, receive: Receive, send: Send, request_id: str, deadlines: Deadlines
+        self,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        request_id: str,
+        deadlines: Deadlines,
+        method: str,
     ) -> None:
         self._scope = scope
         self._receive = receive
         self._send = send
         self._request_id = request_id
+        self._method = method
         self._loop = asyncio.get_running_loop()
         now = self._loop.time()
         self._body_until: float | None = min(now + deadlines.body, now + deadlines.answer)
@@ -156,6 +167,7 @@ class _Exchange:
     async def send(self, message: Message) -> None:
         """Send the answer on, its headers hardened."""
         if message["type"] == "http.response.start":
+            self._scope["method"] = self._method
             self.status = message["status"]
             headers = message.setdefault("headers", [])
             present = {name for name, _ in headers}

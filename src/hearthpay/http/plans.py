@@ -20,7 +20,6 @@ Feature = Literal[
     "state_registrations",
     "multi_employer",
     "ach",
-    "households",
     "autopilot",
     "test_keys",
 ]

@@ -117,7 +117,7 @@ def _validated(model: type[BaseModel], value: object, *, root: str) -> BaseModel
     try:
         return model.model_validate(value)
     except ValidationError as error:
-        findings = error.errors(include_url=False, include_context=False, include_input=False)
+        findings = error.errors(include_url=False, include_input=False)
         raise invalid_fields(problems_of(findings, root=root)) from None
 
 

@@ -8,8 +8,16 @@ from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PaycheckRecord, PayrollRecord, Preview, StoredPayroll, Totals
 from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.reciprocity import reciprocity_certificate
 
+_HUNDREDTH = Decimal("0.01")
 _EMPLOYEE_TOTALS = ("federal_income_tax", "social_security", "medicare", "state_income_tax")
+_NEXT_STEP = "Nothing was created. To run this payroll, send the same body to POST /api/v1/payroll/run"
+_NEXT_STEP_UNNAMED = (
+    "Nothing was created. No entry names a payment_method, so the dates shown are those of direct deposit. A run by "
+    "check or cash completes at once, on the pay_date you name (left out: today, or the end of the period if that is "
+    "later). To run this payroll, send the body with a payment_method in each entry to POST /api/v1/payroll/run"
+)
 _EMPLOYER_TOTALS = ("social_security", "medicare", "futa", "state_unemployment")
 
 
@@ -17,11 +25,12 @@ def preview_data(preview: Preview) -> dict[str, Any]:
     """Return the ``data`` of a preview."""
     record = preview.record
     flags = preview.confirmations
+    next_step = _NEXT_STEP_UNNAMED if preview.dated_ahead else _NEXT_STEP
     with_flags = f" together with {' and '.join(f'{flag}: true' for flag in flags)}" if flags else ""
     data: dict[str, Any] = {
         "preview": True,
-        "next_step": "Nothing was created. To run this payroll, send the same body to POST /api/v1/payroll/run"
-        f"{with_flags}.",
+        "employer_id": record.employer_id,
+        "next_step": f"{next_step}{with_flags}.",
         **_dates(record.dates, record.pay_frequency),
         **_amounts(record),
     }
@@ -45,12 +54,13 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
     """Return the ``data`` of a run."""
     data: dict[str, Any] = {
         "payroll_id": payroll.id,
+        "employer_id": payroll.employer_id,
         "status": payroll.status,
         **_dates(payroll.dates, payroll.pay_frequency),
     }
     if payroll.paychecks or payroll.estimate is None:
         data |= {
-            "employees": [_paycheck(paycheck) for paycheck in payroll.paychecks],
+            "employees": [_paycheck(paycheck, payroll.tax_year) for paycheck in payroll.paychecks],
             "totals": _totals(payroll.totals),
             "rulebook": {"version": payroll.rulebook_version, "tax_year": payroll.tax_year},
         }
@@ -65,7 +75,6 @@ def detail_data(payroll: StoredPayroll) -> dict[str, Any]:
     """Return the ``data`` of one payroll: as run returned it, with its history."""
     data = {
         **run_data(payroll),
-        "employer_id": payroll.employer_id,
         "notes": payroll.notes,
         "status_history": [
             {"status": step.status, "at": step.at, "actor": step.actor, "reason": step.reason}
@@ -119,7 +128,7 @@ def _dates(dates: PayDates, pay_frequency: str) -> dict[str, Any]:
 
 def _amounts(record: PayrollRecord) -> dict[str, Any]:
     return {
-        "employees": [_paycheck(paycheck) for paycheck in record.paychecks],
+        "employees": [_paycheck(paycheck, record.tax_year) for paycheck in record.paychecks],
         "totals": _totals(record.totals),
         "rulebook": {"version": record.rulebook_version, "tax_year": record.tax_year},
     }
@@ -135,16 +144,16 @@ def _totals(totals: Totals) -> dict[str, Decimal]:
     }
 
 
-def _paycheck(paycheck: PaycheckRecord) -> dict[str, Any]:
+def _paycheck(paycheck: PaycheckRecord, tax_year: int) -> dict[str, Any]:
     earnings = paycheck.earnings
     data: dict[str, Any] = {
         "employee_id": paycheck.employee_id,
         "name": paycheck.employee_name,
         "payment_method": paycheck.payment_method,
         "earnings": {
-            "regular_hours": earnings.regular_hours,
+            "regular_hours": _hours(earnings.regular_hours),
             "regular_pay": earnings.regular_pay,
-            "overtime_hours": earnings.overtime_hours,
+            "overtime_hours": _hours(earnings.overtime_hours),
             "overtime_pay": earnings.overtime_pay,
             "bonus": earnings.bonus,
             "other_earnings": earnings.other_earnings,
@@ -179,13 +188,22 @@ def _paycheck(paycheck: PaycheckRecord) -> dict[str, Any]:
             {"code": each.code, "name": each.name, "amount": from_cents(each.amount)}
             for each in paycheck.carried
         ]
-    if paycheck.residence_state != paycheck.work_state:
+    certificate = paycheck.reciprocity_certificate or reciprocity_certificate(
+        paycheck.work_state, paycheck.residence_state, tax_year
+    )
+    if certificate is not None:
         data["reciprocity"] = {
             "applied": paycheck.reciprocity_certificate is not None,
-            "certificate": paycheck.reciprocity_certificate,
+            "certificate": certificate,
             "residence_state": paycheck.residence_state,
         }
     return data
+
+
+def _hours(hours: Decimal) -> Decimal:
+    """Return hours with two decimals, with a third only where it says something."""
+    hundredths = hours.quantize(_HUNDREDTH)
+    return hundredths if hundredths == hours else hours
 
 
 def _taxes(paycheck: PaycheckRecord, payer: str, totals: tuple[str, ...]) -> dict[str, Decimal]:

@@ -83,11 +83,10 @@ def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = fro
         "limitations": list(estimate.limitations),
         "rulebook": {"version": estimate.rulebook_version, "tax_year": estimate.tax_year},
     }
-    if estimate.residence_state is not None and estimate.residence_state != estimate.state:
-        agreement = estimate.reciprocity
+    if estimate.reciprocity_certificate is not None:
         data["reciprocity"] = {
-            "applied": agreement is not None,
-            "certificate": agreement.certificate if agreement is not None else None,
+            "applied": estimate.reciprocity is not None,
+            "certificate": estimate.reciprocity_certificate,
             "residence_state": estimate.residence_state,
         }
     return data

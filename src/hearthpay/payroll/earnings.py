@@ -9,7 +9,7 @@ from hearthpay.taxes.rounding import half_up
 
 @dataclass(frozen=True, slots=True)
 class Earnings:
-    """The parts of gross pay; hours have at most two decimals, amounts are dollars."""
+    """The parts of gross pay; hours have at most three decimals, amounts are dollars."""
 
     regular_hours: Decimal
     regular_pay: Decimal
@@ -31,5 +31,5 @@ class Earnings:
 
 def pay_for_hours(rate: Decimal, hours: Decimal) -> Decimal:
     """Return an hourly rate times hours, to the nearest cent, halves up."""
-    cents, hundredths = int(rate.scaleb(2)), int(hours.scaleb(2))
-    return from_cents(half_up(cents * hundredths, 100))
+    cents, thousandths = int(rate.scaleb(2)), int(hours.scaleb(3))
+    return from_cents(half_up(cents * thousandths, 1_000))

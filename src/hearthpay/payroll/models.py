@@ -62,9 +62,9 @@ class PaycheckRow(Base):
     tax_year: Mapped[int] = mapped_column(SmallInteger)
     period: Mapped[Any] = mapped_column(DATERANGE)
     payment_method: Mapped[str]
-    regular_hours: Mapped[Decimal] = mapped_column(Numeric(7, 2))
+    regular_hours: Mapped[Decimal] = mapped_column(Numeric())
     regular_pay: Mapped[Decimal]
-    overtime_hours: Mapped[Decimal] = mapped_column(Numeric(7, 2))
+    overtime_hours: Mapped[Decimal] = mapped_column(Numeric())
     overtime_pay: Mapped[Decimal]
     bonus: Mapped[Decimal]
     other_earnings: Mapped[Decimal]
@@ -99,9 +99,9 @@ class EntryRow(Base):
     employee_id: Mapped[UUID]
     live: Mapped[bool]
     payment_method: Mapped[str]
-    regular_hours: Mapped[Decimal] = mapped_column(Numeric(7, 2))
+    regular_hours: Mapped[Decimal] = mapped_column(Numeric())
     regular_pay: Mapped[Decimal]
-    overtime_hours: Mapped[Decimal] = mapped_column(Numeric(7, 2))
+    overtime_hours: Mapped[Decimal] = mapped_column(Numeric())
     overtime_pay: Mapped[Decimal]
     bonus: Mapped[Decimal]
     other_earnings: Mapped[Decimal]

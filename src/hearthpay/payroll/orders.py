@@ -75,8 +75,8 @@ class Payee(NamedTuple):
     work_state: str
     residence_state: str
     localities: Sequence[str]
-    pay_rate: Decimal
-    overtime_rate: Decimal
+    pay_rate: Decimal | None
+    overtime_rate: Decimal | None
     payment_method: str
     relationship: str
     federal_withholding: dict[str, Any]

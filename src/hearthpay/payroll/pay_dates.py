@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from hearthpay.banking import calendar
-from hearthpay.http.errors import ApiError, Problem, invalid, invalid_fields
+from hearthpay.http.errors import ApiError, invalid
 
 #: The longest pay period that is not taken for a slip of the pen.
 LONGEST_PERIOD_DAYS = 366
@@ -62,15 +62,10 @@ def settle_pay_dates(
     ``today`` is the day in Eastern business time, ``now`` the instant. Raises `validation_error` naming the date that
     cannot be, and `pay_date_past_deadline` for a direct deposit that cannot arrive in time.
     """
-    problems = []
     if end < start:
-        problems.append(Problem("pay_period_end", "must not be before pay_period_start"))
-    elif (end - start).days >= LONGEST_PERIOD_DAYS:
-        problems.append(
-            Problem("pay_period_end", f"must be within {LONGEST_PERIOD_DAYS} days of pay_period_start")
-        )
-    if problems:
-        raise invalid_fields(problems)
+        raise invalid("pay_period_end", "must not be before pay_period_start")
+    if (end - start).days >= LONGEST_PERIOD_DAYS:
+        raise invalid("pay_period_end", f"must be within {LONGEST_PERIOD_DAYS} days of pay_period_start")
     if pay_date is not None and pay_date < start:
         raise invalid("pay_date", "must not be before pay_period_start")
     if way == "direct_deposit":
@@ -96,7 +91,8 @@ def _for_direct_deposit(
         raise ApiError(
             "pay_date_past_deadline",
             f"This pay date is past the submission deadline: direct deposit can arrive on {earliest} at the earliest, "
-            f"since the bank needs {calendar.LEAD_DAYS} business days.",
+            f"since the bank needs {calendar.LEAD_DAYS} business days. By check or cash wages can be paid on any day: "
+            "name that payment_method.",
             details={"pay_date": pay_date, "next_valid_pay_date": earliest},
         )
     if arrives < start:

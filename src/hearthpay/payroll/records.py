@@ -159,6 +159,8 @@ class Preview:
 
     record: PayrollRecord
     confirmations: tuple[str, ...]
+    #: Nobody named a payment method: dated as direct deposit would be.
+    dated_ahead: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -309,9 +309,12 @@ def _assumed_thresholds(paycheck: PaycheckRecord, state: str, pay_date: datetime
     return f"{_ASSUMED} in a calendar quarter: {'; '.join(open_ones)}. Below them nothing is due."
 
 
-def _approved(pay: Decimal | None, rate: Decimal, hours: Decimal) -> Decimal:
-    """Return the pay that was approved; before that, what the hours are worth at today's rate."""
-    return pay_for_hours(rate, hours) if pay is None else pay
+def _approved(pay: Decimal | None, rate: Decimal | None, hours: Decimal) -> Decimal:
+    """Return the pay that was approved; before that, what the hours are worth at today's rate.
+
+    Without a rate there are no hours: a payroll that asks for some is refused before.
+    """
+    return pay_for_hours(rate or ZERO, hours) if pay is None else pay
 
 
 def _warnings(

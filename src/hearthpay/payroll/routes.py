@@ -63,6 +63,7 @@ _RUN_ERRORS: Final = (
     "duplicate_employee",
     "employee_not_in_household",
     "employee_not_started",
+    "employee_incomplete",
     "invalid_state",
     "unsupported_tax_year",
     "tax_year_not_final",
@@ -163,7 +164,11 @@ async def threshold(
 async def preview_payroll(
     request: Request, body: PayrollRequest, actor: Annotated[Actor, Depends(require("payroll"))]
 ) -> Response:
-    """Takes and checks what a run does and answers the same amounts; creates nothing."""
+    """Takes and checks what a run does and answers the same amounts; creates nothing.
+
+    Where no entry names a `payment_method`, the dates are those of direct deposit: `pay_date` left out is the earliest
+    day on which the money could arrive, an earlier one is refused, a far one makes an estimate. `next_step` tells so.
+    """
     runtime = runtime_of(request)
     clock = runtime.clock
 

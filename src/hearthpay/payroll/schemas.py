@@ -19,8 +19,10 @@ FilingStatus = Literal["single", "married", "head_of_household"]
 PayrollStatus = Status
 Confirmation = Literal["confirm_large_payroll", "confirm_ach_debit"]
 ThresholdStatus = Literal["below", "approaching", "above"]
-Hours = Annotated[Decimal, Amount(maximum=Decimal(744))]
-HoursPaid = Annotated[Decimal, WithJsonSchema({"type": "number", "description": "Hours, two decimals."})]
+Hours = Annotated[Decimal, Amount(maximum=Decimal(744), places=3)]
+HoursPaid = Annotated[
+    Decimal, WithJsonSchema({"type": "number", "description": "Hours, at most three decimals."})
+]
 AnnualWages = Annotated[Decimal, Amount(maximum=Decimal(999_999))]
 AnnualWagesQuery = Annotated[Decimal, Amount(maximum=Decimal(999_999), from_query=True)]
 
@@ -62,7 +64,11 @@ class PayrollEmployee(RequestModel):
     overtime_hours: Hours = Decimal(0)
     bonus: Money = Decimal(0)
     other_earnings: Money = Decimal(0)
-    payment_method: PaymentMethod = "check"
+    payment_method: PaymentMethod | None = Field(
+        default=None,
+        description="Left out, the employee's own setting, which is `check` unless it was changed. A preview in which "
+        "no entry names one is dated as direct deposit would be.",
+    )
     voluntary_set_aside: SetAsideRequest | None = None
 
 
@@ -76,12 +82,15 @@ class PayrollRequest(RequestModel):
     pay_period_end: Day
     pay_date: Day | None = Field(
         default=None,
-        description="Left out: by direct deposit the earliest day the money can arrive; of a catch-up the period end; "
-        "else today in Eastern time, or the period end if that is later. A direct deposit's day on which banks are "
-        "closed becomes the banking day before it: the wages belong to the year in which they arrive.",
+        description="Left out: by direct deposit, and in a preview that names no `payment_method`, the earliest day "
+        "the money can arrive; of a catch-up the period end; else today in Eastern time, or the period end if that is "
+        "later. A direct deposit's day on which banks are closed becomes the banking day before it: the wages belong "
+        "to the year in which they arrive.",
     )
     pay_frequency: PayFrequency
-    employees: list[PayrollEmployee] = Field(min_length=1, max_length=100)
+    employees: list[PayrollEmployee] = Field(
+        min_length=1, max_length=100, description="Who is paid, each once."
+    )
     notes: Annotated[str, Text(longest=500, lines=True)] | None = Field(
         default=None,
         description="`catch-up` records in retrospect what was paid before: completed at once, no money moves.",
@@ -130,10 +139,14 @@ class RulebookName:
 
 @dataclass(frozen=True, slots=True)
 class Reciprocity:
-    """How an agreement between two states was applied."""
+    """The agreement between the state of work and that of residence; absent where there is none.
+
+    `certificate` is the form by which the employee is free of the work state's income tax: while `applied` is false,
+    the one to collect.
+    """
 
     applied: bool
-    certificate: str | None
+    certificate: str
     residence_state: str
 
 
@@ -385,6 +398,7 @@ class PayrollPreview:
     """What a run would do."""
 
     preview: bool
+    employer_id: UUID
     next_step: str
     pay_date_defaulted: bool
     pay_period: PayPeriod
@@ -405,6 +419,7 @@ class PayrollResult:
     """A payroll that was run."""
 
     payroll_id: UUID
+    employer_id: UUID
     status: PayrollStatus
     pay_date_defaulted: bool
     pay_period: PayPeriod

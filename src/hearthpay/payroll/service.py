@@ -1,6 +1,6 @@
 """What may happen to payrolls: preview, run, read, list."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
@@ -21,7 +21,7 @@ from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.http.actor import Actor
 from hearthpay.http.entitlements import refuse_long_payroll
-from hearthpay.http.errors import ApiError, Problem, from_tax_engine, invalid_fields
+from hearthpay.http.errors import ApiError, Problem, invalid_fields
 from hearthpay.http.paging import page_of
 from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.answers import estimate_json
@@ -31,6 +31,7 @@ from hearthpay.payroll.approval import (
     refuse_beyond_the_bank,
     require_confirmations,
 )
+from hearthpay.payroll.corrected_dates import settle_dates_of
 from hearthpay.payroll.ledger import (
     Overlap,
     Owner,
@@ -45,13 +46,11 @@ from hearthpay.payroll.ledger import (
 from hearthpay.payroll.lifecycle import Cause, Status, Transition, begin
 from hearthpay.payroll.models import EntryRow, Payroll
 from hearthpay.payroll.orders import Entry, Order, is_catch_up, payee_of
-from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
+from hearthpay.payroll.pay_dates import PayDates, Way
 from hearthpay.payroll.records import PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.register import History, calculate_payroll
 from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
-from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.money import from_cents
-from hearthpay.taxes.pay_periods import check_period
 
 _LOCK: Final = (
     select(Employee).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
@@ -66,6 +65,8 @@ class _Prepared:
     record: PayrollRecord
     histories: Mapping[UUID, History]
     confirmations: tuple[str, ...]
+    #: Dated as direct deposit would be, although nothing goes through the bank.
+    dated_ahead: bool
 
 
 async def preview_payroll(
@@ -73,13 +74,13 @@ async def preview_payroll(
 ) -> Preview:
     """Calculate a payroll as a run would, and check all that a run checks; nothing is created.
 
-    Only the confirmations are not asked for yet: the preview tells which the run needs. Raises what `run_payroll`
-    raises.
+    Only the confirmations are not asked for yet: the preview tells which the run needs. Where no entry names a payment
+    method, the dates are those of direct deposit, which needs them the earliest. Raises what `run_payroll` raises.
     """
     refuse_long_payroll(actor.terms, len(request.employees))
     employer = await resolve_employer(session, actor, request.employer_id)
-    prepared = await _prepare(session, clock, request, employer, offered=offered, lock=False)
-    return Preview(prepared.record, prepared.confirmations)
+    prepared = await _prepare(session, clock, request, employer, offered=offered, preview=True)
+    return Preview(prepared.record, prepared.confirmations, dated_ahead=prepared.dated_ahead)
 
 
 async def run_payroll(
@@ -93,14 +94,15 @@ async def run_payroll(
 
     Its employees are locked while it is calculated, so two runs for one employee follow each other and the
     second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
-    `employee_not_in_household`, `employee_not_started`, `invalid_state` (employment ended before the period),
+    `employee_not_in_household`, `employee_not_started`, `employee_incomplete` (hours without a pay rate),
+    `invalid_state` (employment ended before the period),
     `payroll_overlap`, `pay_date_past_deadline`, `confirmation_required`, `direct_deposit_unavailable`,
     `unsupported_tax_year`, `tax_year_not_final`, `unsupported_jurisdiction`, `too_many_employees` for a list longer
     than the plan allows, and what `resolve_employer` raises.
     """
     refuse_long_payroll(actor.terms, len(request.employees))
     employer = await resolve_employer(session, actor, request.employer_id)
-    prepared = await _prepare(session, clock, request, employer, offered=offered, lock=True)
+    prepared = await _prepare(session, clock, request, employer, offered=offered)
     order, record = prepared.order, prepared.record
     if record.projected:
         raise ApiError(
@@ -176,29 +178,24 @@ async def _prepare(
     employer: Employer,
     *,
     offered: bool,
-    lock: bool,
+    preview: bool = False,
 ) -> _Prepared:
     now = clock.now()
-    way = _way_of(request)
-    if way == "direct_deposit":
+    employees = await _employees(session, request, lock=not preview)
+    methods = [
+        entry.payment_method or employee.payment_method
+        for entry, employee in zip(request.employees, employees, strict=True)
+    ]
+    way = _way_of(request, methods)
+    unnamed = all(entry.payment_method is None for entry in request.employees)
+    dated_ahead = preview and unnamed and way == "on_paper"
+    dates = settle_dates_of(request, "direct_deposit" if dated_ahead else way, today=clock.today(), now=now)
+    _refuse_unpayable(request, employees, dates)
+    order = _order_of(request, methods, employer.id, dates)
+    if order.direct_deposit:
         blockers = await household_blockers(session, employer, offered=offered)
         if blockers:
             raise _unavailable(blockers)
-    dates = settle_pay_dates(
-        request.pay_period_start,
-        request.pay_period_end,
-        request.pay_date,
-        way,
-        today=clock.today(),
-        now=now,
-    )
-    try:
-        check_period(dates.period_start, dates.period_end, request.pay_frequency)
-    except TaxInputError as error:
-        raise from_tax_engine(error) from None
-    order = _order_of(request, employer.id, dates)
-    employees = await _employees(session, request, dates, lock=lock)
-    if order.direct_deposit:
         await _require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
     order, told = _beside(order, await find_overlaps(session, ids, dates))
@@ -209,7 +206,7 @@ async def _prepare(
     refuse_beyond_the_bank(record)
     authorization_needed = order.direct_deposit and await needs_authorization(session, employer.id, now)
     confirmations = confirmations_needed(record, authorization_needed=authorization_needed)
-    return _Prepared(order, record, histories, confirmations)
+    return _Prepared(order, record, histories, confirmations, dated_ahead)
 
 
 def _beside(order: Order, overlaps: Sequence[Overlap]) -> tuple[Order, dict[UUID, list[str]]]:
@@ -271,21 +268,20 @@ def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[str]]) ->
     return replace(record, paychecks=paychecks)
 
 
-def _way_of(request: PayrollRequest) -> Way:
+def _way_of(request: PayrollRequest, methods: Collection[str]) -> Way:
     if is_catch_up(request.notes):
         return "catch_up"
-    methods = {entry.payment_method for entry in request.employees}
     return "direct_deposit" if "direct_deposit" in methods else "on_paper"
 
 
-def _order_of(request: PayrollRequest, employer_id: UUID, dates: PayDates) -> Order:
+def _order_of(request: PayrollRequest, methods: Sequence[str], employer_id: UUID, dates: PayDates) -> Order:
     entries = []
-    for entry in request.employees:
+    for entry, method in zip(request.employees, methods, strict=True):
         wish = entry.voluntary_set_aside
         entries.append(
             Entry(
                 employee_id=entry.employee_id,
-                payment_method=entry.payment_method,
+                payment_method=method,
                 regular_hours=entry.regular_hours,
                 overtime_hours=entry.overtime_hours,
                 bonus=entry.bonus,
@@ -330,10 +326,11 @@ def _listed(blockers: Sequence[Blocker]) -> list[dict[str, str]]:
     return [{"code": blocker.code, "message": blocker.message} for blocker in blockers]
 
 
-async def _employees(
-    session: AsyncSession, request: PayrollRequest, dates: PayDates, *, lock: bool
-) -> Sequence[Employee]:
-    """Return the employees in the order of the request, each checked; locked in the order of their ids."""
+async def _employees(session: AsyncSession, request: PayrollRequest, *, lock: bool) -> Sequence[Employee]:
+    """Return the household's employees in the order of the request; locked in the order of their ids.
+
+    Raises `duplicate_employee` and `employee_not_in_household`.
+    """
     ids = [entry.employee_id for entry in request.employees]
     for position, employee_id in enumerate(ids):
         if employee_id in ids[:position]:
@@ -351,39 +348,50 @@ async def _employees(
     else:
         asked = select(Employee).where(Employee.id.in_(ids))
         found = {employee.id: employee for employee in await session.scalars(asked)}
-    problems = []
     for position, employee_id in enumerate(ids):
-        employee = found.get(employee_id)
-        if employee is None:
+        if employee_id not in found:
             raise ApiError(
                 "employee_not_in_household",
                 f"employees[{position}] is not an employee of this household.",
                 details={"employee_id": employee_id},
             )
+    return [found[employee_id] for employee_id in ids]
+
+
+def _refuse_unpayable(request: PayrollRequest, employees: Sequence[Employee], dates: PayDates) -> None:
+    """Raise where someone was not employed in the period, lacks a pay rate, or would work more hours than it has."""
+    problems = []
+    for position, (entry, employee) in enumerate(zip(request.employees, employees, strict=True)):
         earlier = employee.worked_earlier(dates.period_start, dates.period_end)
         if employee.start_date > dates.period_end and not earlier:
             raise ApiError(
                 "employee_not_started",
                 f"employees[{position}] starts on {employee.start_date}, after the pay period.",
-                details={"employee_id": employee_id, "start_date": employee.start_date},
+                details={"employee_id": employee.id, "start_date": employee.start_date},
             )
         if employee.end_date is not None and employee.end_date < dates.period_start and not earlier:
             raise ApiError(
                 "invalid_state",
                 f"employees[{position}] left on {employee.end_date}, before the pay period.",
-                details={"employee_id": employee_id, "end_date": employee.end_date},
+                details={"employee_id": employee.id, "end_date": employee.end_date},
             )
-        entry = request.employees[position]
-        if entry.regular_hours + entry.overtime_hours > _hours_in(dates):
+        hours = entry.regular_hours + entry.overtime_hours
+        if hours and employee.incomplete:
+            raise ApiError(
+                "employee_incomplete",
+                f"employees[{position}] has no pay rate yet, and hours cannot be paid without one. Set pay_rate with "
+                f"PATCH /api/v1/employees/{employee.id} first.",
+                details={"employee_id": employee.id, "missing": list(employee.incomplete)},
+            )
+        if hours > _hours_in(dates):
             problems.append(
                 Problem(
                     f"employees[{position}].regular_hours",
-                    "with overtime is more than the pay period has hours",
+                    f"must not be more, overtime included, than the {_hours_in(dates)} hours of the pay period",
                 )
             )
     if problems:
         raise invalid_fields(problems)
-    return [found[employee_id] for employee_id in ids]
 
 
 def _hours_in(dates: PayDates) -> int:

@@ -60,7 +60,10 @@ class AnnualEstimate(NamedTuple):
     limitations: tuple[str, ...]
     rulebook_version: str
     residence_state: str | None
+    #: The agreement that was applied, because its certificate is on file.
     reciprocity: Reciprocity | None
+    #: The certificate of the agreement between the two states, applied or not; None where there is none.
+    reciprocity_certificate: str | None
 
     def annual_by_category(self, payer: Payer) -> dict[str, int]:
         """Return the year's sums of a payer's lines in cents, by category."""
@@ -116,6 +119,12 @@ def estimate_year(
     if reciprocity_certificate_on_file and rules.income_tax is not None:
         certificate["reciprocity_certificate_on_file"] = True
     home = rulebook.state(residence_state, "residence_state") if residence_state else rules
+    agreement = rules.reciprocity.get(home.state)
+    if reciprocity_certificate_on_file and home is not rules and agreement is None:
+        raise TaxInputError(
+            "reciprocity_certificate_on_file",
+            f"must be false: {rules.name} has no reciprocity agreement with {home.name}",
+        )
     request = PaycheckInput(
         pay_date=on,
         pay_frequency=pay_frequency,
@@ -171,6 +180,7 @@ def estimate_year(
         rulebook_version=rulebook.version,
         residence_state=residence_state.upper() if residence_state else None,
         reciprocity=paycheck.reciprocity,
+        reciprocity_certificate=None if agreement is None else agreement.certificate,
     )
 
 

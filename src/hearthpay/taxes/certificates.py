@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.money import to_cents
+from hearthpay.taxes.place_names import plain_name
 
 FilingStatus = Literal["single", "married", "head_of_household"]
 PreFilingStatus = Literal["single", "married", "married_withhold_at_single_rate"]
@@ -64,6 +65,8 @@ class CertificateField(NamedTuple):
     #: For a choice: accepted spelling (the state's value or a common alias) → the state's value.
     choices: Mapping[str, str]
     note: str
+    #: For a choice: names of places and of choices, as `plain_name` spells them → the state's value.
+    names: Mapping[str, str] = {}
 
 
 #: Entries every state understands, whatever its form asks for.
@@ -149,7 +152,8 @@ def _read_value(entry: CertificateField, value: object, path: str) -> Certificat
                 raise TaxInputError(path, "must be an amount of money")
             return to_cents(Decimal(value), path)
         case "choice":
-            chosen = entry.choices.get(_spelled(value))
+            spelled = _spelled(value)
+            chosen = entry.choices.get(spelled) or entry.names.get(plain_name(spelled))
             if chosen is None:
                 raise TaxInputError(path, f"must be one of {', '.join(sorted(set(entry.choices.values())))}")
             return chosen

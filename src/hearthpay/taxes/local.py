@@ -10,6 +10,7 @@ from hearthpay.taxes.certificates import CertificateValue, StateCertificate
 from hearthpay.taxes.contribution import Payer
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.money import RATE_SCALE, from_cents
+from hearthpay.taxes.place_names import plain_name
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import Confidence, RuleTable
 from hearthpay.taxes.trace import Source, Trace
@@ -532,6 +533,7 @@ class LocalTaxes:
         for entry in entries:
             for name in (entry.locality, f"{state}-{entry.locality}", *entry.aliases):
                 self._by_name.setdefault(name, entry)
+        self._by_plain_name = {plain_name(name): entry for name, entry in reversed(self._by_name.items())}
         self._by_certificate = tuple(chosen.items())
         #: True where a tax falls on calendar months.
         self.by_month = any(isinstance(tax.method, MonthlyFee) for tax in taxes)
@@ -547,12 +549,12 @@ class LocalTaxes:
         return len(self.taxes)
 
     def find(self, name: str, field: str) -> LocalTax | CertificatePlace:
-        """Return what ``name`` (code or alias in any case) means; of several versions any.
+        """Return what ``name`` (code or alias, in any case and punctuation) means; of several versions any.
 
         Raises `TaxInputError` naming ``field`` for what is no locality of the state, or one whose payroll tax
         a household does not owe.
         """
-        found = self._by_name.get(name) or self._by_name.get(name.strip().upper())
+        found = self.named(name)
         if found is None:
             known = ", ".join(dict.fromkeys([*self._positions, *(place.locality for place in self.places)]))
             raise TaxInputError(
@@ -564,14 +566,14 @@ class LocalTaxes:
 
     def due_at(self, city: str) -> tuple[str, ...]:
         """Return the locality that a place of residence stands for, unless its tax is voluntary; mostly none."""
-        found = self._by_name.get(city.strip().upper())
+        found = self.named(city)
         if isinstance(found, LocalTax) and found.household != "voluntary":
             return (found.locality,)
         return ()
 
     def named(self, name: str) -> LocalTax | CertificatePlace | NotOwed | None:
-        """Return what a place's name stands for, in any case; None for a place that is not known here."""
-        return self._by_name.get(name) or self._by_name.get(name.strip().upper())
+        """Return what a place's name stands for, in any case and punctuation; None for a place not known here."""
+        return self._by_name.get(name) or self._by_plain_name.get(plain_name(name))
 
     def choose(
         self, names: tuple[str, ...], certificate: StateCertificate, day: datetime.date

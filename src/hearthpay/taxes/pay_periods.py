@@ -71,6 +71,11 @@ def check_period(
     )
 
 
+def regular_days(frequency: str) -> int:
+    """Return how many days a regular period of a frequency has at the most; raises KeyError for what is none."""
+    return _LENGTHS[frequency].longest
+
+
 def _one(noun: str) -> str:
     return noun if " " in noun else f"a {noun}"
 

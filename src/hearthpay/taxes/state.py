@@ -4,7 +4,7 @@ import datetime
 import importlib.util
 import itertools
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
@@ -21,6 +21,7 @@ from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.local import LocalTaxes
+from hearthpay.taxes.place_names import plain_name
 from hearthpay.taxes.rule_file import Confidence, RuleTable
 from hearthpay.taxes.thresholds import known_liabilities
 from hearthpay.taxes.trace import Source
@@ -156,7 +157,30 @@ def timeline(
     return dates, sets
 
 
-def _read_certificate(table: RuleTable, state: str) -> CertificateForm:
+#: A county's name may go without it where a county is asked for.
+_COUNTY = " COUNTY"
+
+
+def _names_of(field_name: str, choices: Mapping[str, str], local_taxes: LocalTaxes) -> dict[str, str]:
+    """Return the values of a choice by plain names: its own spellings, and those of the places that they choose."""
+    names = {plain_name(spelling): value for spelling, value in choices.items()}
+    for tax in local_taxes:
+        value = tax.certificate_value
+        if field_name in tax.certificate_fields and isinstance(value, str) and value in choices:
+            _add_names(names, (tax.locality, *tax.aliases), value)
+    for place in local_taxes.places:
+        if place.field == field_name:
+            _add_names(names, (place.locality, *place.aliases), place.value)
+    return names
+
+
+def _add_names(names: dict[str, str], spellings: Iterable[str], value: str) -> None:
+    for spelling in map(plain_name, spellings):
+        names.setdefault(spelling, value)
+        names.setdefault(spelling.removesuffix(_COUNTY), value)
+
+
+def _read_certificate(table: RuleTable, state: str, local_taxes: LocalTaxes) -> CertificateForm:
     form = table.text("form")
     fields = {entry.name: entry for entry in COMMON_FIELDS}
     listed = table.table("fields") if "fields" in table else None
@@ -190,6 +214,7 @@ def _read_certificate(table: RuleTable, state: str) -> CertificateForm:
             choices,
             # What is refused must say why.
             entry.text("note") if kind == "refused" else entry.text("note", default=""),
+            _names_of(name, choices, local_taxes) if choices else {},
         )
         entry.close()
     from_federal: dict[str, str] = {}
@@ -235,7 +260,9 @@ def _try_out(table: RuleTable, position: int, method: Method, form: CertificateF
             continue  # A certificate that makes no sense alone is refused when it is used.
 
 
-def _read_income_tax(table: RuleTable, state: str, pay_periods: Mapping[str, int]) -> StateIncomeTax:
+def _read_income_tax(
+    table: RuleTable, state: str, pay_periods: Mapping[str, int], local_taxes: LocalTaxes
+) -> StateIncomeTax:
     versions = []
     own_periods = dict(pay_periods)
     if "pay_periods" in table:
@@ -267,7 +294,7 @@ def _read_income_tax(table: RuleTable, state: str, pay_periods: Mapping[str, int
     code = table.text("code")
     if code != f"{state}-SIT":
         raise table.error("code", f"must be {state}-SIT")
-    form = _read_certificate(table.table("certificate"), state)
+    form = _read_certificate(table.table("certificate"), state, local_taxes)
     for position, version in enumerate(versions):
         _try_out(table, position, version.method, form)
     tax = StateIncomeTax(
@@ -310,7 +337,9 @@ def read_state(
         entry.close()
         reciprocity[agreement.residence] = agreement
     income_tax = (
-        _read_income_tax(table.table("income_tax"), state, pay_periods) if "income_tax" in table else None
+        _read_income_tax(table.table("income_tax"), state, pay_periods, local_taxes)
+        if "income_tax" in table
+        else None
     )
     _check_local_taxes(table, state, local_taxes, income_tax)
     everything = federal + contributions

@@ -1,0 +1,42 @@
+"""The HTTP face of what a state's law asks for."""
+
+from typing import Annotated, Final
+
+from fastapi import Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.http.actor import Actor
+from hearthpay.http.auth import require
+from hearthpay.http.envelope import Envelope, answer
+from hearthpay.http.errors import nothing_here
+from hearthpay.http.routing import api_router, describe
+from hearthpay.http.runtime import runtime_of
+from hearthpay.jurisdictions.reading import jurisdiction_on
+from hearthpay.jurisdictions.schemas import Jurisdiction
+from hearthpay.taxes.jurisdictions import STATES
+
+router: Final = api_router("Jurisdictions")
+
+
+@router.get(
+    "/jurisdictions/{state}",
+    operation_id="getJurisdiction",
+    summary="List what a state's law asks for",
+    **describe(
+        answer=Envelope[Jurisdiction],
+        errors=("not_found", "unsupported_jurisdiction", "unsupported_tax_year"),
+    ),
+)
+async def get_jurisdiction(
+    request: Request,
+    state: str,
+    actor: Annotated[Actor, Depends(require(feature="employees"))],  # noqa: ARG001 - the guard
+) -> Response:
+    """The taxes of today, the entries of `state_withholding` with type and meaning, and the localities by name.
+
+    `state` is one of the 50 states or DC, by its two letters. Any key of a plan with employees may ask.
+    """
+    if not state.isascii() or state.upper() not in STATES:
+        raise nothing_here(request)
+    return answer(request, jurisdiction_on(state.upper(), runtime_of(request).clock.today()))

@@ -1,0 +1,104 @@
+"""What goes over the wire about a state's law."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+from hearthpay.http.money import Dollars, Rate
+from hearthpay.taxes.local import LocalHouseholdRule
+
+EntryKind = Literal["choice", "count", "money", "flag", "text"]
+Confidence = Literal["high", "medium", "low"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaxItem:
+    """One tax of the state; income tax has no single rate."""
+
+    code: str
+    name: str
+    payer: Literal["employee", "employer"]
+    agency: str
+    rate: Rate | None
+    wage_base: Dollars | None
+    effective_from: date
+    effective_to: date | None
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class ChoiceItem:
+    """One value of a choice, and the other names by which it is taken, in any case."""
+
+    value: str
+    also_known_as: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateEntryItem:
+    """One entry of `state_withholding`.
+
+    `type` says what it takes: `choice` one of `values`, `count` a whole number, `money` dollars, `flag` true or false,
+    `text` any text.
+    """
+
+    name: str
+    type: EntryKind
+    meaning: str
+    values: list[ChoiceItem]
+    default: str | bool | float | None
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateItem:
+    """The state's withholding certificate; entries that nothing here can honour are left out."""
+
+    form: str
+    household: Literal["voluntary", "follows_federal", "required", "prohibited"]
+    household_note: str
+    entries: list[CertificateEntryItem]
+
+
+@dataclass(frozen=True, slots=True)
+class ReciprocalState:
+    """A state whose residents are free of this state's income tax once they have filed the certificate."""
+
+    residence_state: str
+    certificate: str
+
+
+@dataclass(frozen=True, slots=True)
+class LocalityItem:
+    """One local tax; `code`, `name` and each of `also_known_as` is what `locality` of an employee takes.
+
+    `certificate_entry` and `certificate_value` are the entry of the certificate that chooses it as well, if one does.
+    Where the place's tax is part of the state's own line it has no code and no name.
+    """
+
+    code: str
+    name: str
+    also_known_as: list[str]
+    tax_code: str | None
+    tax_name: str | None
+    payer: Literal["employee", "employer"]
+    #: In words, such as `1 % of wages`.
+    rate: str
+    applies_to: str
+    household: LocalHouseholdRule
+    note: str
+    certificate_entry: str | None
+    certificate_value: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Jurisdiction:
+    """What a state's law asks of a household on a day."""
+
+    state: str
+    name: str
+    on: date
+    taxes: list[TaxItem]
+    certificate: CertificateItem | None
+    reciprocity: list[ReciprocalState]
+    localities: list[LocalityItem]
+    limitations: list[str]

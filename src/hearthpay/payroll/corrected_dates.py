@@ -1,0 +1,93 @@
+"""What a payroll with dates that cannot be would look like with dates that can: the example of the refusal."""
+
+import datetime
+from typing import Any, NamedTuple
+
+from hearthpay.banking import calendar
+from hearthpay.http.errors import ApiError, from_tax_engine
+from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
+from hearthpay.payroll.schemas import PayrollRequest
+from hearthpay.taxes import TaxInputError
+from hearthpay.taxes.pay_periods import check_period, regular_days
+
+
+class _Asked(NamedTuple):
+    """The dates of a request."""
+
+    start: datetime.date
+    end: datetime.date
+    pay_date: datetime.date | None
+
+
+def settle_dates_of(
+    request: PayrollRequest, way: Way, *, today: datetime.date, now: datetime.datetime
+) -> PayDates:
+    """Return the dates of a payroll.
+
+    Raises what `settle_pay_dates` raises, and `validation_error` for a period that does not fit its frequency; the
+    refusal's example is the request as it was sent, with dates that would be taken, where there are such.
+    """
+    asked = _Asked(request.pay_period_start, request.pay_period_end, request.pay_date)
+    try:
+        return _settle(asked, request.pay_frequency, way, today, now)
+    except ApiError as refusal:
+        refusal.example = _corrected(request, asked, way, today, now)
+        raise
+
+
+def _settle(
+    asked: _Asked, frequency: str, way: Way, today: datetime.date, now: datetime.datetime
+) -> PayDates:
+    dates = settle_pay_dates(asked.start, asked.end, asked.pay_date, way, today=today, now=now)
+    try:
+        check_period(dates.period_start, dates.period_end, frequency)
+    except TaxInputError as error:
+        raise from_tax_engine(error) from None
+    return dates
+
+
+def _corrected(
+    request: PayrollRequest, asked: _Asked, way: Way, today: datetime.date, now: datetime.datetime
+) -> dict[str, Any] | None:
+    try:
+        fitting = _fitting(asked, request.pay_frequency, way, today, now)
+        _settle(fitting, request.pay_frequency, way, today, now)
+    except (ApiError, OverflowError):  # at the ends of the calendar, or a catch-up of days to come
+        return None
+    changed = {
+        "pay_period_start": fitting.start,
+        "pay_period_end": fitting.end,
+        "pay_date": fitting.pay_date,
+    }
+    sent = request.model_dump(by_alias=True, exclude_unset=True)
+    return sent | {name: day for name, day in changed.items() if day is not None}
+
+
+def _fitting(asked: _Asked, frequency: str, way: Way, today: datetime.date, now: datetime.datetime) -> _Asked:
+    """Return the nearest dates that may be taken: what was right stays as it was asked."""
+    start, end = sorted((asked.start, asked.end))
+    try:
+        check_period(start, end, frequency)
+    except TaxInputError:
+        end = start + datetime.timedelta(days=regular_days(frequency) - 1)
+    fitting = _Asked(start, end, asked.pay_date)
+    try:
+        settle_pay_dates(*fitting, way, today=today, now=now)
+    except ApiError:
+        return fitting._replace(pay_date=_pay_date(start, end, way, today, now))
+    return fitting
+
+
+def _pay_date(
+    start: datetime.date, end: datetime.date, way: Way, today: datetime.date, now: datetime.datetime
+) -> datetime.date:
+    if way == "catch_up":
+        return min(end, today)
+    if way == "on_paper":
+        return max(end, today)
+    day = calendar.earliest_pay_date(now)
+    if day >= start:
+        return day
+    while not calendar.is_banking_day(end):
+        end += datetime.timedelta(days=1)
+    return end

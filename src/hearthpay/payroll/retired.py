@@ -1,0 +1,35 @@
+"""Endpoints that other services of this kind had and that are gone: who still calls them is told where to turn."""
+
+from typing import Annotated, Final
+
+from fastapi import Depends
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.http.actor import Actor
+from hearthpay.http.auth import require
+from hearthpay.http.envelope import ErrorEnvelope
+from hearthpay.http.errors import ApiError
+from hearthpay.http.routing import api_router, describe
+
+router: Final = api_router("Payroll")
+
+
+@router.post(
+    "/ach/transfer",
+    operation_id="transferFunds",
+    summary="Retired: move money by itself",
+    deprecated=True,
+    **describe(answer=ErrorEnvelope, status=410, errors=("gone",)),
+)
+async def transfer_funds(
+    request: Request,  # noqa: ARG001 - whatever it asks for, the answer is the same
+    actor: Annotated[Actor, Depends(require(feature="calculator"))],  # noqa: ARG001 - the guard
+) -> Response:
+    """Always answers `gone`: `POST /payroll/run` with direct deposit collects the money and pays it."""
+    raise ApiError(
+        "gone",
+        "Money is not transferred by itself any more. Run a payroll with payment_method direct_deposit: "
+        "POST /api/v1/payroll/run collects the money from the household and pays the employees.",
+        details={"use": "POST /api/v1/payroll/run"},
+    )

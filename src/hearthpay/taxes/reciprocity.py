@@ -1,0 +1,17 @@
+"""Reciprocity between the state of work and that of residence: the certificate that the employee files."""
+
+import functools
+
+from hearthpay.taxes.rulebook import rulebook_of
+
+
+@functools.lru_cache(maxsize=2_048)
+def reciprocity_certificate(work_state: str, residence_state: str, tax_year: int) -> str | None:
+    """Return the name of the certificate by which a resident is free of the work state's income tax.
+
+    None where the two states have no agreement, or are one. Raises `TaxInputError` for a state or year without rules.
+    """
+    if work_state == residence_state:
+        return None
+    agreement = rulebook_of(tax_year).state(work_state).reciprocity.get(residence_state)
+    return None if agreement is None else agreement.certificate

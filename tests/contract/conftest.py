@@ -1,0 +1,30 @@
+"""The application of an installation with a bank and a vault, its callers, and the same behind a real socket."""
+
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.app import create_app
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.security.key_ring import KeyRing
+from tests.http.api import account, client, counts, household, new_account, new_key
+from tests.openapi.conftest import address
+from tests.payroll.direct_deposit import family, ring, town
+
+__all__ = [
+    "account",
+    "address",
+    "client",
+    "counts",
+    "family",
+    "household",
+    "new_account",
+    "new_key",
+    "ring",
+    "town",
+]
+
+
+@pytest.fixture
+def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
+    return create_app(database, clock, ring=ring, direct_deposit=True)
