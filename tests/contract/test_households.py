@@ -14,7 +14,7 @@ HOME = {
     "line2": None,
     "city": "San Francisco",
     "state": "CA",
-    "postal_code": "94110",
+    "zip": "94110",
 }
 ITEM = {
     *("id", "first_name", "last_name", "email", "state", "is_primary", "ein_status", "sandbox", "created_at")
@@ -47,8 +47,8 @@ async def test_a_household_is_created_listed_read_and_changed(account: Account) 
     read = data(await account.live.get(path))
     assert read.keys() == ITEM | {"address"}
     assert read["address"] == HOME
-    moved = data(await patch(account.live, path, {"address": HOME | {"postal_code": "94110-1234"}}))
-    assert moved["address"]["postal_code"] == "94110-1234"
+    moved = data(await patch(account.live, path, {"address": HOME | {"zip": "94110-1234"}}))
+    assert moved["address"]["zip"] == "94110-1234"
     assert data(await account.live.get(path)) == moved
 
 

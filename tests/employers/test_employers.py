@@ -11,7 +11,7 @@ import pytest
 
 from tests.http.api import MARIA, ROSA, Account, NewAccount, NewKey, data, fields, refusal
 
-HOME = {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "postal_code": "94110"}
+HOME = {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "zip": "94110"}
 
 
 async def test_a_household_is_created_and_listed(account: Account) -> None:
@@ -97,7 +97,7 @@ async def test_a_household_is_read_and_changed(
     assert data(await change({"address": None}))["address"] is None
     assert fields(refusal(await change({"email": None}), 400, "validation_error")) == ["email"]
     for field, wrong in (
-        ("address.postal_code", {"address": HOME | {"postal_code": "941"}}),
+        ("address.zip", {"address": HOME | {"zip": "941"}}),
         ("address.line1", {"address": {key: value for key, value in HOME.items() if key != "line1"}}),
         ("address.country", {"address": HOME | {"country": "US"}}),
         ("state", {"state": "PR"}),

@@ -74,7 +74,7 @@ async def test_every_success_is_documented_to_the_last_field(
     await caller.get(f"/employers/{employer_id}/dd-status")
     await caller.get("/employers", limit=1)
     await caller.get(f"/employers/{employer_id}")
-    home = {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "postal_code": "94110"}
+    home = {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "zip": "94110"}
     await client.patch(f"/api/v1/employers/{employer_id}", json={"address": home}, headers=caller.headers())
     await caller.get(f"/employees/{rosa}")
     await caller.get("/jurisdictions/IN")

@@ -25,7 +25,7 @@ class Employer(Base):
     #: A sandbox household may have none.
     email: Mapped[str | None]
     state: Mapped[str] = mapped_column(CHAR(2))
-    #: `line1`, `line2`, `city`, `state`, `postal_code`; None until it is told.
+    #: `line1`, `line2`, `city`, `state`, `zip`; None until it is told.
     address: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     is_primary: Mapped[bool]
     ein_status: Mapped[str]

@@ -37,7 +37,7 @@ _NEW_EMPLOYER: Final = {
     "last_name": "Lopez",
     "email": "maria.lopez@example.com",
     "state": "CA",
-    "address": {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "postal_code": "94110"},
+    "address": {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "zip": "94110"},
 }
 _CHANGES: Final = {
     "address": {
@@ -45,7 +45,7 @@ _CHANGES: Final = {
         "line2": "Apt 4",
         "city": "New York",
         "state": "NY",
-        "postal_code": "10118",
+        "zip": "10118",
     }
 }
 

@@ -17,15 +17,15 @@ EinStatus = Literal["none", "pending", "approved"]
 _POSTAL_CODE: Final = re.compile(r"\d{5}(-\d{4})?", re.ASCII)
 
 
-def _read_postal_code(value: object) -> str:
+def _read_zip(value: object) -> str:
     if not isinstance(value, str) or _POSTAL_CODE.fullmatch(value.strip()) is None:
-        raise PydanticCustomError("postal_code_form", "must be a ZIP code such as 94110 or 94110-1234")
+        raise PydanticCustomError("zip_form", "must be a ZIP code such as 94110 or 94110-1234")
     return value.strip()
 
 
-PostalCode = Annotated[
+ZipCode = Annotated[
     str,
-    BeforeValidator(_read_postal_code),
+    BeforeValidator(_read_zip),
     WithJsonSchema({"type": "string", "pattern": r"^\d{5}(-\d{4})?$", "examples": ["94110"]}),
 ]
 """A ZIP code, with or without its last four digits."""
@@ -38,7 +38,7 @@ class Address(RequestModel):
     line2: Annotated[str, Text(longest=100)] | None = None
     city: Annotated[str, Text(longest=100)]
     state: StateCode
-    postal_code: PostalCode
+    zip: ZipCode
 
 
 class NewEmployer(RequestModel):
@@ -104,7 +104,7 @@ class AddressItem:
     line2: str | None
     city: str
     state: str
-    postal_code: str
+    zip: str
 
 
 @dataclass(frozen=True, slots=True)

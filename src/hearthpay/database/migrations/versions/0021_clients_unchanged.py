@@ -14,7 +14,7 @@ ALTER TABLE employers
     ALTER COLUMN email DROP NOT NULL,
     ADD CONSTRAINT employers_real_has_email CHECK (sandbox OR email IS NOT NULL),
     ADD COLUMN address jsonb CHECK (jsonb_typeof(address) = 'object');
-COMMENT ON COLUMN employers.address IS 'Postal address: line1, line2 or none, city, state, postal_code';
+COMMENT ON COLUMN employers.address IS 'Postal address: line1, line2 or none, city, state, zip';
 """
 
 EMPLOYEES = """
