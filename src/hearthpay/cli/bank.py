@@ -178,7 +178,7 @@ async def _reconcile(opened: Any, ring: Any) -> "Reconciliation":
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         await session.execute(text("SET LOCAL statement_timeout = '10min'"))
-        return await reconcile(session, ring, _show_progress)
+        return await reconcile(session, ring, SystemClock().now(), _show_progress)
 
 
 def _show_progress(done: int, total: int) -> None:
