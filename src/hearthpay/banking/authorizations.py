@@ -42,7 +42,7 @@ _LATEST: Final = (
 _COVERS: Final = (
     "EXISTS (SELECT FROM ach_authorizations z WHERE z.employer_id = {account}.employer_id "
     "AND z.bank_account_id = {account}.id AND z.revoked_at IS NULL "
-    "AND ({payroll}.created_at BETWEEN z.authorized_at AND z.expires_at "
+    "AND (coalesce({payroll}.approved_at, {payroll}.created_at) BETWEEN z.authorized_at AND z.expires_at "
     "OR z.authorized_at > {payroll}.created_at AND CAST(:now AS timestamptz) <= z.expires_at))"
 )
 

@@ -126,7 +126,9 @@ async def with_ways_out(
     actions: list[Action] = []
     if await way_to_void(session, payroll.id, payroll.status, position):
         actions.append("void")
-    if position.unauthorized or await session.scalar(_SCHEDULED_UNAUTHORIZED, {"payroll": payroll.id}):
+    if position.unauthorized or await session.scalar(
+        _SCHEDULED_UNAUTHORIZED, {"payroll": payroll.id, "now": now}
+    ):
         actions.append("authorize_debit")
     deposits = await _deposits(session, payroll, now)
     return replace(payroll, ways_out=WaysOut(tuple(actions), deposits))

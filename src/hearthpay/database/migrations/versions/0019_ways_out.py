@@ -41,6 +41,12 @@ GRANT SELECT, INSERT ON paycheck_remedies TO hearthpay_service, hearthpay_worker
 GRANT UPDATE (failure, next_attempt_at) ON payrolls TO hearthpay_service;
 """
 
+# A payroll that the clockwork makes in the place of an approved one stands under that one's approval.
+APPROVAL = """
+ALTER TABLE payrolls ADD COLUMN approved_at timestamptz CHECK (approved_at <= created_at);
+COMMENT ON COLUMN payrolls.approved_at IS 'When a person approved it, where that was before its creation';
+"""
+
 # A refund that came back is sent again as often as it takes; a debit is presented three times at most.
 REFUNDS = """
 ALTER TABLE bank_entries
@@ -67,6 +73,7 @@ def upgrade() -> None:
     cursor = op.get_bind().connection.cursor()
     try:
         cursor.execute(REMEDIES)
+        cursor.execute(APPROVAL)
         cursor.execute(REFUNDS)
         cursor.execute(
             f"""
