@@ -39,6 +39,8 @@ class Case:
 
     ask: Callable[[World], Asked]
     test_keys_only: bool = False
+    #: Ids of the path that are not the world's usual ones.
+    ids: Callable[[World], dict[str, str]] = field(default=lambda _: {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,3 +209,13 @@ def _void_payroll(world: World) -> Asked:
 @_case("getDirectDepositStatus")
 def _direct_deposit_status(world: World) -> Asked:
     return Asked()
+
+
+@_case("authorizeDebit")
+def _authorize_debit(world: World) -> Asked:
+    return Asked({"confirm_ach_debit": True})
+
+
+@_case("remedyPaycheck", ids=lambda world: {"payroll_id": world.deposit_payroll_id})
+def _remedy_paycheck(world: World) -> Asked:
+    return Asked({"action": "wait_for_account", "until": "2026-12-04"})

@@ -54,6 +54,8 @@ class World:
     employer_id: str = ""
     employee_id: str = ""
     payroll_id: str = ""
+    #: Another one, by direct deposit, whose deposit cannot leave.
+    deposit_payroll_id: str = ""
     amounts: frozenset[Decimal] = frozenset()
     #: Every id the world ever had, by its table; in the order in which they appeared.
     ids: dict[str, list[str]] = field(default_factory=dict)
@@ -156,7 +158,31 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
         "/payroll/run", {**world.payroll(world.employee_id), "employer_id": world.employer_id}
     )
     world.payroll_id = data(run)["payroll_id"]
+    held = {**world.payroll(world.employee_id, week=2), "employer_id": world.employer_id}
+    world.deposit_payroll_id = data(await caller.post("/payroll/run", held))["payroll_id"]
+    _hold_its_deposit(world, owner)
     return frozenset(number for number in numbers_in(run) if number >= _TELLING_AMOUNT)
+
+
+def _hold_its_deposit(world: World, owner: psycopg.Connection) -> None:
+    """Make of the second payroll one by direct deposit whose employee's account has failed after it was funded."""
+    about = {"payroll": world.deposit_payroll_id, "employer": world.employer_id}
+    with without_triggers(owner):
+        for statement in (
+            "UPDATE payrolls SET status = 'processing', direct_deposit = true WHERE id = %(payroll)s",
+            "UPDATE payroll_entries SET payment_method = 'direct_deposit' WHERE payroll_id = %(payroll)s",
+            "UPDATE paychecks SET payment_method = 'direct_deposit' WHERE payroll_id = %(payroll)s",
+            "INSERT INTO bank_accounts (id, organization_id, employer_id, sandbox, employee_id, account_type, last_four, "
+            "status, verification, created_at, updated_at) SELECT new_id(), organization_id, e.id, sandbox, w.id, "
+            "'checking', '0000', w.status, 'instant', now(), now() FROM employers e, LATERAL (SELECT id, 'failed' AS status "
+            "FROM employees WHERE employer_id = e.id UNION ALL SELECT NULL, 'active') w WHERE e.id = %(employer)s",
+            "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, employee_id, "
+            "payroll_id, paycheck_id, amount, status, send_on, settle_on, created_at, updated_at) SELECT new_id(), "
+            "c.organization_id, c.employer_id, c.sandbox, 'credit', b.id, c.employee_id, c.payroll_id, c.id, c.net_pay, "
+            "'pending', '2026-11-27', '2026-11-30', now(), now() FROM paychecks c "
+            "JOIN bank_accounts b ON b.employee_id = c.employee_id WHERE c.payroll_id = %(payroll)s",
+        ):
+            owner.execute(statement, about)
 
 
 def numbers_in(response: httpx.Response) -> set[Decimal]:
