@@ -158,6 +158,8 @@ async def test_what_waits_for_a_failed_account_is_not_taken(world: World) -> Non
     await world.collect(family)
     world.owner.execute("UPDATE bank_accounts SET status = 'failed'")
     assert (await run(world, FRIDAY)).sent == 0
-    await connect_household(world.operator, world.ring, family, world.clock.now(), details("5555000033"))
+    await connect_household(
+        world.operator, world.ring, family, world.clock.now(), details("5555000033"), authorized=True
+    )
     assert (await run(world, MONDAY)).sent == 1
     assert rows(world.owner, "SELECT effective_date FROM bank_entries") == [(TUESDAY,)]

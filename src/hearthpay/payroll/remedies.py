@@ -5,12 +5,12 @@ Each is one transaction; what was decided stays written beside the paycheck, whi
 """
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 from uuid import UUID
 
 import structlog
-from sqlalchemy import select, text
+from sqlalchemy import exists, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -27,7 +27,7 @@ from hearthpay.http.trail import leave_trace
 from hearthpay.payroll import failures
 from hearthpay.payroll.ledger import read_payroll
 from hearthpay.payroll.lifecycle import Cause, Status, move
-from hearthpay.payroll.models import PaycheckRow, Payroll
+from hearthpay.payroll.models import EntryRow, PaycheckRow, Payroll
 from hearthpay.payroll.outcomes import employees_of, fail, give_back, refund_up_to
 from hearthpay.payroll.records import RemedyAction, StoredPayroll
 from hearthpay.payroll.reversal import reverse_paychecks
@@ -94,7 +94,12 @@ async def apply_remedy(
         )
     )
     if paycheck is None:
-        raise ApiError("not_found", "This payroll has no paycheck of this employee.")
+        asked = exists().where(EntryRow.payroll_id == payroll_id, EntryRow.employee_id == employee_id)
+        if not await session.scalar(select(asked)):
+            raise ApiError("not_found", "This payroll has no paycheck of this employee.")
+        raise _impossible(
+            payroll, employee_id, f"the payroll is {payroll.status}, and no deposit of it waits", ()
+        )
     latest = (await session.execute(_LATEST, {"paycheck": paycheck.id})).one_or_none()
     if latest is None or tuple(latest) != (action, until):
         credit = await lock_credit(session, paycheck.id)
@@ -204,12 +209,16 @@ def _require(
         why = "the deposit came back, and its money goes back to the household; run it again, by check if need be"
     else:
         why = "the deposit has left for the bank"
-    raise ApiError(
+    raise _impossible(payroll, paycheck.employee_id, why, options)
+
+
+def _impossible(payroll: Payroll, employee_id: UUID, why: str, options: Sequence[RemedyAction]) -> ApiError:
+    return ApiError(
         "invalid_state",
         f"This cannot be done about the paycheck: {why}.",
         details={
             "payroll_id": payroll.id,
-            "employee_id": paycheck.employee_id,
+            "employee_id": employee_id,
             "status": payroll.status,
             "possible": list(options),
         },
