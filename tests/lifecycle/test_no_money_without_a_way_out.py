@@ -237,7 +237,7 @@ async def test_money_adds_up_and_every_payroll_can_be_ended(
 
 
 @pytest.mark.long
-@settings(max_examples=150, **_SETTINGS)
+@settings(max_examples=100, **_SETTINGS)
 @given(steps=_STEPS, ending=st.sampled_from(["connect", "refuse"]))
 async def test_money_adds_up_in_many_journeys(
     steps: list[tuple[Any, ...]],
