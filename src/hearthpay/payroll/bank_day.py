@@ -22,10 +22,11 @@ from hearthpay.banking.originator import Originator
 from hearthpay.banking.settlement import settle_credits, settle_debits, settle_others
 from hearthpay.banking.simulated_bank import simulate
 from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.restorations import HELD, is_held
 from hearthpay.database.session import Database
 from hearthpay.payroll.firing import FiringReport, fire_due
-from hearthpay.payroll.outcomes import complete, expire_uncollected, fund, undo_returned
+from hearthpay.payroll.outcomes import complete, expire, fund, uncollected, undo_returned
 from hearthpay.payroll.remedies import end_waits
 from hearthpay.payroll.year_end import carry_over
 from hearthpay.security.key_ring import KeyRing
@@ -110,14 +111,11 @@ async def advance(
         file = await build_file(database, ring, bank.originator, clock, cut_off=cut_off)
         if file is not None:
             problems += [f"entry {held.entry_id} is held back: {held.reason}" for held in file.held]
-    held_back = [] if file is None else [held.entry_id for held in file.held]
-    async with database.transaction(None) as session:
-        await expire_uncollected(session, held_back, cut_off, clock.now())
-    if bank is not None and not stopping():
         try:
             delivered = await deliver_files(database, ring, bank.gateway, clock)
         except GatewayError as error:
             problems.append(f"the bank cannot be reached, files wait to be delivered: {error}")
+    await _expire(database, clock, file, cut_off)
     if bank is None:
         async with database.transaction(None) as session:
             waiting = await session.scalar(_WAITING, {"cut_off": cut_off})
@@ -200,6 +198,21 @@ async def _settle_credits(database: Database, clock: Clock, stopping: Callable[[
         if not settled.entries:
             break
     return completed
+
+
+async def _expire(database: Database, clock: Clock, file: BuiltFile | None, cut_off: datetime.date) -> None:
+    """Let payrolls fail whose debit has waited too long for an account or an authorization, each by itself."""
+    held = [] if file is None else [each.entry_id for each in file.held]
+    async with database.transaction(None) as session:
+        expired = await uncollected(session, held, cut_off)
+    for payroll_id in expired:
+        try:
+            async with database.transaction(None) as session:
+                await expire(session, payroll_id, clock.now())
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+            _log.error("a payroll could not expire", payroll_id=str(payroll_id), exc_info=error)
 
 
 def _next_cut_off(clock: Clock) -> datetime.date:

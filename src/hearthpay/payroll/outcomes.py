@@ -174,25 +174,25 @@ async def _nobody_is_paid(
     await fail(session, payroll_id, status, failure, now)
 
 
-async def expire_uncollected(
-    session: AsyncSession, held: Sequence[UUID], cut_off: datetime.date, now: datetime.datetime
-) -> list[UUID]:
-    """Let payrolls fail whose debit could not be sent until the wages were due; return them.
+async def uncollected(session: AsyncSession, held: Sequence[UUID], cut_off: datetime.date) -> list[UUID]:
+    """Return the payrolls whose debit could not be sent until the wages were due.
 
     ``held`` are the real entries that the file of ``cut_off`` has left out. The simulated bank has taken what it could
     by then, so what waits in a sandbox is held as well.
     """
     by = add_banking_days(cut_off, -DEBIT_WAITS)
-    expired = []
-    for payroll_id in await session.scalars(_UNCOLLECTED, {"by": by, "held": list(held)}):
-        payroll = (await session.execute(_LOCK, {"id": payroll_id})).one()
-        waiting = [debit.id for debit in await lock_debits(session, payroll_id) if debit.status == "pending"]
-        if payroll.status != "pending_funding" or not waiting:
-            continue
-        await cancel(session, now, waiting)
-        await _nobody_is_paid(session, payroll_id, payroll.status, failures.debit_expired(), now)
-        expired.append(payroll_id)
-    return expired
+    return list(await session.scalars(_UNCOLLECTED, {"by": by, "held": list(held)}))
+
+
+async def expire(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> bool:
+    """Let a payroll fail whose debit still waits, for good; False where it does not wait any more."""
+    payroll = (await session.execute(_LOCK, {"id": payroll_id})).one()
+    waiting = [debit.id for debit in await lock_debits(session, payroll_id) if debit.status == "pending"]
+    if payroll.status != "pending_funding" or not waiting:
+        return False
+    await cancel(session, now, waiting)
+    await _nobody_is_paid(session, payroll_id, payroll.status, failures.debit_expired(), now)
+    return True
 
 
 def _may_be_presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> bool:
