@@ -141,7 +141,7 @@ class Journey:
         listed = data(await self.family.caller.get("/payrolls", employer_id=self.family.employer_id))
         return [data(await self.family.caller.get(f"/payroll/{each['payroll_id']}")) for each in listed]
 
-    async def holds(self, owner_database: Database) -> set[str]:
+    async def holds(self, owner_database: Database, *, books: bool) -> set[str]:
         """Nothing is left over, the books are right, and whatever waits can be ended; returns what is open."""
         async with owner_database.transaction(None) as session:
             cases = [
@@ -149,7 +149,7 @@ class Journey:
                 for case in await open_cases(session, self.town.clock.now())
                 if str(case.employer_id) == self.family.employer_id
             ]
-            found = await examine(session, self.town.clock.now(), lambda *_: None)
+            found = await examine(session, self.town.clock.now(), lambda *_: None) if books else []
         wrong = {each.name: each.differences for each in found if each.found and each.name != "open_money"}
         assert wrong == {}
         for payroll_id, status, collected, to_collect, out, held in rows(
@@ -179,8 +179,10 @@ async def travel(
     caller: Any,
     owner_connection: psycopg.Connection,
     owner_database: Database,
+    *,
+    thorough: bool = False,
 ) -> None:
-    """Take the steps, look after each, and end whatever is open."""
+    """Take the steps, look after each, and end whatever is open; a thorough look proves the books each time."""
     town.go_to("2026-11-20", 10)
     family = await new_family(town, caller)
     second = await add_employee(caller, family.employer_id, first_name="Ines")
@@ -198,7 +200,7 @@ async def travel(
     journey = Journey(town, family, [family.employee_id, second], owner_connection)
     for step in [*steps, ("days", 1)]:
         await journey.step(*step)
-        await journey.holds(owner_database)
+        await journey.holds(owner_database, books=thorough)
     if ending == "connect":
         await journey.step("connect", "household")
         await journey.step("connect", "employees")
@@ -209,7 +211,7 @@ async def travel(
             await journey.step("remedy", which, "refund")
         await journey.step("connect", "household")
     await journey.step("days", 14)
-    assert await journey.holds(owner_database) <= {"wages_not_collected", "set_aside_overdrawn"}
+    assert await journey.holds(owner_database, books=True) <= {"wages_not_collected", "set_aside_overdrawn"}
     assert rows(owner_connection, _UNDER_WAY, family.employer_id) == [(0,)]
     for detail in await journey.payrolls():
         assert detail["status"] in ("completed", "failed", "voided")
@@ -248,4 +250,4 @@ async def test_money_adds_up_in_many_journeys(
     owner_connection: psycopg.Connection,
     owner_database: Database,
 ):
-    await travel(steps, ending, town, account.test, owner_connection, owner_database)
+    await travel(steps, ending, town, account.test, owner_connection, owner_database, thorough=True)
