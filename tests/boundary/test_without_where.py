@@ -114,6 +114,7 @@ async def test_the_conditions_are_really_gone(
             "terminateEmployee",
             "deleteEmployer",
             "runPayroll",
+            "getPayroll",
             "voidPayroll",
             "remedyPaycheck",
         }
