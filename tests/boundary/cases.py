@@ -39,8 +39,6 @@ class Case:
 
     ask: Callable[[World], Asked]
     test_keys_only: bool = False
-    #: Ids of the path that are not the world's usual ones.
-    ids: Callable[[World], dict[str, str]] = field(default=lambda _: {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +199,11 @@ def _list_payrolls(world: World) -> Asked:
     return Asked(query={"status": "completed"})
 
 
+@_case("remedyPaycheck")
+def _remedy_paycheck(world: World) -> Asked:
+    return Asked({"action": "wait_for_account", "until": "2026-12-04"})
+
+
 @_case("voidPayroll")
 def _void_payroll(world: World) -> Asked:
     return Asked({"reason": "The hours were wrong."})
@@ -214,8 +217,3 @@ def _direct_deposit_status(world: World) -> Asked:
 @_case("authorizeDebit")
 def _authorize_debit(world: World) -> Asked:
     return Asked({"confirm_ach_debit": True})
-
-
-@_case("remedyPaycheck", ids=lambda world: {"payroll_id": world.deposit_payroll_id})
-def _remedy_paycheck(world: World) -> Asked:
-    return Asked({"action": "wait_for_account", "until": "2026-12-04"})

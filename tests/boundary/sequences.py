@@ -189,7 +189,7 @@ def _authorize_debit(step: Step, worlds: list[World]) -> Request:
 def _remedy_paycheck(step: Step, worlds: list[World]) -> Request:
     world = worlds[step.thing]
     body: dict[str, Any] = {"action": "wait_for_account", "until": f"2026-12-0{1 + step.variant}"}
-    path = f"/payroll/{world.deposit_payroll_id}/paychecks/{world.employee_id}/remedy"
+    path = f"/payroll/{world.payroll_id}/paychecks/{world.employee_id}/remedy"
     return Request("POST", path, frozenset({step.thing}), body=body)
 
 

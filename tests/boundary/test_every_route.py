@@ -67,7 +67,7 @@ class Neighbours:
     ) -> httpx.Response:
         """Send the right request of the world `about`, some of its ids replaced; `employer_id` by "": left out."""
         asked = CASES[operation.id].ask(about)
-        ids = {**about.objects, **CASES[operation.id].ids(about), **replaced}
+        ids = {**about.objects, **replaced}
         path = operation.path
         for name, identity in ids.items():
             path = path.replace(f"{{{name}}}", quote(identity, safe=""))

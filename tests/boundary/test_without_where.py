@@ -114,7 +114,6 @@ async def test_the_conditions_are_really_gone(
             "terminateEmployee",
             "deleteEmployer",
             "runPayroll",
-            "getPayroll",
             "voidPayroll",
             "remedyPaycheck",
         }

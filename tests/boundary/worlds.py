@@ -75,8 +75,6 @@ class World:
     employer_id: str = ""
     employee_id: str = ""
     payroll_id: str = ""
-    #: Another one, by direct deposit, whose deposit cannot leave.
-    deposit_payroll_id: str = ""
     amounts: frozenset[Decimal] = frozenset()
     #: Every id the world ever had, by its table; in the order in which they appeared.
     ids: dict[str, list[str]] = field(default_factory=dict)
@@ -179,17 +177,15 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
         "/payroll/run", {**world.payroll(world.employee_id), "employer_id": world.employer_id}
     )
     world.payroll_id = data(run)["payroll_id"]
-    held = {**world.payroll(world.employee_id, week=2), "employer_id": world.employer_id}
-    world.deposit_payroll_id = data(await caller.post("/payroll/run", held))["payroll_id"]
     _hold_its_deposit(world, owner)
     return frozenset(number for number in numbers_in(run) if number >= _TELLING_AMOUNT)
 
 
 def _hold_its_deposit(world: World, owner: psycopg.Connection) -> None:
-    """Make of the second payroll one by direct deposit whose employee's account has failed after it was funded."""
+    """Make of the payroll one by direct deposit whose employee's account has failed after it was funded."""
     with without_triggers(owner):
         for statement in _HELD_DEPOSIT:
-            owner.execute(statement, {"payroll": world.deposit_payroll_id, "employer": world.employer_id})
+            owner.execute(statement, {"payroll": world.payroll_id, "employer": world.employer_id})
 
 
 def numbers_in(response: httpx.Response) -> set[Decimal]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -40,6 +41,9 @@ _ACCOUNT = """
 """
 _LEFT = "SELECT id FROM bank_entries WHERE employer_id = %s AND kind = %s AND status IN ('sent', 'settled') ORDER BY id"
 _UNDER_WAY = "SELECT count(*) FROM bank_entries WHERE employer_id = %s AND status IN ('pending', 'sent')"
+
+#: An organization may have three sandbox households.
+_FAMILIES = itertools.count()
 
 _RETURNS = st.tuples(
     st.just("return"),
@@ -246,8 +250,8 @@ async def test_money_adds_up_in_many_journeys(
     ending: str,
     town: Town,
     new_account: Any,
-    account: Any,
     owner_connection: psycopg.Connection,
     owner_database: Database,
 ):
-    await travel(steps, ending, town, account.test, owner_connection, owner_database, thorough=True)
+    caller = (await new_account(f"Family {next(_FAMILIES)}")).test
+    await travel(steps, ending, town, caller, owner_connection, owner_database, thorough=True)
