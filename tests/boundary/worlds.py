@@ -177,15 +177,15 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
         "/payroll/run", {**world.payroll(world.employee_id), "employer_id": world.employer_id}
     )
     world.payroll_id = data(run)["payroll_id"]
-    _hold_its_deposit(world, owner)
+    hold_deposits(owner, world.employer_id, world.payroll_id)
     return frozenset(number for number in numbers_in(run) if number >= _TELLING_AMOUNT)
 
 
-def _hold_its_deposit(world: World, owner: psycopg.Connection) -> None:
-    """Make of the payroll one by direct deposit whose employee's account has failed after it was funded."""
+def hold_deposits(owner: psycopg.Connection, employer_id: str, payroll_id: str) -> None:
+    """Make of a payroll one by direct deposit whose employees' accounts have failed after it was funded."""
     with without_triggers(owner):
         for statement in _HELD_DEPOSIT:
-            owner.execute(statement, {"payroll": world.payroll_id, "employer": world.employer_id})
+            owner.execute(statement, {"payroll": payroll_id, "employer": employer_id})
 
 
 def numbers_in(response: httpx.Response) -> set[Decimal]:
