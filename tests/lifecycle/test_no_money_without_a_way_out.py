@@ -210,15 +210,22 @@ async def travel(
         await journey.step("connect", "employees")
         await journey.step("authorize")
     else:
-        await journey.step("void")
-        for which in (0, 1):
-            await journey.step("remedy", which, "refund")
+        await _refuse(journey)
         await journey.step("connect", "household")
-    await journey.step("days", 14)
+        await journey.step("days", 8)  # what was being collected is funded by now
+        await _refuse(journey)
+    await journey.step("days", 14 if ending == "connect" else 6)
     assert await journey.holds(owner_database, books=True) <= {"wages_not_collected", "set_aside_overdrawn"}
     assert rows(owner_connection, _UNDER_WAY, family.employer_id) == [(0,)]
     for detail in await journey.payrolls():
         assert detail["status"] in ("completed", "failed", "voided")
+
+
+async def _refuse(journey: Journey) -> None:
+    """Take back whatever has not left, without any other account of an employee."""
+    await journey.step("void")
+    for which in (0, 1):
+        await journey.step("remedy", which, "refund")
 
 
 _SETTINGS = {
