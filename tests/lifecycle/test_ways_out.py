@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.http.actor import Actor
 from hearthpay.payroll import escrow
 from hearthpay.payroll.bank_day import Bank, advance
+from hearthpay.payroll.ways_out import remedies_for
 from tests.http.api import data, fields, refusal
 from tests.lifecycle.forging import money_of, open_kinds, possible, send_back
 from tests.payroll.conftest import add_employee
@@ -488,3 +490,29 @@ async def test_set_asides_paid_out_before_the_debit_came_back_stand_in_the_regis
     week = {"pay_period_start": "2026-11-23", "pay_period_end": "2026-11-29"}
     await run(family, **week, **aside)
     assert await open_kinds(owner_database, town) == NOTHING
+
+
+@pytest.mark.parametrize(
+    ("status", "credit", "account", "today", "possible_then"),
+    [
+        (
+            "processing",
+            "pending",
+            "failed",
+            date(2026, 12, 30),
+            ("pay_by_check", "wait_for_account", "refund"),
+        ),
+        ("processing", "pending", None, date(2026, 12, 31), ("pay_by_check", "refund")),
+        ("processing", "pending", "failed", date(2027, 1, 2), ("refund",)),  # a check would be wages of 2027
+        ("failed", "pending", "verifying", date(2026, 12, 1), ("pay_by_check", "refund")),
+        ("processing", "sent", "failed", date(2026, 12, 1), ()),
+        ("failed", "returned", "failed", date(2026, 12, 1), ()),
+        ("completed", "cancelled", "failed", date(2026, 12, 1), ()),
+        ("pending_funding", None, "failed", date(2026, 12, 1), ()),
+    ],
+)
+def test_what_can_be_done_about_a_deposit(
+    status: str, credit: str | None, account: str | None, today: date, possible_then: tuple[str, ...]
+):
+    found = remedies_for(status=status, credit=credit, account=account, tax_year=2026, today=today)
+    assert found == possible_then
