@@ -33,6 +33,7 @@ TABLES = (
     "invitations",
     "mail_outbox",
     "bank_entries",
+    "paycheck_remedies",
     "ach_authorizations",
     "bank_accounts",
     "escrow_movements",

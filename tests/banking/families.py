@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 import psycopg
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.accounts import (
@@ -171,10 +172,12 @@ async def connect_household(
     entered: AccountDetails | None = None,
     *,
     verified: bool = True,
+    authorized: bool = False,
 ) -> BankAccount:
+    """Connect the household's account, and where so wished have debits of it authorized for all time."""
     async with database.transaction(None) as session:
         employer = await session.get_one(Employer, family.employer_id)
-        return await connect_household_account(
+        account = await connect_household_account(
             session,
             ring,
             family.actor,
@@ -183,6 +186,17 @@ async def connect_household(
             now,
             verification=Vouched() if verified else None,
         )
+        if authorized:
+            await session.execute(
+                text(
+                    "INSERT INTO ach_authorizations (id, organization_id, employer_id, sandbox, bank_account_id, "
+                    "authorized_by_kind, text_version, authorized_at, expires_at) SELECT new_id(), organization_id, "
+                    "employer_id, sandbox, id, 'operator', 'test', '2000-01-01', '2100-01-01' FROM bank_accounts "
+                    "WHERE id = :account"
+                ),
+                {"account": account.id},
+            )
+        return account
 
 
 async def connect_employee(
@@ -208,8 +222,10 @@ async def connect_employee(
         )
 
 
-async def connect_all(database: Database, ring: KeyRing, family: Family, now: datetime) -> None:
-    await connect_household(database, ring, family, now)
+async def connect_all(
+    database: Database, ring: KeyRing, family: Family, now: datetime, *, authorized: bool = False
+) -> None:
+    await connect_household(database, ring, family, now, authorized=authorized)
     for position in range(len(family.employee_ids)):
         await connect_employee(database, ring, family, now, position=position)
 

@@ -36,7 +36,7 @@ from tests.database.damage import without_triggers
 
 async def look(world: World) -> Reconciliation:
     async with world.operator.transaction(None) as session:
-        return await reconcile(session, world.ring)
+        return await reconcile(session, world.ring, world.clock.now())
 
 
 async def week(world: World) -> tuple[Family, BuiltFile, BuiltFile]:
@@ -62,7 +62,9 @@ async def test_what_is_in_order_is_passed_over_in_silence(world: World) -> None:
     await week(world)
     progress: list[tuple[int, int]] = []
     async with world.operator.transaction(None) as session:
-        result = await reconcile(session, world.ring, lambda done, total: progress.append((done, total)))
+        result = await reconcile(
+            session, world.ring, world.clock.now(), lambda done, total: progress.append((done, total))
+        )
     assert result == Reconciliation(2, 6, ())
     assert progress == [(1, 2), (2, 2)]
 
@@ -184,7 +186,8 @@ async def test_a_payroll_collected_twice_is_found(world: World) -> None:
     again = Debit(family.payroll_id, 2 * NET, MONDAY, TUESDAY, attempt=2)
     async with world.worker.transaction(None) as session:
         await collect(session, world.clock.now(), [again])
-    [finding] = (await look(world)).findings
+    [finding, waiting] = (await look(world)).findings
+    assert waiting.check == "debit_waits"
     assert (finding.check, finding.subject_id, finding.expected, finding.found) == (
         "collected_twice",
         family.payroll_id,
@@ -205,13 +208,11 @@ async def test_wages_paid_from_a_debit_that_came_back_are_our_exposure(world: Wo
     )
     async with world.worker.transaction(None) as session:
         await take_in(session, world.ring, IncomingFile("late.ach", content), at(date(2026, 12, 7), 8))
-    [finding] = (await look(world)).findings
-    assert (finding.check, finding.subject_id, finding.expected, finding.found) == (
-        "paid_more_than_collected",
-        family.payroll_id,
-        "0",
-        str(2 * NET),
-    )
+    findings = (await look(world)).findings
+    assert [(each.check, each.subject_id, each.expected, each.found) for each in findings] == [
+        (check, family.payroll_id, "0", str(2 * NET))
+        for check in ("paid_more_than_collected", "wages_not_collected")
+    ]
 
 
 async def test_a_payout_is_held_against_its_movement(world: World) -> None:

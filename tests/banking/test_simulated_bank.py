@@ -35,7 +35,7 @@ async def run(world: World, day: date, hour: int = 15) -> Simulated:
 async def sandbox(world: World, household: str, employee: str, **kind: object) -> Family:
     family = add_family(world.owner, sandbox=True, **kind)  # type: ignore[arg-type]
     now = world.clock.now()
-    await connect_household(world.operator, world.ring, family, now, details(household))
+    await connect_household(world.operator, world.ring, family, now, details(household), authorized=True)
     await connect_employee(world.operator, world.ring, family, now, details(employee))
     return family
 
@@ -143,7 +143,7 @@ async def test_two_workers_at_once_correct_an_account_once(world: World) -> None
 async def test_real_money_is_none_of_its_business(world: World) -> None:
     family = add_family(world.owner)
     now = world.clock.now()
-    await connect_household(world.operator, world.ring, family, now, details("5555559001"))
+    await connect_household(world.operator, world.ring, family, now, details("5555559001"), authorized=True)
     await connect_employee(world.operator, world.ring, family, now, details("5555558001"))
     await world.collect(family)
     await world.pay(family)
@@ -158,6 +158,8 @@ async def test_what_waits_for_a_failed_account_is_not_taken(world: World) -> Non
     await world.collect(family)
     world.owner.execute("UPDATE bank_accounts SET status = 'failed'")
     assert (await run(world, FRIDAY)).sent == 0
-    await connect_household(world.operator, world.ring, family, world.clock.now(), details("5555000033"))
+    await connect_household(
+        world.operator, world.ring, family, world.clock.now(), details("5555000033"), authorized=True
+    )
     assert (await run(world, MONDAY)).sent == 1
     assert rows(world.owner, "SELECT effective_date FROM bank_entries") == [(TUESDAY,)]

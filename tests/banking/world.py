@@ -31,7 +31,7 @@ class World:
 
     async def family(self, **kind: object) -> Family:
         family = add_family(self.owner, **kind)  # type: ignore[arg-type]
-        await connect_all(self.operator, self.ring, family, self.clock.now())
+        await connect_all(self.operator, self.ring, family, self.clock.now(), authorized=True)
         return family
 
     async def collect(self, *families: Family) -> None:

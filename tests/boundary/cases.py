@@ -218,6 +218,11 @@ def _list_payrolls(world: World) -> Asked:
     return Asked(query={"status": "completed"})
 
 
+@_case("remedyPaycheck")
+def _remedy_paycheck(world: World) -> Asked:
+    return Asked({"action": "wait_for_account", "until": "2026-12-04"})
+
+
 @_case("voidPayroll")
 def _void_payroll(world: World) -> Asked:
     return Asked({"reason": "The hours were wrong."})
@@ -236,3 +241,8 @@ def _jurisdiction(world: World) -> Asked:
 @_case("transferFunds", retired=True)
 def _transfer(world: World) -> Asked:
     return Asked({"amount": 100})
+
+
+@_case("authorizeDebit")
+def _authorize_debit(world: World) -> Asked:
+    return Asked({"confirm_ach_debit": True})

@@ -198,6 +198,19 @@ def _direct_deposit_status(step: Step, worlds: list[World]) -> Request:
     return Request("GET", f"/employers/{identity}/dd-status", frozenset({step.thing}))
 
 
+def _authorize_debit(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employers", step.thing)
+    body = {"confirm_ach_debit": True}
+    return Request("POST", f"/employers/{identity}/debit-authorization", frozenset({step.thing}), body=body)
+
+
+def _remedy_paycheck(step: Step, worlds: list[World]) -> Request:
+    world = worlds[step.thing]
+    body: dict[str, Any] = {"action": "wait_for_account", "until": f"2026-12-0{1 + step.variant}"}
+    path = f"/payroll/{world.payroll_id}/paychecks/{world.employee_id}/remedy"
+    return Request("POST", path, frozenset({step.thing}), body=body)
+
+
 ACTIONS: Final[dict[str, Action]] = {
     "calculate": _calculate,
     "listEmployers": _list_employers,
@@ -218,7 +231,9 @@ ACTIONS: Final[dict[str, Action]] = {
     "runPayroll": _run_payroll,
     "getPayroll": _get_payroll,
     "listPayrolls": _list_payrolls,
+    "remedyPaycheck": _remedy_paycheck,
     "voidPayroll": _void_payroll,
+    "authorizeDebit": _authorize_debit,
     "getDirectDepositStatus": _direct_deposit_status,
 }
 """How a step of each operation becomes a request."""

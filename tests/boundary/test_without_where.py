@@ -26,7 +26,7 @@ from tests.http.api import BASE_URL, NewAccount, data
 ONCE_EACH: Final = (
     *("calculate", "listEmployers", "listEmployees", "listPayrolls", "getPayroll", "getDirectDepositStatus"),
     *("getEmployer", "getEmployee", "updateEmployer"),
-    *("enterPriorWages", "listPriorWages"),
+    *("enterPriorWages", "listPriorWages", "authorizeDebit", "remedyPaycheck"),
     *("previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
     *("reinstateEmployee", "createEmployee", "terminateEmployee", "createEmployer", "deleteEmployer"),
 )
@@ -110,7 +110,14 @@ async def test_the_conditions_are_really_gone(
     # A second employee, household or payroll is one too many for whoever asks for one of them and gets both.
     undone = set()
     if columns is ALL_IDS:
-        undone = {"createEmployer", "terminateEmployee", "deleteEmployer", "runPayroll", "voidPayroll"}
+        undone = {
+            "createEmployer",
+            "terminateEmployee",
+            "deleteEmployer",
+            "runPayroll",
+            "voidPayroll",
+            "remedyPaycheck",
+        }
     assert ACTIONS.keys() - undone <= succeeded.keys()
     assert ACTIONS.keys() == set(ONCE_EACH)
 

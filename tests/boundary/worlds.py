@@ -34,6 +34,27 @@ _MODE: Final = (
     "coalesce(r->>'sandbox', CASE r->>'mode' WHEN 'test' THEN 'true' WHEN 'live' THEN 'false' END, '')"
 )
 
+_HELD_DEPOSIT: Final = (
+    "UPDATE payrolls SET status = 'processing', direct_deposit = true WHERE id = %(payroll)s",
+    "UPDATE payroll_entries SET payment_method = 'direct_deposit' WHERE payroll_id = %(payroll)s",
+    "UPDATE paychecks SET payment_method = 'direct_deposit' WHERE payroll_id = %(payroll)s",
+    """
+    INSERT INTO bank_accounts (id, organization_id, employer_id, sandbox, employee_id, account_type, last_four, status,
+                               verification, created_at, updated_at)
+    SELECT new_id(), e.organization_id, e.id, e.sandbox, w.id, 'checking', '0000', w.status, 'instant', now(), now()
+      FROM employers e, LATERAL (SELECT id, 'failed' AS status FROM employees WHERE employer_id = e.id
+                                  UNION ALL SELECT NULL, 'active') w
+     WHERE e.id = %(employer)s
+    """,
+    """
+    INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, employee_id, payroll_id,
+                              paycheck_id, amount, status, send_on, settle_on, created_at, updated_at)
+    SELECT new_id(), c.organization_id, c.employer_id, c.sandbox, 'credit', b.id, c.employee_id, c.payroll_id, c.id,
+           c.net_pay, 'pending', '2026-11-27', '2026-11-30', now(), now()
+      FROM paychecks c JOIN bank_accounts b ON b.employee_id = c.employee_id WHERE c.payroll_id = %(payroll)s
+    """,
+)
+
 Bucket = tuple[str, str]
 Fingerprint = Mapping[Bucket, tuple[tuple[str, int, str], ...]]
 
@@ -157,7 +178,15 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
         "/payroll/run", {**world.payroll(world.employee_id), "employer_id": world.employer_id}
     )
     world.payroll_id = data(run)["payroll_id"]
+    hold_deposits(owner, world.employer_id, world.payroll_id)
     return frozenset(number for number in numbers_in(run) if number >= _TELLING_AMOUNT)
+
+
+def hold_deposits(owner: psycopg.Connection, employer_id: str, payroll_id: str) -> None:
+    """Make of a payroll one by direct deposit whose employees' accounts have failed after it was funded."""
+    with without_triggers(owner):
+        for statement in _HELD_DEPOSIT:
+            owner.execute(statement, {"payroll": payroll_id, "employer": employer_id})
 
 
 def numbers_in(response: httpx.Response) -> set[Decimal]:

@@ -118,3 +118,38 @@ def test_files_and_reconciliation(running: EmbeddedServer, families: list[Family
     assert found.returncode == 1
     [finding] = json.loads(found.stdout)["findings"]
     assert (finding["check"], finding["subject_id"]) == ("file_unreadable", str(families[0].payroll_id))
+
+
+def test_what_is_open_is_listed_and_settled(running: EmbeddedServer):
+    where = ("--data-dir", str(running.data_dir))
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        family = add_family(connection, last_name="Ortiz", status="processing")
+        connect(running.data_dir, family.employer_id, NUMBERS)
+        connect(running.data_dir, family.employer_id, NUMBERS, "--employee", str(family.employee_ids[0]))
+        connection.execute(
+            "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, employee_id, "
+            "payroll_id, paycheck_id, amount, status, send_on, settle_on, created_at, updated_at) SELECT new_id(), "
+            "organization_id, employer_id, sandbox, 'credit', id, employee_id, %s, %s, 93800, 'pending', '2026-01-02', "
+            "'2026-01-05', now(), now() FROM bank_accounts WHERE employee_id = %s",
+            (family.payroll_id, family.paycheck_ids[0], family.employee_ids[0]),
+        )
+        connection.execute(
+            "UPDATE bank_accounts SET status = 'failed' WHERE employee_id = %s", (family.employee_ids[0],)
+        )
+    about = (str(family.payroll_id), str(family.employee_ids[0]))
+    listed = hearthpay("bank", "exposure", *where)
+    assert listed.returncode == 1
+    assert "deposit_waits  938.00" in listed.stdout.decode()
+    assert "the employee's account is failed. Pay it by check" in listed.stdout.decode()
+    [case] = json.loads(hearthpay("bank", "exposure", "--json", *where).stdout)
+    assert (case["kind"], case["amount"], case["payroll_id"]) == ("deposit_waits", 93_800, about[0])
+    for more, message in (
+        (("--action", "burn"), b"--action must be one of"),
+        (("--action", "wait_for_account", "--until", "soon"), b"--until must be a day"),
+        (("--action", "wait_for_account"), b"until"),
+    ):
+        refused = hearthpay("bank", "remedy", *about, *more, *where)
+        assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
+    done = hearthpay("bank", "remedy", *about, "--action", "refund", *where)
+    assert done.stdout.decode().strip() == "Done: refund. The payroll is failed.", done.stderr
+    assert hearthpay("bank", "exposure", *where).stdout.decode().strip() == "Nothing is open."

@@ -173,6 +173,19 @@ def add_household(
         balance=500,
         created_at=NOW,
     )
+    insert(
+        connection,
+        "paycheck_remedies",
+        **household,
+        id=uuid7(),
+        payroll_id=payroll_id,
+        paycheck_id=paycheck_id,
+        employee_id=employee_id,
+        action="wait_for_account",
+        until="2026-12-04",
+        decided_by_kind="key",
+        decided_at=NOW,
+    )
     bank_account_id = insert(
         connection,
         "bank_accounts",

@@ -182,6 +182,8 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "UPDATE bank_entries SET amount = 1",
         "DELETE FROM bank_entries",
         "UPDATE ach_authorizations SET expires_at = now()",
+        "UPDATE paycheck_remedies SET until = '2027-01-01'",
+        "DELETE FROM paycheck_remedies",
         "SELECT * FROM bank_files",
         "SELECT * FROM bank_intake",
         "SELECT * FROM bank_trace_numbers",

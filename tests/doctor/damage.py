@@ -210,6 +210,22 @@ DAMAGE = {
         (f"DELETE FROM bank_entries WHERE id = {entry('refund', 'settled')}",),
         (f"UPDATE bank_entries SET status = 'cancelled' WHERE id = {entry('refund', 'settled')}",),
     ],
+    "open_money": [
+        (
+            f"UPDATE bank_entries SET status = 'returned', return_code = 'R10' WHERE kind = 'debit' AND payroll_id = {payroll('completed')}",
+        ),
+        (
+            "UPDATE bank_entries SET status = 'returned', return_code = 'R10' WHERE kind = 'debit' "
+            "AND payroll_id IN (SELECT payroll_id FROM bank_entries WHERE kind = 'refund')",
+        ),
+        (
+            f"UPDATE bank_entries SET status = 'pending', effective_date = NULL, send_on = '2026-12-01' WHERE id = {entry('credit', 'sent')}",
+        ),
+        (
+            f"UPDATE bank_entries SET status = 'pending', effective_date = NULL WHERE id = {entry('credit', 'sent')}",
+            "UPDATE bank_accounts SET status = 'failed' WHERE employee_id IS NOT NULL",
+        ),
+    ],
     "escrow_balances": [
         ("UPDATE escrow_accounts SET balance = balance + 1",),
         ("UPDATE escrow_accounts SET held = held - 1",),
@@ -346,13 +362,6 @@ DAMAGE = {
 }
 
 NO_DAMAGE = {
-    "a debit that comes back after the credits have gone out is the bank's reconciliation's to tell": (
-        f"UPDATE bank_entries SET status = 'returned', return_code = 'R10' WHERE kind = 'debit' AND payroll_id = {payroll('completed')}",
-    ),
-    "and so is one that comes back after the refund": (
-        "UPDATE bank_entries SET status = 'returned', return_code = 'R10' WHERE kind = 'debit' "
-        "AND payroll_id IN (SELECT payroll_id FROM bank_entries WHERE kind = 'refund')",
-    ),
     "a code that came to nothing may stay in the year's balance": (
         "UPDATE year_balances SET codes = codes || ARRAY['XX-GONE'], subject_wages = subject_wages || ARRAY[0::bigint], taxable_wages = taxable_wages || ARRAY[0::bigint], amounts = amounts || ARRAY[0::bigint]",
     ),

@@ -135,6 +135,12 @@ async def test_a_household_whose_account_has_gone_is_told_and_fires_once_it_is_b
     assert detail["failure"]["code"] == "bank_account_not_ready"
     await town.connect(family.caller, family.employer_id)
     town.clock.advance(timedelta(minutes=1))
+    assert len((await fire_due(town.worker, town.clock)).put_off) == 1
+    detail = data(await family.caller.get(f"/payroll/{payroll_id}"))
+    assert detail["failure"]["code"] == "authorization_missing"  # it was approved for another account
+    assert detail["actions"] == ["void", "authorize_debit"]
+    path = f"/employers/{family.employer_id}/debit-authorization"
+    data(await family.caller.post(path, {"confirm_ach_debit": True}))
     assert (await fire_due(town.worker, town.clock)).fired == 1
 
 

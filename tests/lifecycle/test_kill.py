@@ -273,7 +273,7 @@ class Siege:
         reading = open_for_reading(self.server.owner_url(), OWNER_ROLE)
         try:
             async with owner.transaction(None) as session:
-                reconciled = await reconcile(session, self.ring)
+                reconciled = await reconcile(session, self.ring, self.clock.now())
             async with reading.transaction(None) as session:
                 results = await examine(session, self.clock.now(), lambda *_: None)
         finally:

@@ -3,8 +3,10 @@
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
+from tests.boundary.worlds import hold_deposits
 from tests.http.api import MARIA, ROSA, Account, NewKey, refusal
 from tests.openapi.document import Document
 
@@ -52,7 +54,11 @@ def _kept(document: Document, answers: list[httpx.Response]) -> None:
 
 
 async def test_every_success_is_documented_to_the_last_field(
-    account: Account, client: httpx.AsyncClient, document: Document, answers: list[httpx.Response]
+    account: Account,
+    client: httpx.AsyncClient,
+    document: Document,
+    answers: list[httpx.Response],
+    owner_connection: psycopg.Connection,
 ) -> None:
     caller = account.live
     employer_id = (await caller.post("/employers", MARIA)).json()["data"]["id"]
@@ -70,7 +76,13 @@ async def test_every_success_is_documented_to_the_last_field(
     assert again.content == run.content
     await caller.get(f"/payroll/{run.json()['data']['payroll_id']}")
     await caller.get("/payrolls", limit=1)
-    await caller.post(f"/payroll/{run.json()['data']['payroll_id']}/void", {"reason": "a slip"})
+    payroll_id = run.json()["data"]["payroll_id"]
+    hold_deposits(owner_connection, employer_id, payroll_id)
+    await caller.post(f"/employers/{employer_id}/debit-authorization", {"confirm_ach_debit": True})
+    remedy = {"action": "wait_for_account", "until": "2026-12-04"}
+    await caller.post(f"/payroll/{payroll_id}/paychecks/{rosa}/remedy", remedy)
+    await caller.get(f"/payroll/{payroll_id}")
+    await caller.post(f"/payroll/{payroll_id}/void", {"reason": "a slip"})
     await caller.get(f"/employers/{employer_id}/dd-status")
     await caller.get("/employers", limit=1)
     await caller.get(f"/employers/{employer_id}")

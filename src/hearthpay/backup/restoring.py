@@ -268,7 +268,7 @@ async def _examine(
             if ring is None:
                 return tuple(checks), None
             compared = await reconcile(
-                session, ring, lambda done, total: pace.say(f"the bank's files ({done} of {total})")
+                session, ring, taken_at, lambda done, total: pace.say(f"the bank's files ({done} of {total})")
             )
             return tuple(checks), compared
     finally:

@@ -38,6 +38,31 @@ _LATEST: Final = (
     .limit(1)
     .execution_options(populate_existing=True)
 )
+#: A payroll is covered by the authorization it was approved under, or by a later one while that holds.
+_COVERS: Final = (
+    "EXISTS (SELECT FROM ach_authorizations z WHERE z.employer_id = {account}.employer_id "
+    "AND z.bank_account_id = {account}.id AND z.revoked_at IS NULL "
+    "AND (coalesce({payroll}.approved_at, {payroll}.created_at) BETWEEN z.authorized_at AND z.expires_at "
+    "OR z.authorized_at > {payroll}.created_at AND CAST(:now AS timestamptz) <= z.expires_at))"
+)
+
+
+def covers(*, account: str, payroll: str) -> str:
+    """The SQL condition that the household has authorized debits of an account for a payroll, both named by aliases.
+
+    It holds for that very account alone, and reads the parameter ``now``.
+    """
+    return _COVERS.format(account=account, payroll=payroll)
+
+
+_AUTHORIZED: Final = text(
+    "SELECT p.id FROM payrolls p JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL "
+    f"AND a.status <> 'replaced' WHERE p.id = ANY(:payrolls) AND {covers(account='a', payroll='p')}"
+)
+_WAKE: Final = text(
+    "UPDATE payrolls SET next_attempt_at = :now WHERE employer_id = :employer AND status = 'scheduled' "
+    "AND next_attempt_at > :now"
+)
 _REVOKE: Final = text(
     "UPDATE ach_authorizations SET revoked_at = :now WHERE bank_account_id = ANY(:accounts) AND revoked_at IS NULL"
 )
@@ -74,12 +99,20 @@ async def authorization_of(
     return AuthorizationState("active" if now <= latest.expires_at else "expired", latest.expires_at)
 
 
+async def authorized_payrolls(
+    session: AsyncSession, payroll_ids: Collection[UUID], now: datetime.datetime
+) -> set[UUID]:
+    """Return those of the payrolls for which the household's present account may be debited."""
+    return set(await session.scalars(_AUTHORIZED, {"payrolls": list(payroll_ids), "now": now}))
+
+
 async def authorize(
     session: AsyncSession, actor: Actor, employer: Employer, now: datetime.datetime
 ) -> Authorization:
     """Record that the household agreed to the present text, for its present account, from now on.
 
-    Raises `direct_deposit_unavailable` where it has connected none.
+    Scheduled payrolls that have been put off, perhaps for want of it, are tried again at once. Raises
+    `direct_deposit_unavailable` where it has connected none.
     """
     account_id = await session.scalar(
         select(BankAccount.id).where(
@@ -109,6 +142,7 @@ async def authorize(
     )
     session.add(authorization)
     await session.flush()
+    await session.execute(_WAKE, {"employer": employer.id, "now": now})
     await leave_trace(
         session,
         actor,

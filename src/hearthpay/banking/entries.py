@@ -46,12 +46,16 @@ class Credit:
 
 @dataclass(frozen=True, slots=True)
 class Refund:
-    """Give `amount`, collected for a paycheck that did not reach its employee, back to the household."""
+    """Give `amount`, collected for a paycheck that did not reach its employee, back to the household.
+
+    `attempt` counts the refunds of a paycheck: one that came back is sent again.
+    """
 
     paycheck_id: UUID
     amount: int
     send_on: datetime.date
     settle_on: datetime.date
+    attempt: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,25 @@ _CANCEL: Final = text(
 _CANCEL_THESE: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now WHERE id = ANY(:ids) AND status = 'pending'"
 )
+_HELD_OF: Final = text(
+    "SELECT id, paycheck_id, employee_id FROM bank_entries WHERE payroll_id = :payroll AND kind = 'credit' "
+    "AND status = 'pending' ORDER BY id FOR UPDATE"
+)
+_CREDIT_OF: Final = text(
+    "SELECT id, status, amount, send_on FROM bank_entries WHERE paycheck_id = :paycheck AND kind = 'credit' FOR UPDATE"
+)
+_DEBITS_OF: Final = text(
+    "SELECT id, status, amount, send_on FROM bank_entries WHERE payroll_id = :payroll AND kind = 'debit' "
+    "ORDER BY attempt FOR UPDATE"
+)
+_REFUNDED: Final = text(
+    "SELECT paycheck_id, coalesce(sum(amount) FILTER (WHERE status IN ('pending', 'sent', 'settled')), 0)::bigint, "
+    "max(attempt) FROM bank_entries WHERE paycheck_id = ANY(:paychecks) AND kind = 'refund' GROUP BY paycheck_id"
+)
+_CANCEL_REFUNDS: Final = text(
+    "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
+    "WHERE payroll_id = :payroll AND kind = 'refund' AND status = 'pending'"
+)
 _LEFT_OVER: Final = text(
     "SELECT DISTINCT p.id FROM bank_entries e JOIN payrolls p ON p.id = e.payroll_id "
     "WHERE e.kind = 'credit' AND e.status = 'pending' AND e.send_on < :new_year AND p.pay_date < :new_year "
@@ -189,7 +212,7 @@ async def refund(
     """Credit the households' accounts; returns the entry of each paycheck.
 
     Where the account has failed or was disconnected, the refund waits for the household's next one. Raises
-    IntegrityError for a second refund of one paycheck.
+    IntegrityError for a second refund of one paycheck and attempt.
     """
     return await _write(session, now, _REFUND, [(each.paycheck_id, each) for each in refunds])
 
@@ -227,6 +250,52 @@ class HeldCredit:
     entry_id: UUID
     paycheck_id: UUID
     employee_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A debit or a credit as it stands; `amount` in cents."""
+
+    id: UUID
+    status: str
+    amount: int
+    send_on: datetime.date
+
+
+@dataclass(frozen=True, slots=True)
+class Refunded:
+    """What of a paycheck has gone back to the household or is on its way, in cents, and the last attempt at it."""
+
+    amount: int
+    attempt: int
+
+
+async def lock_held(session: AsyncSession, payroll_id: UUID) -> list[HeldCredit]:
+    """Return a payroll's credits that have not left, and keep them from leaving."""
+    rows = await session.execute(_HELD_OF, {"payroll": payroll_id})
+    return [HeldCredit(*row) for row in rows]
+
+
+async def lock_credit(session: AsyncSession, paycheck_id: UUID) -> Entry | None:
+    """Return a paycheck's credit, and keep it as it is; None where there is none."""
+    row = (await session.execute(_CREDIT_OF, {"paycheck": paycheck_id})).one_or_none()
+    return None if row is None else Entry(*row)
+
+
+async def lock_debits(session: AsyncSession, payroll_id: UUID) -> list[Entry]:
+    """Return a payroll's debits in the order of their attempts, and keep them as they are."""
+    return [Entry(*row) for row in await session.execute(_DEBITS_OF, {"payroll": payroll_id})]
+
+
+async def refunded(session: AsyncSession, paycheck_ids: Collection[UUID]) -> dict[UUID, Refunded]:
+    """Return what has been refunded of those of the paychecks for which a refund was ever made."""
+    rows = await session.execute(_REFUNDED, {"paychecks": list(paycheck_ids)})
+    return {row[0]: Refunded(row[1], row[2]) for row in rows}
+
+
+async def cancel_refunds(session: AsyncSession, now: datetime.datetime, payroll_id: UUID) -> None:
+    """Cancel a payroll's refunds that have not left: the household has its money back another way."""
+    await session.execute(_CANCEL_REFUNDS, {"payroll": payroll_id, "now": now})
 
 
 async def payrolls_left_over(session: AsyncSession, year: int) -> list[UUID]:
@@ -268,7 +337,9 @@ async def _write(
             "ids": [uuid7() for _ in rows],
             "causes": [cause for cause, _ in rows],
             "amounts": [movement.amount for _, movement in rows],
-            "attempts": [movement.attempt if isinstance(movement, Debit) else 1 for _, movement in rows],
+            "attempts": [
+                movement.attempt if isinstance(movement, Debit | Refund) else 1 for _, movement in rows
+            ],
             "send_on": [movement.send_on for _, movement in rows],
             "settle_on": [movement.settle_on for _, movement in rows],
         },

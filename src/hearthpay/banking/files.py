@@ -18,6 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.banking.authorizations import covers
 from hearthpay.banking.calendar import (
     CUT_OFF,
     banking_day_on_or_after,
@@ -77,11 +78,13 @@ _LOCK: Final = text(
 _READ: Final = text(
     "SELECT e.id, e.kind, e.amount, e.attempt, e.settle_on, e.organization_id, e.employer_id, "
     "b.employee_id AS holder, b.status, b.account_type, c.tax_year, "
+    f"e.kind <> 'debit' OR {covers(account='b', payroll='d')} AS authorized, "
     "coalesce(p.first_name, h.first_name) AS first_name, coalesce(p.last_name, h.last_name) AS last_name, "
     "r.id AS routing_id, r.ciphertext AS routing, r.nonce AS routing_nonce, r.key_id AS routing_key, "
     "a.id AS account_id, a.ciphertext AS account, a.nonce AS account_nonce, a.key_id AS account_key "
     "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id JOIN employers h ON h.id = e.employer_id "
     "LEFT JOIN paychecks c ON c.id = e.paycheck_id AND e.kind = 'credit' "
+    "LEFT JOIN payrolls d ON d.id = e.payroll_id AND e.kind = 'debit' "
     "LEFT JOIN employees p ON p.id = b.employee_id "
     "LEFT JOIN vault r ON r.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
     "AND r.owner_id = coalesce(b.employee_id, b.employer_id) AND r.kind = 'bank_routing' "
@@ -200,7 +203,7 @@ async def build_file(
         due = list(await session.scalars(_LOCK, {"cut_off": cut_off}))
         if not due:
             return None
-        payments, held = await _read_payments(session, ring, due, earliest_settlement(now))
+        payments, held = await _read_payments(session, ring, due, now)
         built = await _write_file(session, ring, originator, now, cut_off, payments, held)
     for each in built.held:
         _log.warning("bank_entry.held", entry_id=str(each.entry_id), reason=each.reason, cut_off=str(cut_off))
@@ -224,12 +227,12 @@ async def deliver_files(database: Database, ring: KeyRing, gateway: Outbox, cloc
 
 
 async def _read_payments(
-    session: AsyncSession, ring: KeyRing, due: Sequence[UUID], earliest: datetime.date
+    session: AsyncSession, ring: KeyRing, due: Sequence[UUID], now: datetime.datetime
 ) -> tuple[list[_Payment], list[HeldEntry]]:
     """Decrypt what the entries need, noting in the audit log which numbers were read."""
-    rows = (await session.execute(_READ, {"ids": list(due)})).all()
+    rows = (await session.execute(_READ, {"ids": list(due), "now": now})).all()
     # In a thread, so that this process goes on answering and beating its heart.
-    payments, held, read = await asyncio.to_thread(_decrypt, ring, rows, earliest)
+    payments, held, read = await asyncio.to_thread(_decrypt, ring, rows, earliest_settlement(now))
     await session.execute(_LOG_READING, {"ids": read, "purpose": PURPOSE})
     return payments, held
 
@@ -262,6 +265,8 @@ def _obstacle(row: Any, earliest: datetime.date) -> str | None:
     wanted = "verifying" if row.kind == "prenote" else "active"
     if row.status != wanted:
         return f"the bank account is {row.status}"
+    if not row.authorized:
+        return "the household has not authorized debits of this account for the payroll"
     if row.routing is None or row.account is None:
         return "the vault holds no number of the bank account"
     if not ach_text(f"{row.first_name} {row.last_name}", NAME_LENGTH):

@@ -3,6 +3,7 @@
 Nothing is changed. A finding names the row, what was expected and what was found, in cents where it is money.
 """
 
+import datetime
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.banking.exposure import open_cases
 from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.reader import parse_nacha
 from hearthpay.security.file_seal import SealedFile, open_file
@@ -72,9 +74,12 @@ _CHECKS: Final = (
     ),
     _Check(
         "refund_differs",
-        "a refund is what was collected for its paycheck",
-        "SELECT e.id, c.net_pay + c.set_aside, e.amount FROM bank_entries e JOIN paychecks c ON c.id = e.paycheck_id "
-        "WHERE e.kind = 'refund' AND e.amount <> c.net_pay + c.set_aside",
+        "a paycheck's refunds are what was collected for it, but for the set-aside where it is paid by check",
+        "SELECT c.id, c.net_pay + CASE WHEN r.id IS NULL THEN 0 ELSE c.set_aside END, e.amount "
+        "FROM (SELECT paycheck_id, sum(amount)::bigint AS amount FROM bank_entries "
+        "WHERE kind = 'refund' AND status IN ('pending', 'sent', 'settled') GROUP BY paycheck_id) e "
+        "JOIN paychecks c ON c.id = e.paycheck_id LEFT JOIN paychecks r ON r.reverses = c.id "
+        "WHERE e.amount <> c.net_pay + CASE WHEN r.id IS NULL THEN 0 ELSE c.set_aside END",
     ),
     _Check(
         "payout_differs",
@@ -125,8 +130,13 @@ class Reconciliation:
     findings: tuple[Finding, ...]
 
 
-async def reconcile(session: AsyncSession, ring: KeyRing, progress: Progress | None = None) -> Reconciliation:
-    """Compare everything; the session is the schema's owner's, who sees every tenant's rows."""
+async def reconcile(
+    session: AsyncSession, ring: KeyRing, now: datetime.datetime, progress: Progress | None = None
+) -> Reconciliation:
+    """Compare everything; the session is the schema's owner's, who sees every tenant's rows.
+
+    What is open in the register of exposure at ``now`` is a finding as well.
+    """
     findings: list[Finding] = []
     corrected = {row[0]: UUID(row[1]) for row in await session.execute(_CORRECTED)}
     files = (await session.execute(_FILES)).all()
@@ -139,6 +149,10 @@ async def reconcile(session: AsyncSession, ring: KeyRing, progress: Progress | N
             Finding(check.name, row[0], check.law, str(row[1]), str(row[2]))
             for row in await session.execute(text(check.query))
         ]
+    findings += [
+        Finding(case.kind, case.id, f"{case.state}. {case.next_step}", "0", str(case.amount))
+        for case in await open_cases(session, now)
+    ]
     entries = await session.scalar(_COUNT) or 0
     return Reconciliation(len(files), entries, tuple(findings))
 

@@ -10,12 +10,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.banking.accounts import current_household_account
-from hearthpay.banking.authorizations import authorization_of
+from hearthpay.banking.authorizations import authorization_of, authorize
 from hearthpay.banking.readiness import employee_blockers, household_blockers
 from hearthpay.banking.schemas import (
     AccountStatus,
     AccountView,
     AuthorizationView,
+    DebitAuthorization,
     DirectDepositStatus,
     EmployeeReadiness,
 )
@@ -24,7 +25,8 @@ from hearthpay.employers.models import Employer
 from hearthpay.employers.service import find_employer
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Envelope, answer
+from hearthpay.http.envelope import Answer, Envelope, answer
+from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import Runtime, runtime_of
 
@@ -49,6 +51,37 @@ async def get_direct_deposit_status(
         employer = await find_employer(session, employer_id)
         status = await _status(session, runtime, employer)
     return answer(request, status)
+
+
+@router.post(
+    "/employers/{employer_id}/debit-authorization",
+    operation_id="authorizeDebit",
+    summary="Authorize debits of the household's bank account",
+    **describe(
+        answer=Envelope[DirectDepositStatus],
+        body={"confirm_ach_debit": True},
+        errors=("not_found", "direct_deposit_unavailable", "idempotency_conflict"),
+    ),
+)
+async def authorize_debit(
+    request: Request,
+    employer_id: UUID,
+    body: DebitAuthorization,  # noqa: ARG001 - it can say yes alone
+    actor: Annotated[Actor, Depends(require("payroll"))],
+) -> Response:
+    """For the account that is connected now, for 30 days. Payrolls that wait for it go on by themselves.
+
+    Needed where an authorization was revoked, by a return such as R07 or R10, or ended with an account that was
+    replaced.
+    """
+    runtime = runtime_of(request)
+
+    async def operation(session: AsyncSession) -> Answer:
+        employer = await find_employer(session, employer_id)
+        await authorize(session, actor, employer, runtime.clock.now())
+        return Answer(await _status(session, runtime, employer))
+
+    return await idempotent(request, actor, operation)
 
 
 async def _status(session: AsyncSession, runtime: Runtime, employer: Employer) -> DirectDepositStatus:

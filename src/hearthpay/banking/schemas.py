@@ -5,10 +5,19 @@ from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
+from pydantic import Field
+
 from hearthpay.banking.authorizations import AuthorizationStatus
 from hearthpay.banking.readiness import Blocker
+from hearthpay.http.fields import RequestModel
 
 AccountStatus = Literal["verifying", "active", "failed"]
+
+
+class DebitAuthorization(RequestModel):
+    """A household's word that its connected bank account may be debited for the payrolls it approves."""
+
+    confirm_ach_debit: Literal[True] = Field(description="It can only be said, not taken back here.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,17 +11,23 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.banking.calendar import add_banking_days, banking_day_on_or_before, previous_banking_day
 from hearthpay.banking.entries import effective_by
+from hearthpay.clock import BUSINESS_TIME
 
 RETURN_DAYS: Final = 2
 """Banking days after settlement within which a bank returns a debit for want of money or of an account (Nacha
 Operating Rules, 3.8.1): until then a debit does not count as collected."""
 
+ANSWERS_BY: Final = datetime.time(10, 0)
+"""Eastern time by which a banking day's returns are here. A bank returns a debit so that it is back by the opening of
+the second banking day after settlement (3.8.1); before that hour of the day, the day has not passed."""
+
 _LIMIT: Final = 5_000
 
 _DEBITS_DUE: Final = text(
     "SELECT e.id, p.id AS payroll_id, p.status FROM bank_entries e JOIN payrolls p ON p.id = e.payroll_id "
-    "WHERE e.kind = 'debit' AND e.status = 'sent' AND e.effective_date <= :by "
+    "WHERE e.kind = 'debit' AND e.status = 'sent' AND e.effective_date <= :by AND (e.sandbox OR :real) "
     "ORDER BY e.effective_date, e.id LIMIT :limit FOR UPDATE SKIP LOCKED"
 )
 _SETTLE: Final = text(
@@ -38,7 +44,7 @@ _SETTLE_CREDITS: Final = text(
 )
 _ALL_SETTLED: Final = text(
     "SELECT payroll_id FROM bank_entries WHERE payroll_id = ANY(:payrolls) AND kind = 'credit' "
-    "GROUP BY payroll_id HAVING bool_and(status = 'settled') ORDER BY payroll_id"
+    "GROUP BY payroll_id HAVING bool_and(status IN ('settled', 'cancelled')) ORDER BY payroll_id"
 )
 _SETTLE_OTHERS: Final = text(
     "UPDATE bank_entries SET status = 'settled', updated_at = :now WHERE id IN "
@@ -56,9 +62,23 @@ class Settled:
     """How many entries have settled; with none, nothing is left to do."""
 
 
-async def settle_debits(session: AsyncSession, now: datetime.datetime, *, limit: int = _LIMIT) -> Settled:
-    """Settle the debits that can no longer come back for want of money; the payrolls are those now funded."""
-    due = (await session.execute(_DEBITS_DUE, {"by": effective_by(now, RETURN_DAYS), "limit": limit})).all()
+def collected_by(now: datetime.datetime) -> datetime.date:
+    """The latest effective date of debits that, at this instant, no longer come back for want of money."""
+    local = now.astimezone(BUSINESS_TIME)
+    day = banking_day_on_or_before(local.date())
+    if day == local.date() and local.time() < ANSWERS_BY:
+        day = previous_banking_day(day)
+    return add_banking_days(day, -RETURN_DAYS)
+
+
+async def settle_debits(
+    session: AsyncSession, now: datetime.datetime, *, limit: int = _LIMIT, real: bool = True
+) -> Settled:
+    """Settle the debits that can no longer come back for want of money; the payrolls are those now funded.
+
+    Those of real households only while the bank's answers are known: `real` tells whether they are.
+    """
+    due = (await session.execute(_DEBITS_DUE, {"by": collected_by(now), "limit": limit, "real": real})).all()
     if due:
         await session.execute(_SETTLE, {"now": now, "ids": [row.id for row in due]})
     return Settled([row.payroll_id for row in due if row.status == "pending_funding"], len(due))

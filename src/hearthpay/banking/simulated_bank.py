@@ -12,6 +12,7 @@ from typing import Any, Final
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.banking.authorizations import covers
 from hearthpay.banking.calendar import add_banking_days
 from hearthpay.banking.corrections import SERVICE, correct_account
 from hearthpay.banking.entries import effective_by, follow_accounts
@@ -35,7 +36,8 @@ _SEND: Final = text(
     "FROM bank_accounts b WHERE b.id = e.bank_account_id AND b.status = 'active' AND e.sandbox "
     "AND e.status = 'pending' AND e.send_on <= :cut_off AND (e.kind <> 'credit' "
     "OR extract(year FROM greatest(e.settle_on, :earliest)) = "
-    "(SELECT c.tax_year FROM paychecks c WHERE c.id = e.paycheck_id)) RETURNING e.id"
+    "(SELECT c.tax_year FROM paychecks c WHERE c.id = e.paycheck_id)) AND (e.kind <> 'debit' "
+    f"OR (SELECT {covers(account='b', payroll='p')} FROM payrolls p WHERE p.id = e.payroll_id)) RETURNING e.id"
 )
 _RETURNS: Final = text(
     "SELECT e.id, 'R' || right(b.last_four, 2) AS code "

@@ -12,11 +12,15 @@ from hearthpay.cli.operator import DataDir, refuse
 from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
+    from datetime import date
     from uuid import UUID
 
     from hearthpay.banking.accounts import AccountDetails, AccountType
+    from hearthpay.banking.exposure import OpenCase
     from hearthpay.banking.models import BankAccount
     from hearthpay.banking.reconciliation import Reconciliation
+    from hearthpay.http.actor import Actor
+    from hearthpay.payroll.records import RemedyAction
 
 bank = typer.Typer(help="Bank accounts, and the files that go to the bank.", no_args_is_help=True)
 
@@ -86,6 +90,60 @@ def reconcile(
         raise typer.Exit(1)
 
 
+@bank.command("exposure")
+def exposure(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the cases as JSON.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """List the money that waits and cannot leave, or was paid and not collected; leaves with 1 where there is any."""
+    from dataclasses import asdict
+    from decimal import Decimal
+
+    cases: list[OpenCase] = _run(data_dir, _open_cases)
+    if as_json:
+        typer.echo(json.dumps([asdict(case) for case in cases], default=str, indent=2))
+    else:
+        for case in cases:
+            whose = f"payroll {case.payroll_id}" if case.payroll_id else f"household {case.employer_id}"
+            person = f", employee {case.employee_id}" if case.employee_id else ""
+            mode = " (sandbox)" if case.sandbox else ""
+            typer.echo(
+                f"{case.kind}{mode}  {Decimal(case.amount).scaleb(-2):,.2f}  {case.age_days} days, since {case.since}  "
+                f"{whose}{person}: {case.state}. {case.next_step}"
+            )
+        typer.echo("Nothing is open." if not cases else f"{len(cases)} cases are open.")
+    if cases:
+        raise typer.Exit(1)
+
+
+@bank.command("remedy")
+def remedy(
+    payroll: Annotated[str, typer.Argument(help="The payroll's id.")],
+    employee: Annotated[str, typer.Argument(help="The employee whose deposit cannot leave.")],
+    action: Annotated[str, typer.Option(help="pay_by_check, wait_for_account or refund.")],
+    until: Annotated[
+        str | None, typer.Option(help="With wait_for_account: the last day to wait, YYYY-MM-DD.")
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Settle a direct deposit that was collected for and cannot leave, for the household."""
+    from datetime import date
+    from typing import get_args
+
+    from hearthpay.payroll.records import RemedyAction
+
+    payroll_id, employee_id = _id(payroll, "a payroll"), _id(employee, "an employee")
+    if action not in get_args(RemedyAction):
+        refuse(f"--action must be one of {', '.join(get_args(RemedyAction))}")
+    try:
+        day = None if until is None else date.fromisoformat(until)
+    except ValueError:
+        refuse("--until must be a day, YYYY-MM-DD")
+    chosen = cast("RemedyAction", action)
+    status = _run(data_dir, lambda opened, _: _remedy(opened, payroll_id, employee_id, chosen, day))
+    typer.echo(f"Done: {action}. The payroll is {status}.")
+
+
 def _asked(account_type: str, bank_name: str | None) -> "AccountDetails":
     routing, account = (
         typer.prompt(label, hide_input=True, confirmation_prompt=True, err=True)
@@ -131,32 +189,60 @@ def _details(routing: str, account: str, account_type: str, bank_name: str | Non
 async def _connect(
     opened: Any, ring: Any, household: "UUID", employee: "UUID | None", entered: "AccountDetails"
 ) -> "BankAccount":
-    from uuid_utils.compat import uuid7
-
     from hearthpay.banking.accounts import connect_employee_account, connect_household_account
     from hearthpay.employees.models import Employee
     from hearthpay.employers.models import Employer
-    from hearthpay.http.actor import Actor
 
     now = SystemClock().now()
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         employer = await session.get(Employer, household)
         if employer is None:
             refuse("there is no such household")
-        actor = Actor(
-            kind="operator",
-            id=None,
-            organization_id=employer.organization_id,
-            mode="test" if employer.sandbox else "live",
-            scopes=frozenset(),
-            request_id=f"cli-{uuid7()}",
-        )
+        actor = _operator(employer.organization_id, sandbox=employer.sandbox)
         if employee is None:
             return await connect_household_account(session, ring, actor, employer, entered, now)
         person = await session.get(Employee, employee)
         if person is None or person.employer_id != employer.id:
             refuse("the household has no such employee")
         return await connect_employee_account(session, ring, actor, person, entered, now)
+
+
+async def _open_cases(opened: Any, ring: Any) -> "list[OpenCase]":  # noqa: ARG001 - as `_run` calls it
+    from hearthpay.banking.exposure import open_cases
+
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        return await open_cases(session, SystemClock().now())
+
+
+async def _remedy(
+    opened: Any, payroll_id: "UUID", employee_id: "UUID", action: "RemedyAction", until: "date | None"
+) -> str:
+    from hearthpay.payroll.models import Payroll
+    from hearthpay.payroll.remedies import apply_remedy
+
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        payroll = await session.get(Payroll, payroll_id)
+        if payroll is None:
+            refuse("there is no such payroll")
+        actor = _operator(payroll.organization_id, sandbox=payroll.sandbox)
+        stored = await apply_remedy(session, actor, SystemClock(), payroll_id, employee_id, action, until)
+        return stored.status
+
+
+def _operator(organization_id: "UUID", *, sandbox: bool) -> "Actor":
+    """The operator, as the audit log names who acts."""
+    from uuid_utils.compat import uuid7
+
+    from hearthpay.http.actor import Actor
+
+    return Actor(
+        kind="operator",
+        id=None,
+        organization_id=organization_id,
+        mode="test" if sandbox else "live",
+        scopes=frozenset(),
+        request_id=f"cli-{uuid7()}",
+    )
 
 
 async def _read_files(opened: Any, ring: Any) -> list[dict[str, Any]]:  # noqa: ARG001 - as `_run` calls it
@@ -178,7 +264,7 @@ async def _reconcile(opened: Any, ring: Any) -> "Reconciliation":
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         await session.execute(text("SET LOCAL statement_timeout = '10min'"))
-        return await reconcile(session, ring, _show_progress)
+        return await reconcile(session, ring, SystemClock().now(), _show_progress)
 
 
 def _show_progress(done: int, total: int) -> None:

@@ -8,6 +8,7 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from hearthpay.banking.exposure import OPEN_CASES
 from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
 from hearthpay.doctor.year_checks import RELINKED, year_caps, year_owed, year_taxes
 from hearthpay.payroll.lifecycle import TRANSITIONS
@@ -24,6 +25,10 @@ _WAS_PAID: Final = f"""
         SELECT FROM payroll_transitions t WHERE t.payroll_id = p.id AND t.to_status IN {_PAID}))
 """
 _REVERSED: Final = "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
+#: Whether a paycheck `c` was paid by check after all, since its direct deposit could not leave.
+_BY_CHECK: Final = (
+    "EXISTS (SELECT FROM paycheck_remedies d WHERE d.paycheck_id = c.id AND d.action = 'pay_by_check')"
+)
 
 
 #: Whether prior wages `p` counted when a paycheck was made: they had been entered by then, and not been replaced yet.
@@ -231,13 +236,14 @@ def reversals() -> str:
 
 
 def reversed_when() -> str:
-    """Voided paychecks are reversed, and of a failed payroll those that the bank did not pay; no others are."""
+    """Voided paychecks are reversed, of a failed payroll those the bank did not pay, perhaps those by check."""
     return _unequal(
         "paycheck",
         f"""
         SELECT c.id, {_REVERSED} AS reversed,
                CASE WHEN p.status = 'voided' THEN true
-                    WHEN p.status <> 'failed' OR c.payment_method <> 'direct_deposit' THEN false
+                    WHEN p.status <> 'failed' THEN false
+                    WHEN c.payment_method <> 'direct_deposit' OR {_BY_CHECK} THEN {_REVERSED}
                     WHEN c.net_pay = 0 THEN {_REVERSED}
                     ELSE NOT EXISTS (SELECT FROM bank_entries b WHERE b.paycheck_id = c.id AND b.kind = 'credit'
                                                                   AND b.status IN {_UNDER_WAY})
@@ -442,8 +448,10 @@ def debits() -> str:
                CASE WHEN NOT p.direct_deposit OR coalesce(o.amount, 0) = 0 THEN 0
                     WHEN p.status = 'pending_funding' THEN 1
                     WHEN p.status IN ('processing', 'completed') AND b.settled = 0 AND b.returned > 0
-                         AND EXISTS (SELECT FROM bank_entries c WHERE c.payroll_id = p.id AND c.kind = 'credit'
-                                        AND c.status IN ('sent', 'settled')) THEN 0
+                         AND (EXISTS (SELECT FROM bank_entries c WHERE c.payroll_id = p.id AND c.kind = 'credit'
+                                         AND c.status IN ('sent', 'settled'))
+                              OR EXISTS (SELECT FROM paycheck_remedies d
+                                          WHERE d.payroll_id = p.id AND d.action = 'pay_by_check')) THEN 0
                     WHEN p.status IN ('processing', 'completed') THEN 1
                     WHEN p.status = 'failed' THEN least(coalesce(b.under_way, 0), 1)
                     WHEN p.status = 'voided' THEN least(coalesce(b.settled, 0), 1)
@@ -489,6 +497,7 @@ def deposits_paid() -> str:
           FROM payrolls p JOIN paychecks c ON c.payroll_id = p.id
           LEFT JOIN bank_entries b ON b.paycheck_id = c.id AND b.kind = 'credit'
          WHERE p.direct_deposit AND c.reverses IS NULL AND c.payment_method = 'direct_deposit' AND c.net_pay > 0
+           AND NOT ({_BY_CHECK} AND p.status IN ('processing', 'completed') AND b.status = 'cancelled')
            AND CASE p.status WHEN 'completed' THEN b.status IS DISTINCT FROM 'settled'
                              WHEN 'processing' THEN coalesce(b.status, '') NOT IN {_UNDER_WAY}
                              WHEN 'failed' THEN false
@@ -513,19 +522,39 @@ def refunds() -> str:
         "paycheck",
         f"""
         SELECT c.id, coalesce(b.amount, 0) AS refunded,
-               CASE WHEN NOT p.direct_deposit OR c.payment_method <> 'direct_deposit' OR NOT {_REVERSED} THEN 0
+               CASE WHEN NOT p.direct_deposit OR c.payment_method <> 'direct_deposit' THEN 0
+                    WHEN {_BY_CHECK} AND NOT {_REVERSED} THEN
+                         CASE WHEN p.status = 'failed' THEN coalesce(b.amount, 0)
+                              WHEN EXISTS (SELECT FROM bank_entries d WHERE d.payroll_id = p.id AND d.kind = 'debit'
+                                                                        AND d.status = 'settled') THEN c.net_pay
+                              ELSE coalesce(b.amount, 0) END
+                    WHEN NOT {_REVERSED} THEN 0
                     WHEN EXISTS (SELECT FROM bank_entries d WHERE d.payroll_id = p.id AND d.kind = 'debit'
                                                               AND d.status = 'settled') THEN c.net_pay + c.set_aside
                     WHEN EXISTS (SELECT FROM bank_entries k WHERE k.paycheck_id = c.id AND k.kind = 'credit'
                                                               AND k.status = 'returned')
                          AND coalesce(b.amount, 0) = c.net_pay + c.set_aside THEN b.amount
+                    WHEN b.gone THEN b.amount
                     ELSE 0 END AS expected
           FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id
-          LEFT JOIN bank_entries b ON b.paycheck_id = c.id AND b.kind = 'refund' AND b.status <> 'cancelled'
-         WHERE b.id IS NOT NULL OR p.status IN ('failed', 'voided') AND c.reverses IS NULL
+          LEFT JOIN (SELECT paycheck_id, sum(amount) AS amount, bool_and(status IN ('sent', 'settled')) AS gone
+                       FROM bank_entries WHERE kind = 'refund' AND status IN {_UNDER_WAY} GROUP BY paycheck_id) b
+            ON b.paycheck_id = c.id
+         WHERE c.reverses IS NULL
+           AND (b.paycheck_id IS NOT NULL OR p.status IN ('failed', 'voided') OR p.direct_deposit AND {_BY_CHECK})
         """,
         money={"refund": ("refunded", "expected")},
     )
+
+
+def open_money() -> str:
+    """No money waits that cannot leave, and none is owed that was paid out; see `hearthpay bank exposure`."""
+    return f"""
+        SELECT CASE WHEN kind = 'set_aside_overdrawn' THEN 'employee' WHEN kind = 'wages_not_collected' THEN 'payroll'
+                    ELSE 'bank_entry' END AS subject,
+               id, kind || ' since ' || since AS what, {_dollars("amount")} AS recorded, '0.00' AS expected
+          FROM ({OPEN_CASES}) AS open
+    """
 
 
 def escrow_balances() -> str:
@@ -683,6 +712,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     deposits_paid,
     arrivals,
     refunds,
+    open_money,
     escrow_balances,
     escrow_history,
     escrow_deposits,

@@ -1,5 +1,6 @@
 """Payrolls as the wire contract spells them; amounts as Decimals."""
 
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
@@ -81,8 +82,16 @@ def detail_data(payroll: StoredPayroll) -> dict[str, Any]:
             for step in payroll.history
         ],
         "documents": [],
+        "actions": list(payroll.ways_out.actions),
         "created_at": payroll.created_at,
     }
+    for employee in data["employees"]:
+        # Of an estimate the ids are text, and of what is not sent yet no deposit can wait.
+        deposit = payroll.ways_out.deposits.get(employee["employee_id"])
+        if deposit is not None and deposit.remedies:
+            employee["remedies"] = list(deposit.remedies)
+        if deposit is not None and deposit.decided is not None:
+            employee["remedy"] = asdict(deposit.decided)
     if payroll.paychecks and payroll.estimate is not None:
         data["estimated_totals"] = payroll.estimate["totals"]
     if payroll.failure is not None:

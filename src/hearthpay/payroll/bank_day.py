@@ -22,10 +22,12 @@ from hearthpay.banking.originator import Originator
 from hearthpay.banking.settlement import settle_credits, settle_debits, settle_others
 from hearthpay.banking.simulated_bank import simulate
 from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.restorations import HELD, is_held
 from hearthpay.database.session import Database
 from hearthpay.payroll.firing import FiringReport, fire_due
-from hearthpay.payroll.outcomes import complete, fund, undo_returned
+from hearthpay.payroll.outcomes import complete, expire, fund, uncollected, undo_returned
+from hearthpay.payroll.remedies import end_waits
 from hearthpay.payroll.year_end import carry_over
 from hearthpay.security.key_ring import KeyRing
 
@@ -89,15 +91,16 @@ async def advance(
         if await is_held(session):
             bank = None  # a return of a payment that is not known here must wait at the bank as well
             problems.append(HELD)
-    taken_in, returned = await _take_in(database, ring, bank, clock, problems)
+    taken_in, returned, heard = await _take_in(database, ring, bank, clock, problems)
     returned += await _simulate(database, ring, clock)
     async with database.transaction(None) as session:
         await activate_verified(session, clock.now())
     fired = await fire_due(database, clock, stopping=stopping)
-    funded = await _settle_debits(database, clock, stopping)
+    funded = await _settle_debits(database, clock, stopping, real=heard)
     completed = await _settle_credits(database, clock, stopping)
     carried = await carry_over(database, clock, stopping=stopping)
     problems += carried.problems
+    await end_waits(database, clock, stopping=stopping)
     async with database.transaction(None) as session:
         await settle_others(session, clock.now())
     returned += await _simulate(database, ring, clock)  # the sandbox's money of this cut-off goes out as well
@@ -112,6 +115,7 @@ async def advance(
             delivered = await deliver_files(database, ring, bank.gateway, clock)
         except GatewayError as error:
             problems.append(f"the bank cannot be reached, files wait to be delivered: {error}")
+    await _expire(database, clock, file, cut_off)
     if bank is None:
         async with database.transaction(None) as session:
             waiting = await session.scalar(_WAITING, {"cut_off": cut_off})
@@ -134,11 +138,15 @@ async def advance(
 
 async def _take_in(
     database: Database, ring: KeyRing, bank: Bank | None, clock: Clock, problems: list[str]
-) -> tuple[int, int]:
-    """Take in the files that wait at the bank; each in one transaction with all that follows from it."""
+) -> tuple[int, int, bool]:
+    """Take in the files that wait at the bank; each in one transaction with all that follows from it.
+
+    Returns how many files, how many entries they return, and whether all that the bank has to say was heard.
+    """
     if bank is None:
-        return 0, 0
+        return 0, 0, False
     files = returned = 0
+    heard = True
     try:
         for incoming in await bank.gateway.pick_up():
             async with database.transaction(None) as session:
@@ -153,7 +161,8 @@ async def _take_in(
                 problems.append(f"{incoming.name} is refused: {intake.refused}")
     except GatewayError as error:
         problems.append(f"the bank cannot be reached: {error}")
-    return files, returned
+        heard = False
+    return files, returned, heard
 
 
 async def _simulate(database: Database, ring: KeyRing, clock: Clock) -> int:
@@ -164,11 +173,14 @@ async def _simulate(database: Database, ring: KeyRing, clock: Clock) -> int:
     return len(simulated.returned)
 
 
-async def _settle_debits(database: Database, clock: Clock, stopping: Callable[[], bool]) -> int:
+async def _settle_debits(
+    database: Database, clock: Clock, stopping: Callable[[], bool], *, real: bool
+) -> int:
+    """Settle what can no longer come back; of real households only once it is known that it has not."""
     funded = 0
     while not stopping():
         async with database.transaction(None) as session:
-            settled = await settle_debits(session, clock.now(), limit=SETTLED_AT_ONCE)
+            settled = await settle_debits(session, clock.now(), limit=SETTLED_AT_ONCE, real=real)
             moved = await fund(session, settled.payroll_ids, _next_cut_off(clock), clock.now())
         funded += len(moved)
         if not settled.entries:
@@ -186,6 +198,21 @@ async def _settle_credits(database: Database, clock: Clock, stopping: Callable[[
         if not settled.entries:
             break
     return completed
+
+
+async def _expire(database: Database, clock: Clock, file: BuiltFile | None, cut_off: datetime.date) -> None:
+    """Let payrolls fail whose debit has waited too long for an account or an authorization, each by itself."""
+    held = [] if file is None else [each.entry_id for each in file.held]
+    async with database.transaction(None) as session:
+        expired = await uncollected(session, held, cut_off)
+    for payroll_id in expired:
+        try:
+            async with database.transaction(None) as session:
+                await expire(session, payroll_id, clock.now())
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+            _log.error("a payroll could not expire", payroll_id=str(payroll_id), exc_info=error)
 
 
 def _next_cut_off(clock: Clock) -> datetime.date:

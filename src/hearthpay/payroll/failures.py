@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
+
+FOR_THE_HOUSEHOLD: Final = frozenset({"bank_account_not_ready", "authorization_missing"})
+"""Codes of what keeps a payroll from being fired and only the household can put right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,35 @@ def account_not_ready() -> Failure:
         "bank_account_not_ready",
         "The household's bank account was not connected and active when the money was to be collected.",
         "Connect and verify the household's bank account, or void the payroll and pay by check or cash.",
+    )
+
+
+def authorization_missing() -> Failure:
+    """The household has not authorized debits of its present account for this payroll, or has revoked that."""
+    return Failure(
+        "authorization_missing",
+        "The household has not authorized debits of the bank account that is connected now, or has revoked it.",
+        "Authorize the debit anew, and the payroll is sent by itself; or void it and pay by check or cash.",
+    )
+
+
+def debit_expired() -> Failure:
+    """The debit waited for an account or an authorization until the day on which the wages should have arrived."""
+    return Failure(
+        "debit_expired",
+        "The debit could not be sent: there was no account, or no authorization to debit it, until the pay date.",
+        "Connect the household's account and authorize the debit, then run the payroll again; or pay by check or cash.",
+    )
+
+
+def deposit_refunded(employees: tuple[UUID, ...]) -> Failure:
+    """A direct deposit that could not leave was given back to the household, and its paycheck undone."""
+    return Failure(
+        "deposit_refunded",
+        "A direct deposit could not be sent. Its paycheck is undone, and what was collected for it goes back to the "
+        "household.",
+        "The employee's wages are still owed: run the payroll again for the employee, by check or to another account.",
+        employees,
     )
 
 

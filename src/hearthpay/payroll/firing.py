@@ -17,6 +17,7 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.banking.authorizations import authorized_payrolls
 from hearthpay.banking.calendar import add_banking_days, banking_day_on_or_before, next_banking_day
 from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.evidence import Deed, record_deeds
@@ -43,6 +44,9 @@ CHUNK: Final = 200
 
 MOST_ATTEMPTS: Final = 8
 """After so many failures, a good day of trying, a payroll has failed for good."""
+
+MOST_WAITS: Final = 26
+"""Where the household itself can put it right, it is tried for a week: about until the pay date."""
 
 _FIRST_PAUSE: Final = datetime.timedelta(minutes=1)
 _LONGEST_PAUSE: Final = datetime.timedelta(hours=8)
@@ -209,6 +213,7 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
     years = sorted({payroll.tax_year for payroll in due})
     histories = {year: await read_histories(session, payees.values(), year) for year in years}
     rates = await _rates(session, due)
+    authorized = await authorized_payrolls(session, [payroll.id for payroll in due], now)
     solvent = await households_with_account(session, {payroll.owner.employer_id for payroll in due})
     payable = await employees_with_account(session, payees)
 
@@ -218,7 +223,9 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
     for payroll in due:
         year = histories[payroll.tax_year]
         assigned = rates.get((payroll.owner.employer_id, payroll.tax_year), {})
-        outcome = _unready(payroll, solvent, payable) or _calculate(payroll, payees, year, assigned)
+        outcome = _unready(payroll, solvent, authorized, payable) or _calculate(
+            payroll, payees, year, assigned
+        )
         if isinstance(outcome, Failure):
             chunk.problems[payroll.id] = outcome
             continue
@@ -317,10 +324,12 @@ async def _rates(session: AsyncSession, due: Sequence[_Due]) -> dict[tuple[UUID,
     return rates
 
 
-def _unready(payroll: _Due, solvent: Set[UUID], payable: Set[UUID]) -> Failure | None:
+def _unready(payroll: _Due, solvent: Set[UUID], authorized: Set[UUID], payable: Set[UUID]) -> Failure | None:
     """Return what keeps the money from being collected and paid."""
     if payroll.owner.employer_id not in solvent:
         return failures.account_not_ready()
+    if payroll.id not in authorized:
+        return failures.authorization_missing()
     unpayable = tuple(
         entry.employee_id
         for entry in payroll.order.entries
@@ -380,8 +389,9 @@ async def _put_off(
 ) -> bool:
     """Note why a payroll could not be fired, and when to try again; True when it has failed for good."""
     now = clock.now()
-    pause = min(_FIRST_PAUSE * 4**attempts, _LONGEST_PAUSE)
-    for_good = attempts + 1 >= MOST_ATTEMPTS
+    pause = min(_FIRST_PAUSE * 4 ** min(attempts, MOST_ATTEMPTS), _LONGEST_PAUSE)
+    waits = failure.code in failures.FOR_THE_HOUSEHOLD
+    for_good = attempts + 1 >= (MOST_WAITS if waits else MOST_ATTEMPTS)
     async with database.transaction(None) as session:
         parameters = {
             "id": payroll_id,

@@ -90,7 +90,8 @@ _OVERLAPS: Final = text(
 _PAYROLL_COLUMNS: Final = (
     "id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_asked, "
     "pay_date_defaulted, pay_frequency, notes, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, "
-    "employer_taxes, total_cost, scheduled_send_at, direct_deposit, created_by_kind, created_by, created_at"
+    "employer_taxes, total_cost, scheduled_send_at, direct_deposit, created_by_kind, created_by, created_at, "
+    "approved_at"
 )
 _INSERT_PAYROLL: Final = text(
     f"INSERT INTO payrolls ({_PAYROLL_COLUMNS}) VALUES "
@@ -414,8 +415,13 @@ async def insert_payroll(
     status: str,
     created_by: tuple[str, UUID | None],
     now: datetime.datetime,
+    *,
+    approved_at: datetime.datetime | None = None,
 ) -> UUID:
-    """Write a payroll and what was asked for of it; its id is returned. Paychecks are posted apart."""
+    """Write a payroll and what was asked for of it; its id is returned. Paychecks are posted apart.
+
+    ``approved_at`` is when a person approved it, where that was earlier than ``now``.
+    """
     payroll_id = uuid7()
     dates = order.dates
     await session.execute(
@@ -439,6 +445,7 @@ async def insert_payroll(
             "created_by_kind": created_by[0],
             "created_by": created_by[1],
             "created_at": now,
+            "approved_at": approved_at,
         },
     )
     entries = [

@@ -41,15 +41,19 @@ TRANSITIONS: Final[dict[tuple[Status | None, Status], frozenset[ActorKind]]] = {
     ("firing", "failed"): CLOCKWORK,
     ("pending_funding", "processing"): CLOCKWORK,
     ("pending_funding", "failed"): CLOCKWORK,
-    ("processing", "completed"): CLOCKWORK,
-    ("processing", "failed"): CLOCKWORK,
+    ("pending_funding", "voided"): PEOPLE,
+    ("processing", "completed"): CLOCKWORK | PEOPLE,
+    ("processing", "failed"): CLOCKWORK | PEOPLE,
     ("processing", "voided"): PEOPLE,
     ("completed", "failed"): CLOCKWORK,
     ("completed", "voided"): PEOPLE,
+    ("failed", "voided"): PEOPLE,
 }
 """From which state to which, and who may cause it; None is a payroll that does not exist yet.
 
-From `processing` a person may void it only while none of its direct deposits has left.
+From `pending_funding` a person may void it only while its debit waits and cannot leave, from `processing` only while
+none of its direct deposits has left, and from `failed` what was paid by check or cash. Where a deposit cannot leave, a
+person may pay it by check, which may complete the payroll, or have it refunded, which lets it fail for that employee.
 A payroll that can never be fired fails from `firing`. A direct deposit that its bank returns after the pay date
 takes a completed payroll to `failed`: completed means that nothing was returned.
 """

@@ -4,8 +4,8 @@ Every function works within one transaction with the settlement or the return th
 """
 
 import datetime
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 from uuid import UUID
 
 import orjson
@@ -23,19 +23,28 @@ from hearthpay.banking.entries import (
     Credit,
     Debit,
     Refund,
+    cancel,
+    cancel_refunds,
     cancel_unsent,
     collect,
+    lock_debits,
+    lock_held,
     pay_out,
     refund,
+    refunded,
 )
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.returned import ReturnedEntry
 from hearthpay.banking.settlement import RETURN_DAYS
-from hearthpay.payroll import escrow
+from hearthpay.database.audit import ActorKind
+from hearthpay.payroll import escrow, failures
 from hearthpay.payroll.failures import Failure
 from hearthpay.payroll.ledger import Posting
 from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.reversal import release_periods, reverse_paychecks
+
+DEBIT_WAITS: Final = 5
+"""Banking days that a debit waits for an account or an authorization: until the day on which the wages were due."""
 
 _log = structlog.get_logger("hearthpay.payroll")
 
@@ -47,16 +56,23 @@ _STANDING: Final = text(
 _LOCK: Final = text(
     "SELECT id, status, tax_year, pay_date, failure FROM payrolls WHERE id = :id FOR NO KEY UPDATE"
 )
-_DEPOSITS_OF: Final = text(
-    "SELECT id FROM paychecks WHERE payroll_id = :id AND payment_method = 'direct_deposit' AND reverses IS NULL"
+#: But for those whose wages the household has paid by check when the deposit could not leave.
+_DEPOSITS_TO_UNDO: Final = text(
+    "SELECT id FROM paychecks c WHERE payroll_id = :id AND payment_method = 'direct_deposit' AND reverses IS NULL "
+    "AND NOT EXISTS (SELECT FROM paycheck_remedies r WHERE r.paycheck_id = c.id AND r.action = 'pay_by_check')"
 )
 _ALL_ON_BANK: Final = text(
-    "SELECT NOT EXISTS (SELECT FROM payroll_entries WHERE payroll_id = :id AND payment_method <> 'direct_deposit')"
+    "SELECT NOT EXISTS (SELECT FROM payroll_entries WHERE payroll_id = :id AND payment_method <> 'direct_deposit') "
+    "AND NOT EXISTS (SELECT FROM paycheck_remedies WHERE payroll_id = :id AND action = 'pay_by_check')"
 )
 #: What the household's bank has taken back is not there to be given back.
 _COLLECTED: Final = text(
     "SELECT EXISTS (SELECT FROM bank_entries "
     "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))"
+)
+_UNCOLLECTED: Final = text(
+    "SELECT DISTINCT payroll_id FROM bank_entries WHERE kind = 'debit' AND status = 'pending' AND send_on <= :by "
+    "AND (id = ANY(:held) OR sandbox) ORDER BY payroll_id"
 )
 _NOTE_FAILURE: Final = text("UPDATE payrolls SET failure = CAST(:failure AS jsonb) WHERE id = :id")
 
@@ -101,8 +117,9 @@ async def undo_returned(
 ) -> None:
     """Act on entries that the bank has returned; `day` is the next cut-off at which money can be sent.
 
-    A debit is presented again where its code allows, else its payroll fails and nobody is paid. A direct deposit is
-    undone, what was collected for it goes back to the household, and the payroll has failed for that employee.
+    A debit is presented again where its code allows, else its payroll fails and whoever is not paid yet is not paid.
+    A direct deposit is undone, what was collected for it goes back to the household, and the payroll has failed for
+    that employee. A refund is sent again as soon as the household has another account.
     """
     for entry in returned:
         if entry.kind == "debit":
@@ -110,7 +127,7 @@ async def undo_returned(
         elif entry.kind == "credit":
             await _credit_returned(session, entry, day, now)
         elif entry.kind == "refund":
-            _log.error("a refund was returned", entry_id=str(entry.entry_id), code=entry.code)
+            await _refund_returned(session, entry, day, now)
     payouts = [entry.entry_id for entry in returned if entry.kind == "payout"]
     if payouts:
         await escrow.return_payouts(session, now, payouts)
@@ -126,20 +143,56 @@ async def _debit_returned(
         if entry.payroll_id in await collect(session, now, [again]):
             return
     failure = _failure(entry, ())
-    if payroll.status == "processing" and not await cancel_unsent(session, now, [entry.payroll_id]):
-        # The employees' money is under way and cannot be called back: the household owes it.
-        await _note(session, entry.payroll_id, failure)
-        _log.error("a debit was returned after the payroll was paid", payroll_id=str(entry.payroll_id))
+    if payroll.status in ("pending_funding", "processing") and await cancel_unsent(
+        session, now, [entry.payroll_id]
+    ):
+        await cancel_refunds(session, now, entry.payroll_id)
+        await _nobody_is_paid(session, entry.payroll_id, payroll.status, failure, now)
         return
-    if payroll.status not in ("pending_funding", "processing"):
+    # Employees' money is under way or paid, and cannot be called back: the household owes it. The rest stays here.
+    await cancel_refunds(session, now, entry.payroll_id)
+    held = await lock_held(session, entry.payroll_id)
+    await cancel(session, now, [credit.entry_id for credit in held])
+    await reverse_paychecks(session, entry.payroll_id, now, only=[credit.paycheck_id for credit in held])
+    _log.error("a debit was returned after the payroll was paid", payroll_id=str(entry.payroll_id))
+    if held:
+        unpaid = tuple(credit.employee_id for credit in held)
+        failure = _failure(entry, (*employees_of(payroll.failure), *unpaid))
+        await fail(session, entry.payroll_id, payroll.status, failure, now)
+    else:
         await _note(session, entry.payroll_id, failure)
-        _log.error("a debit was returned after the payroll was paid", payroll_id=str(entry.payroll_id))
-        return
-    deposits = list(await session.scalars(_DEPOSITS_OF, {"id": entry.payroll_id}))
-    await reverse_paychecks(session, entry.payroll_id, now, only=deposits)
-    if await session.scalar(_ALL_ON_BANK, {"id": entry.payroll_id}):
-        await release_periods(session, entry.payroll_id)
-    await fail(session, entry.payroll_id, payroll.status, failure, now)
+
+
+async def _nobody_is_paid(
+    session: AsyncSession, payroll_id: UUID, status: Status, failure: Failure, now: datetime.datetime
+) -> None:
+    """Undo a payroll's direct deposits, of which none will leave, and let it fail; what is paid by hand stands."""
+    deposits = list(await session.scalars(_DEPOSITS_TO_UNDO, {"id": payroll_id}))
+    await reverse_paychecks(session, payroll_id, now, only=deposits)
+    if await session.scalar(_ALL_ON_BANK, {"id": payroll_id}):
+        await release_periods(session, payroll_id)
+    await fail(session, payroll_id, status, failure, now)
+
+
+async def uncollected(session: AsyncSession, held: Sequence[UUID], cut_off: datetime.date) -> list[UUID]:
+    """Return the payrolls whose debit could not be sent until the wages were due.
+
+    ``held`` are the real entries that the file of ``cut_off`` has left out. The simulated bank has taken what it could
+    by then, so what waits in a sandbox is held as well.
+    """
+    by = add_banking_days(cut_off, -DEBIT_WAITS)
+    return list(await session.scalars(_UNCOLLECTED, {"by": by, "held": list(held)}))
+
+
+async def expire(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> bool:
+    """Let a payroll fail whose debit still waits, for good; False where it does not wait any more."""
+    payroll = (await session.execute(_LOCK, {"id": payroll_id})).one()
+    waiting = [debit.id for debit in await lock_debits(session, payroll_id) if debit.status == "pending"]
+    if payroll.status != "pending_funding" or not waiting:
+        return False
+    await cancel(session, now, waiting)
+    await _nobody_is_paid(session, payroll_id, payroll.status, failures.debit_expired(), now)
+    return True
 
 
 def _may_be_presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> bool:
@@ -158,9 +211,30 @@ async def _credit_returned(
     payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
     undone = await reverse_paychecks(session, entry.payroll_id, now, only=[entry.paycheck_id])
     await give_back(session, entry.payroll_id, undone, day, now)
-    earlier = tuple(UUID(found) for found in (payroll.failure or {}).get("employees", ()))
+    earlier = employees_of(payroll.failure)
     employees = earlier if entry.employee_id is None else (*earlier, entry.employee_id)
     await fail(session, entry.payroll_id, payroll.status, _failure(entry, employees), now)
+
+
+def employees_of(failure: Mapping[str, Any] | None) -> tuple[UUID, ...]:
+    """The employees whom an earlier failure of the payroll concerns."""
+    return tuple(UUID(found) for found in (failure or {}).get("employees", ()))
+
+
+async def _refund_returned(
+    session: AsyncSession, entry: ReturnedEntry, day: datetime.date, now: datetime.datetime
+) -> None:
+    """Send a refund again, unless the household's bank has taken the debit back meanwhile.
+
+    The account it came back from has failed, so that it waits for another one.
+    """
+    assert entry.payroll_id is not None
+    assert entry.paycheck_id is not None
+    await session.execute(_LOCK, {"id": entry.payroll_id})
+    _log.error("a refund was returned", entry_id=str(entry.entry_id), code=entry.code)
+    if await session.scalar(_COLLECTED, {"id": entry.payroll_id}):
+        again = Refund(entry.paycheck_id, entry.amount, day, next_banking_day(day), entry.attempt + 1)
+        await refund(session, now, [again])
 
 
 async def give_back(
@@ -174,18 +248,33 @@ async def give_back(
 
     `day` is the next cut-off at which money can be sent.
     """
-    back = [
-        Refund(
-            posting.reverses,
-            -posting.paycheck.net_pay - posting.paycheck.set_aside.amount,
-            day,
-            next_banking_day(day),
-        )
+    undone_deposits = {
+        posting.reverses: -posting.paycheck.net_pay - posting.paycheck.set_aside.amount
         for posting in undone
         if posting.reverses is not None and posting.paycheck.payment_method == "direct_deposit"
-    ]
-    if back and await session.scalar(_COLLECTED, {"id": payroll_id}):
-        await refund(session, now, back)
+    }
+    await refund_up_to(session, payroll_id, undone_deposits, day, now)
+
+
+async def refund_up_to(
+    session: AsyncSession,
+    payroll_id: UUID,
+    amounts: Mapping[UUID, int],
+    day: datetime.date,
+    now: datetime.datetime,
+) -> None:
+    """Refund so much of each paycheck's collected cents that with what went back before it is the amount given."""
+    if not amounts or not await session.scalar(_COLLECTED, {"id": payroll_id}):
+        return
+    before = await refunded(session, amounts)
+    back = []
+    for paycheck_id, amount in amounts.items():
+        earlier = before.get(paycheck_id)
+        rest = amount - earlier.amount if earlier else amount
+        attempt = earlier.attempt + 1 if earlier else 1
+        if rest > 0:
+            back.append(Refund(paycheck_id, rest, day, next_banking_day(day), attempt))
+    await refund(session, now, back)
 
 
 def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> Failure:
@@ -194,12 +283,19 @@ def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> Failure:
 
 
 async def fail(
-    session: AsyncSession, payroll_id: UUID, status: Status, failure: Failure, now: datetime.datetime
+    session: AsyncSession,
+    payroll_id: UUID,
+    status: Status,
+    failure: Failure,
+    now: datetime.datetime,
+    *,
+    by: tuple[ActorKind, UUID | None] = ("system", None),
 ) -> None:
-    """Let the payroll fail for this reason, or note the reason where it has failed already; its row is locked."""
+    """Let the payroll fail for this reason, or note the reason where it has failed or is voided; its row is locked."""
     await _note(session, payroll_id, failure)
-    if status != "failed":
-        moved = await move(session, [payroll_id], status, "failed", Cause("system", now, reason=failure.code))
+    if status not in ("failed", "voided"):
+        cause = Cause(by[0], now, by[1], failure.code)
+        moved = await move(session, [payroll_id], status, "failed", cause)
         assert moved, "the row is locked"
 
 

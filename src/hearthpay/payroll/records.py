@@ -2,9 +2,9 @@
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
 from hearthpay.payroll.earnings import Earnings
@@ -163,6 +163,39 @@ class Preview:
     dated_ahead: bool = False
 
 
+RemedyAction = Literal["pay_by_check", "wait_for_account", "refund"]
+Action = Literal["void", "authorize_debit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided about a direct deposit that could not leave, by whom and when."""
+
+    action: RemedyAction
+    until: datetime.date | None
+    decided_by: str
+    decided_at: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Deposit:
+    """What can be done about a direct deposit that has not left, and what was decided last."""
+
+    remedies: tuple[RemedyAction, ...]
+    decided: Decision | None
+
+
+@dataclass(frozen=True, slots=True)
+class WaysOut:
+    """What can be done about a payroll, and about its direct deposits by employee."""
+
+    actions: tuple[Action, ...] = ()
+    deposits: Mapping[UUID, Deposit] = field(default_factory=dict)
+
+
+NO_WAYS_OUT: Final = WaysOut()
+
+
 @dataclass(frozen=True, slots=True)
 class StoredPayroll:
     """A payroll in the database, as it is answered; amounts of ``totals`` in cents."""
@@ -183,3 +216,4 @@ class StoredPayroll:
     estimate: Mapping[str, Any] | None = None
     history: tuple[Transition, ...] = ()
     failure: Mapping[str, Any] | None = None
+    ways_out: WaysOut = NO_WAYS_OUT

@@ -19,7 +19,7 @@ from hearthpay.http.idempotency import idempotent, key_of
 from hearthpay.http.money import number_of
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
-from hearthpay.payroll import service, voiding
+from hearthpay.payroll import remedies, service, voiding
 from hearthpay.payroll.answers import detail_data, preview_data, run_data, summary_data
 from hearthpay.payroll.calculation import estimate_data, threshold_data
 from hearthpay.payroll.schemas import (
@@ -31,6 +31,7 @@ from hearthpay.payroll.schemas import (
     PayrollResult,
     PayrollsQuery,
     PayrollSummary,
+    RemedyRequest,
     ThresholdQuery,
     ThresholdResult,
     VoidRequest,
@@ -216,9 +217,10 @@ async def run_payroll(
 async def get_payroll(
     request: Request, payroll_id: UUID, actor: Annotated[Actor, Depends(require("payroll"))]
 ) -> Response:
-    """The payroll as it was run, line by line."""
+    """The payroll as it was run, line by line, and what can be done about it."""
+    clock = runtime_of(request).clock
     async with runtime_of(request).database.transaction(actor.tenant) as session:
-        payroll = await service.get_payroll(session, payroll_id)
+        payroll = await service.get_payroll(session, clock, payroll_id)
     return answer(request, detail_data(payroll))
 
 
@@ -238,9 +240,10 @@ async def void_payroll(
     actor: Annotated[Actor, Depends(require("payroll"))],
     body: VoidRequest = _NO_REASON,
 ) -> Response:
-    """A scheduled payroll that has not been sent, a completed one paid by check or cash, or one that is collected.
+    """A scheduled payroll that has not been sent, a completed one paid by check or cash, or one whose money is held.
 
-    The last only while no direct deposit of it has left for the bank; what was collected goes back to the household.
+    That is one whose debit waits and cannot leave, or one that is collected, while no direct deposit of it has left for
+    the bank; what was collected goes back to the household. Of a failed payroll, what was paid by check or cash.
 
     What was recorded is undone by entries of the opposite sign: the year to date is as if it had never been.
     """
@@ -248,6 +251,39 @@ async def void_payroll(
 
     async def operation(session: AsyncSession) -> Answer:
         return Answer(detail_data(await voiding.void_payroll(session, actor, clock, payroll_id, body.reason)))
+
+    return await idempotent(request, actor, operation)
+
+
+@payroll_router.post(
+    "/payroll/{payroll_id}/paychecks/{employee_id}/remedy",
+    operation_id="remedyPaycheck",
+    summary="Settle a direct deposit that cannot leave",
+    **describe(
+        answer=Envelope[PayrollDetail],
+        body={"action": "pay_by_check"},
+        errors=("not_found", "invalid_state", "idempotency_conflict"),
+    ),
+)
+async def remedy_paycheck(
+    request: Request,
+    payroll_id: UUID,
+    employee_id: UUID,
+    body: RemedyRequest,
+    actor: Annotated[Actor, Depends(require("payroll"))],
+) -> Response:
+    """Where the employee's account has failed after the money was collected; `remedies` tell what can be done.
+
+    Paid by check, the paycheck and its year stay as they are. Refunded, the paycheck is undone and its period is free
+    for another payroll: the wages are still owed. The same request again changes nothing.
+    """
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        payroll = await remedies.apply_remedy(
+            session, actor, clock, payroll_id, employee_id, body.action, body.until
+        )
+        return Answer(detail_data(payroll))
 
     return await idempotent(request, actor, operation)
 

@@ -14,6 +14,7 @@ from hearthpay.http.fields import Day, Identifier, RequestModel, StateCode, Text
 from hearthpay.http.money import Amount, Dollars, Money, Percent, Rate
 from hearthpay.http.paging import Page
 from hearthpay.payroll.lifecycle import Status
+from hearthpay.payroll.records import Action, RemedyAction
 
 FilingStatus = Literal["single", "married", "head_of_household"]
 PayrollStatus = Status
@@ -113,6 +114,20 @@ class VoidRequest(RequestModel):
 
     reason: Annotated[str, Text(longest=200)] | None = Field(
         default=None, description="Kept in the payroll's history."
+    )
+
+
+class RemedyRequest(RequestModel):
+    """What to do about a direct deposit that cannot leave."""
+
+    action: RemedyAction = Field(
+        description="`pay_by_check`: you pay the net pay yourself and get it back; `wait_for_account`: it waits for "
+        "the employee's next account until a day, and is refunded then; `refund`: the paycheck is undone, and what was "
+        "collected for it goes back to you."
+    )
+    until: Day | None = Field(
+        default=None,
+        description="With `wait_for_account`: the last day to wait, at most 30 days from today and within the year.",
     )
 
 
@@ -361,6 +376,17 @@ class YearToDateItem:
 
 
 @dataclass(frozen=True, slots=True)
+class RemedyItem:
+    """What was decided about a direct deposit that could not leave."""
+
+    action: RemedyAction
+    #: The last day to wait for another account; then the deposit goes back to the household.
+    until: date | None
+    decided_by: ActorKind
+    decided_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class PaycheckItem:
     """One employee's paycheck."""
 
@@ -380,6 +406,10 @@ class PaycheckItem:
     #: What is still owed for earlier wages of the year; absent where nothing is.
     carried: list[CarriedItem] = field(default_factory=list)
     reciprocity: Reciprocity | None = None
+    #: What can be done about the direct deposit while it has not left; absent where nothing can, or need be.
+    remedies: list[RemedyAction] = field(default_factory=list)
+    #: What was decided about it last; absent where nothing was.
+    remedy: RemedyItem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -466,6 +496,8 @@ class PayrollDetail:
     notes: str | None
     status_history: list[StatusChange]
     documents: list[str]
+    #: What can be done about the payroll now: `void` it, or `authorize_debit` where it waits for that.
+    actions: list[Action]
     created_at: datetime
     scheduled_send_at: datetime | None = None
     is_estimated: bool = False

@@ -50,6 +50,7 @@ from hearthpay.payroll.pay_dates import PayDates, Way
 from hearthpay.payroll.records import PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.register import History, calculate_payroll
 from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
+from hearthpay.payroll.ways_out import with_ways_out
 from hearthpay.taxes.money import from_cents
 
 _LOCK: Final = (
@@ -398,12 +399,12 @@ def _hours_in(dates: PayDates) -> int:
     return ((dates.period_end - dates.period_start).days + 1) * 24
 
 
-async def get_payroll(session: AsyncSession, payroll_id: UUID) -> StoredPayroll:
-    """Return a payroll of the transaction's tenant; raises `not_found`."""
+async def get_payroll(session: AsyncSession, clock: Clock, payroll_id: UUID) -> StoredPayroll:
+    """Return a payroll of the transaction's tenant, with what can be done about it; raises `not_found`."""
     payroll = await read_payroll(session, payroll_id)
     if payroll is None:
         raise ApiError("not_found", "There is no such payroll.")
-    return payroll
+    return await with_ways_out(session, payroll, clock.now())
 
 
 async def list_payrolls(

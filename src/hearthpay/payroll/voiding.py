@@ -1,13 +1,12 @@
-"""Voiding a payroll: one that has not been sent yet, one paid by check or cash, or one whose deposits are held."""
+"""Voiding a payroll: one that has not been sent yet, one paid by check or cash, or one whose money is held."""
 
-from typing import cast
+from typing import Final, cast
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import submission_day
-from hearthpay.banking.entries import cancel_unsent
 from hearthpay.clock import Clock
 from hearthpay.http.actor import Actor
 from hearthpay.http.errors import ApiError
@@ -18,6 +17,7 @@ from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.outcomes import give_back
 from hearthpay.payroll.records import StoredPayroll
 from hearthpay.payroll.reversal import release_periods, reverse_paychecks
+from hearthpay.payroll.ways_out import paid_by_hand, position_of, way_to_void, with_ways_out
 
 _WHY_NOT = {
     "firing": "its money is being sent at this moment",
@@ -27,15 +27,30 @@ _WHY_NOT = {
     "failed": "it has failed, and what failed of it is undone already",
 }
 
+#: A file that is being built is waited for; then its entries have left.
+_LOCK_ENTRIES: Final = text(
+    "SELECT id FROM bank_entries WHERE payroll_id = :payroll AND kind IN ('debit', 'credit') ORDER BY id FOR UPDATE"
+)
+_CANCEL: Final = text(
+    "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
+    "WHERE payroll_id = :payroll AND kind IN ('debit', 'credit') AND status = 'pending'"
+)
+_STANDING: Final = text(
+    "SELECT EXISTS (SELECT FROM paychecks c WHERE c.payroll_id = :payroll AND c.reverses IS NULL "
+    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id))"
+)
+
 
 async def void_payroll(
     session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID, reason: str | None = None
 ) -> StoredPayroll:
-    """Void a scheduled payroll that is not sent yet, or a completed one paid by check or cash.
+    """Void a payroll as far as it can be: what has not been sent, was paid by check or cash, or has not left.
 
-    A scheduled one is simply not sent. Of a completed one every line is reversed. One whose money is collected but of
-    which no direct deposit has left, so that the household may pay by check in time, is reversed as well, and what was
-    collected goes back. Raises `not_found`, and `invalid_state` for any other, also where the worker was faster.
+    A scheduled one is simply not sent, and so is one whose debit waits and cannot leave. Of one paid by check or cash
+    every line is reversed. One whose money is collected but of which no direct deposit has left, so that the household
+    may pay by check in time, is reversed as well, and what was collected goes back. Of a failed one what was paid by
+    check or cash is reversed; it is voided where nothing of it stands then. Raises `not_found`, and `invalid_state`
+    for any other, also where the worker was faster.
     """
     # Locked first: whoever fires it at this moment is waited for, and then it is no longer scheduled.
     payroll = await session.scalar(select(Payroll).where(Payroll.id == payroll_id).with_for_update())
@@ -43,30 +58,37 @@ async def void_payroll(
         raise ApiError("not_found", "There is no such payroll.")
     now = clock.now()
     status = cast(Status, payroll.status)
-    recalled = status == "processing" and bool(await cancel_unsent(session, now, [payroll_id]))
-    paid_by_hand = status == "completed" and not payroll.direct_deposit
-    if status not in ("scheduled", "draft") and not recalled and not paid_by_hand:
+    await session.execute(_LOCK_ENTRIES, {"payroll": payroll_id})
+    position = await position_of(session, payroll_id, now)
+    way = await way_to_void(session, payroll_id, status, position)
+    if way is None:
         why = _WHY_NOT.get(status, "its direct deposits have been paid")
         raise ApiError(
             "invalid_state",
             f"This payroll cannot be voided: {why}.",
             details={"payroll_id": payroll_id, "status": status, "direct_deposit": payroll.direct_deposit},
         )
-    if recalled or paid_by_hand:
-        undone = await reverse_paychecks(session, payroll_id, now)
-        if recalled:
-            await give_back(session, payroll_id, undone, submission_day(now), now)
-    await release_periods(session, payroll_id)
-    moved = await move(session, [payroll_id], status, "voided", Cause(actor.kind, now, actor.id, reason))
-    assert moved == [payroll_id], "the row is locked"
+    if way != "not_sent":
+        if way != "hand_part":
+            await session.execute(_CANCEL, {"payroll": payroll_id, "now": now})
+        only = await paid_by_hand(session, payroll_id) if way == "hand_part" else None
+        undone = await reverse_paychecks(session, payroll_id, now, only=only)
+        await give_back(session, payroll_id, undone, submission_day(now), now)
+    after: Status = "voided"
+    if way == "hand_part" and await session.scalar(_STANDING, {"payroll": payroll_id}):
+        after = status
+    else:
+        await release_periods(session, payroll_id)
+        moved = await move(session, [payroll_id], status, "voided", Cause(actor.kind, now, actor.id, reason))
+        assert moved == [payroll_id], "the row is locked"
     await leave_trace(
         session,
         actor,
         "payroll.void",
         employer_id=payroll.employer_id,
         subject_id=payroll_id,
-        details={"status": {"before": status, "after": "voided"}},
+        details={"status": {"before": status, "after": after}},
     )
     stored = await read_payroll(session, payroll_id)
     assert stored is not None
-    return stored
+    return await with_ways_out(session, stored, now)

@@ -46,7 +46,8 @@ _log = structlog.get_logger("hearthpay.payroll")
 
 _LOCK: Final = text(
     "SELECT id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_defaulted, "
-    "pay_frequency, notes, tax_year, failure FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
+    "pay_frequency, notes, tax_year, failure, "
+    "coalesce(approved_at, created_at) AS approved_at FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
 )
 
 
@@ -158,7 +159,9 @@ async def _pay_in_the_new_year(
     owner = Owner(old.organization_id, old.employer_id, old.sandbox)
     amount = debit_of(record)
     status: Status = "pending_funding" if amount else "completed"
-    new_payroll = await insert_payroll(session, owner, order, record, status, ("system", None), now)
+    new_payroll = await insert_payroll(
+        session, owner, order, record, status, ("system", None), now, approved_at=old.approved_at
+    )
     await begin(session, new_payroll, status, Cause("system", now))
     await post_paychecks(session, postings_of(owner, new_payroll, record, histories), now)
     if amount:
