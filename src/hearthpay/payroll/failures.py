@@ -1,28 +1,57 @@
-"""Why a payroll cannot go on, in words for the household: what happened, and what to do now."""
+"""Why a payroll cannot go on, as it is stored: what happened. What to do about it now, `advice` decides."""
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 from uuid import UUID
+
+Kind = Literal[
+    "not_sent",
+    "debit_returned",
+    "wages_not_covered",
+    "deposit_returned",
+    "deposit_reversed",
+    "held",
+    "bank_unreachable",
+    "delayed",
+    "year_passed",
+]
+"""What stands in the way: the payroll could not be sent; the household's debit came back; it came back after the wages
+had gone out; an employee's deposit came back, or was taken back as a mistake; a payment cannot leave; none can; the
+payroll is due and not sent yet; a deposit missed its year.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A reason with a stable code; `employees` are those whom it concerns, where it is not the household."""
+    """A reason with a stable code; `employees` are those whom it concerns, where it is not the household.
+
+    While it is tried again, `next_try` says when and `until` how long; where they are left out and the payroll waits
+    to be fired, its own next attempt counts.
+    """
 
     code: str
     message: str
     what_to_do: str
     employees: tuple[UUID, ...] = ()
+    kind: Kind = "not_sent"
+    reason: str = ""
+    next_try: datetime.datetime | None = None
+    until: datetime.datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as it is stored and answered."""
-        return {
+        """Return it as it is stored."""
+        stored: dict[str, Any] = {
+            "kind": self.kind,
             "code": self.code,
+            "reason": self.reason,
             "message": self.message,
             "what_to_do": self.what_to_do,
             "employees": [str(employee) for employee in self.employees],
         }
+        times = {"next_try": self.next_try, "until": self.until}
+        return stored | {name: time.isoformat() for name, time in times.items() if time is not None}
 
 
 def account_not_ready() -> Failure:
@@ -30,7 +59,8 @@ def account_not_ready() -> Failure:
     return Failure(
         "bank_account_not_ready",
         "The household's bank account was not connected and active when the money was to be collected.",
-        "Connect and verify the household's bank account, or void the payroll and pay by check or cash.",
+        "Connect and verify the household's bank account.",
+        reason="The household's account is not ready",
     )
 
 
@@ -39,8 +69,9 @@ def employees_without_account(employees: tuple[UUID, ...]) -> Failure:
     return Failure(
         "employee_account_not_ready",
         "An employee's bank account cannot be paid to.",
-        "Invite the employee to enter a bank account; the payroll is sent by itself then. Or void it and pay by check.",
+        "Invite the employee to enter a bank account.",
         employees,
+        reason="An employee's account is not ready",
     )
 
 
@@ -49,8 +80,9 @@ def employee_left(employee: UUID) -> Failure:
     return Failure(
         "employee_left",
         "An employee's employment ended before the pay period began.",
-        "Void the payroll, and run it again for those who worked in the period.",
+        "Run it again for those who worked in the period.",
         (employee,),
+        reason="The employment had ended",
     )
 
 
@@ -59,7 +91,8 @@ def law_not_final(tax_year: int, missing: Sequence[str]) -> Failure:
     return Failure(
         "tax_year_not_final",
         f"The law of {tax_year} is not complete in this version: {', '.join(missing)}.",
-        "The operator must update Hearthpay before the pay date; then the payroll is sent by itself.",
+        "The operator must update Hearthpay before the pay date.",
+        reason="The year's law is not complete",
     )
 
 
@@ -68,7 +101,8 @@ def not_calculable(message: str) -> Failure:
     return Failure(
         "not_calculable",
         f"The payroll could not be calculated: {message}.",
-        "Correct the employee's settings; the payroll is tried again by itself. Or void it and run another.",
+        "Correct the employee's settings.",
+        reason="The payroll cannot be calculated",
     )
 
 
@@ -84,6 +118,8 @@ def year_passed(year: int, new_payroll: UUID | None, employees: tuple[UUID, ...]
         "collected for it goes back to the household.",
         what_to_do,
         employees,
+        kind="year_passed",
+        reason=f"Not sent in time for {year}",
     )
 
 
@@ -92,5 +128,6 @@ def internal() -> Failure:
     return Failure(
         "internal_error",
         "The payroll could not be sent because of an error on our side.",
-        "It is tried again by itself, and the operator has been told. Should it fail, pay by check or cash.",
+        "The operator has been told.",
+        reason="An error on our side",
     )

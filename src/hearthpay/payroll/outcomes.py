@@ -5,6 +5,7 @@ Every function works within one transaction with the settlement or the return th
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import (
+    CUT_OFF,
     add_banking_days,
     banking_day_on_or_before,
     next_banking_day,
@@ -31,8 +33,9 @@ from hearthpay.banking.entries import (
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.returned import ReturnedEntry
 from hearthpay.banking.settlement import RETURN_DAYS
+from hearthpay.clock import BUSINESS_TIME
 from hearthpay.payroll import escrow
-from hearthpay.payroll.failures import Failure
+from hearthpay.payroll.failures import Failure, Kind
 from hearthpay.payroll.ledger import Posting
 from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.reversal import release_periods, reverse_paychecks
@@ -58,6 +61,9 @@ _COLLECTED: Final = text(
     "SELECT EXISTS (SELECT FROM bank_entries "
     "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))"
 )
+_COLLECTED_AFTER_ALL: Final = text(
+    "UPDATE payrolls SET failure = NULL WHERE id = ANY(:ids) AND failure IS NOT NULL"
+)
 _NOTE_FAILURE: Final = text("UPDATE payrolls SET failure = CAST(:failure AS jsonb) WHERE id = :id")
 
 
@@ -71,6 +77,7 @@ async def fund(
     not leave, and is made anew (`payroll.year_end`).
     """
     moved = await move(session, payrolls, "pending_funding", "processing", Cause("system", now))
+    await session.execute(_COLLECTED_AFTER_ALL, {"ids": moved})
     due, unpaid = [], set(moved)
     for row in await session.execute(_STANDING, {"payrolls": moved}):
         if not row.net_pay:
@@ -124,15 +131,16 @@ async def _debit_returned(
     if payroll.status == "pending_funding" and _may_be_presented_again(entry, day, payroll.tax_year):
         again = Debit(entry.payroll_id, entry.amount, day, next_banking_day(day), entry.attempt + 1)
         if entry.payroll_id in await collect(session, now, [again]):
+            await _note(session, entry.payroll_id, _presented_again(entry, day, payroll.tax_year))
             return
     failure = _failure(entry, ())
     if payroll.status == "processing" and not await cancel_unsent(session, now, [entry.payroll_id]):
         # The employees' money is under way and cannot be called back: the household owes it.
-        await _note(session, entry.payroll_id, failure)
+        await _note(session, entry.payroll_id, _not_covered(failure))
         _log.error("a debit was returned after the payroll was paid", payroll_id=str(entry.payroll_id))
         return
     if payroll.status not in ("pending_funding", "processing"):
-        await _note(session, entry.payroll_id, failure)
+        await _note(session, entry.payroll_id, _not_covered(failure))
         _log.error("a debit was returned after the payroll was paid", payroll_id=str(entry.payroll_id))
         return
     deposits = list(await session.scalars(_DEPOSITS_OF, {"id": entry.payroll_id}))
@@ -146,8 +154,13 @@ def _may_be_presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: 
     """Whether a debit may be tried once more, and its wages still be paid within their tax year."""
     if entry.return_class != "retry" or entry.attempt > return_codes().attempts:
         return False
+    return _arrives(day).year == tax_year
+
+
+def _arrives(day: datetime.date) -> datetime.date:
+    """When wages arrive whose debit is sent at the cut-off of `day`."""
     funded = add_banking_days(next_banking_day(day), RETURN_DAYS)
-    return next_banking_day(funded).year == tax_year
+    return next_banking_day(funded)
 
 
 async def _credit_returned(
@@ -189,8 +202,39 @@ async def give_back(
 
 
 def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> Failure:
-    told = return_codes().reason(entry.code).explain(debit=entry.kind == "debit")
-    return Failure(entry.code, told.happened, told.action, employees)
+    debit = entry.kind == "debit"
+    reason = return_codes().reason(entry.code)
+    told = reason.explain(debit=debit)
+    kind: Kind = "debit_returned" if debit else "deposit_returned"
+    return Failure(entry.code, told.happened, told.action, employees, kind, reason.title)
+
+
+def _presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> Failure:
+    """A debit that came back and is collected at the cut-off of `day`; `until` the last cut-off that it may have.
+
+    Each time it settles a banking day later, and comes back at the latest when the days of a return are over.
+    """
+    left = return_codes().attempts - entry.attempt
+    days = [day]
+    for _ in range(left):
+        later = add_banking_days(days[-1], 1 + RETURN_DAYS)
+        if _arrives(later).year != tax_year:
+            break
+        days.append(later)
+    return replace(_failure(entry, ()), next_try=_cut_off(day), until=_cut_off(days[-1]))
+
+
+def _not_covered(failure: Failure) -> Failure:
+    """A debit that came back when the wages had gone out."""
+    return replace(
+        failure,
+        kind="wages_not_covered",
+        message=f"{failure.message} The wages had been paid by then and cannot be called back.",
+    )
+
+
+def _cut_off(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, CUT_OFF, BUSINESS_TIME).astimezone(datetime.UTC)
 
 
 async def fail(

@@ -35,6 +35,7 @@ from hearthpay.payroll.schemas import (
     ThresholdResult,
     VoidRequest,
 )
+from hearthpay.payroll.standing import read_standing
 from hearthpay.taxes import check_thresholds, estimate_year
 
 calculator_router: Final = api_router("Calculator")
@@ -212,9 +213,11 @@ async def get_payroll(
     request: Request, payroll_id: UUID, actor: Annotated[Actor, Depends(require("payroll"))]
 ) -> Response:
     """The payroll as it was run, line by line."""
-    async with runtime_of(request).database.transaction(actor.tenant) as session:
+    runtime = runtime_of(request)
+    async with runtime.database.transaction(actor.tenant) as session:
         payroll = await service.get_payroll(session, payroll_id)
-    return answer(request, detail_data(payroll))
+        standing = await read_standing(session, payroll_id, runtime.clock.now())
+    return answer(request, detail_data(payroll, standing))
 
 
 @payroll_router.post(
@@ -242,7 +245,8 @@ async def void_payroll(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(detail_data(await voiding.void_payroll(session, actor, clock, payroll_id, body.reason)))
+        payroll = await voiding.void_payroll(session, actor, clock, payroll_id, body.reason)
+        return Answer(detail_data(payroll, await read_standing(session, payroll_id, clock.now())))
 
     return await idempotent(request, actor, operation)
 
