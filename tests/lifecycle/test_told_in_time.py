@@ -1,4 +1,4 @@
-"""What the household, the employees and the operator are told of what goes wrong, step by step on a travelling clock."""
+"""What household, employees and operator are told of what goes wrong, step by step on a travelling clock."""
 
 import asyncio
 from dataclasses import dataclass
@@ -177,7 +177,7 @@ async def test_a_debit_back_after_payday_is_owed_and_the_operator_knows(
 async def test_a_deposit_that_came_back_tells_its_paycheck_and_where_the_money_is(
     town: Town, family: Family, owner_connection: psycopg.Connection, post: Post
 ):
-    await family.caller.patch(f"/employees/{family.employee_id}", {"email": "rosa@example.com"})
+    owner_connection.execute("UPDATE employees SET email = 'rosa@example.com'")
     ran = data(await family.caller.post("/payroll/run", family.order()))
     await until(town, "2026-11-20", "2026-11-23", "2026-11-25", "2026-11-27", EARLIEST)
     await bring_back(town, owner_connection, "credit", "R02")
@@ -248,7 +248,7 @@ async def test_voiding_what_is_held_is_not_refused(
     owner_connection.execute("UPDATE bank_accounts SET status = 'failed' WHERE employee_id IS NOT NULL")
     await work(town)
     assert "void" in (await read(family, ran["payroll_id"]))["failure"]["what_to_do"]
-    voided = data(await family.caller.post(f"/payroll/{ran['payroll_id']}/void"))
+    voided = data(await family.caller.post(f"/payroll/{ran['payroll_id']}/void", {}))
     assert voided["status"] == "voided"
     assert [each["status"] for each in voided["employees"]] == ["undone"]
 
@@ -278,7 +278,7 @@ async def test_a_payroll_that_cannot_be_sent_says_when_it_is_tried_again_and_unt
         ("not_sent", "household"),
         ("not_sent", "employee"),
     ]
-    refused = refusal(await family.caller.post(f"/payroll/{ran['payroll_id']}/void"), 400)
+    refused = refusal(await family.caller.post(f"/payroll/{ran['payroll_id']}/void", {}), 400)
     assert refused["code"] == "invalid_state"
 
 

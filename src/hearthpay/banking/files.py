@@ -31,6 +31,7 @@ from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.records import (
     PAYROLL,
     RETRY,
+    REVERSAL,
     AccountType,
     Batch,
     Entry,
@@ -287,7 +288,7 @@ def _read_numbers(ring: KeyRing, row: Any, numbers: dict[UUID, str]) -> None:
 
 def _payment(row: Any, numbers: Mapping[UUID, str], earliest: datetime.date) -> _Payment:
     prenote = row.kind == "prenote"
-    debit = row.kind == "debit" or (prenote and row.holder is None)
+    debit = row.kind in ("debit", "reversal") or (prenote and row.holder is None)
     account_type: AccountType = row.account_type
     return _Payment(
         id=row.id,
@@ -307,6 +308,8 @@ def _payment(row: Any, numbers: Mapping[UUID, str], earliest: datetime.date) -> 
 
 def _description(kind: str, attempt: int, *, debit: bool) -> str:
     """What the batch is called. A prenote goes by the name of the payments that shall follow it."""
+    if kind == "reversal":
+        return REVERSAL
     if debit:
         return RETRY if attempt > 1 else _FUNDING
     return _DESCRIPTIONS.get(kind, PAYROLL)

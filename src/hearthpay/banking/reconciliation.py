@@ -57,6 +57,13 @@ _CHECKS: Final = (
         "WHERE e.kind = 'credit' AND (e.amount <> c.net_pay OR c.payment_method <> 'direct_deposit')",
     ),
     _Check(
+        "reversal_differs",
+        "a reversal takes back all of a direct deposit that was paid, from the same account",
+        "SELECT e.id, c.amount, e.amount FROM bank_entries e JOIN bank_entries c ON c.id = e.reverses "
+        "WHERE e.kind = 'reversal' AND (e.amount <> c.amount OR e.bank_account_id <> c.bank_account_id "
+        "OR c.kind <> 'credit' OR c.paycheck_id <> e.paycheck_id)",
+    ),
+    _Check(
         "refund_differs",
         "a refund is what was collected for its paycheck",
         "SELECT e.id, c.net_pay + c.set_aside, e.amount FROM bank_entries e JOIN paychecks c ON c.id = e.paycheck_id "
@@ -72,8 +79,8 @@ _CHECKS: Final = (
         "paid_more_than_collected",
         "what was paid out is covered by what was collected: the rest is our exposure",
         "SELECT payroll_id, collected, paid FROM (SELECT payroll_id, "
-        "coalesce(sum(amount) FILTER (WHERE kind = 'debit'), 0)::bigint AS collected, "
-        "coalesce(sum(amount) FILTER (WHERE kind <> 'debit'), 0)::bigint AS paid "
+        "coalesce(sum(amount) FILTER (WHERE kind IN ('debit', 'reversal')), 0)::bigint AS collected, "
+        "coalesce(sum(amount) FILTER (WHERE kind NOT IN ('debit', 'reversal')), 0)::bigint AS paid "
         "FROM bank_entries WHERE payroll_id IS NOT NULL AND status IN ('sent', 'settled') "
         "GROUP BY payroll_id) t WHERE paid > collected ORDER BY payroll_id",
     ),
@@ -152,7 +159,7 @@ async def _compare_file(session: AsyncSession, ring: KeyRing, file: Any) -> list
     }
     same("entry_count", file.entries, len(said))
     for row in (await session.execute(_ENTRIES, {"id": file.id})).all():
-        debit = row.kind == "debit" or (row.kind == "prenote" and row.household)
+        debit = row.kind in ("debit", "reversal") or (row.kind == "prenote" and row.household)
         wanted = (row.amount, debit, row.effective_date)
         same("entry_differs", _spell(wanted), _spell(said.pop(row.trace_number, None)), row.id)
     for trace, entry in said.items():

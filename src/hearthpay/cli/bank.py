@@ -86,6 +86,43 @@ def reconcile(
         raise typer.Exit(1)
 
 
+@bank.command("reverse")
+def reverse(
+    payroll: Annotated[str, typer.Argument(help="The payroll's id.")],
+    employee: Annotated[str, typer.Argument(help="The employee whose direct deposit was a mistake.")],
+    reason: Annotated[
+        str,
+        typer.Option(help="duplicate, wrong_receiver, wrong_amount or wrong_date; nothing else allows it."),
+    ],
+    amount: Annotated[
+        str | None, typer.Option(help="The deposit's amount, to confirm it; left out, it is asked for.")
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Take back a direct deposit that was paid by mistake, within five banking days of its settlement.
+
+    The paycheck is undone once the money is back, and what was collected for it goes to the household.
+    """
+    from hearthpay.banking.reversals import REASONS
+    from hearthpay.cli.operator import decimal_of
+
+    payroll_id, employee_id = _id(payroll, "a payroll"), _id(employee, "an employee")
+    if reason not in REASONS:
+        refuse(f"--reason must be one of {', '.join(REASONS)}")
+    typed = amount if amount is not None else typer.prompt("Amount of the direct deposit", err=True)
+    try:
+        cents = decimal_of(typed, "amount").scaleb(2)
+    except ValueError as error:
+        refuse(str(error))
+    if cents != cents.to_integral_value():
+        refuse("the amount has at most two decimals")
+    day = _run(
+        data_dir,
+        lambda opened, ring: _reverse(opened, ring, payroll_id, employee_id, reason, int(cents)),
+    )
+    typer.echo(f"The direct deposit is taken back on {day}; the employee and the household are told.")
+
+
 def _asked(account_type: str, bank_name: str | None) -> "AccountDetails":
     routing, account = (
         typer.prompt(label, hide_input=True, confirmation_prompt=True, err=True)
@@ -157,6 +194,36 @@ async def _connect(
         if person is None or person.employer_id != employer.id:
             refuse("the household has no such employee")
         return await connect_employee_account(session, ring, actor, person, entered, now)
+
+
+async def _reverse(
+    opened: Any,
+    ring: Any,  # noqa: ARG001 - as `_run` calls it
+    payroll: "UUID",
+    employee: "UUID",
+    reason: Any,
+    cents: int,
+) -> Any:
+    from uuid_utils.compat import uuid7
+
+    from hearthpay.http.actor import Actor
+    from hearthpay.payroll.models import Payroll
+    from hearthpay.payroll.reversed_deposits import reverse_deposit
+
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        found = await session.get(Payroll, payroll)
+        if found is None:
+            refuse("there is no such payroll")
+        actor = Actor(
+            kind="operator",
+            id=None,
+            organization_id=found.organization_id,
+            mode="test" if found.sandbox else "live",
+            scopes=frozenset(),
+            request_id=f"cli-{uuid7()}",
+        )
+        now = SystemClock().now()
+        return await reverse_deposit(session, actor, payroll, employee, reason, cents, now)
 
 
 async def _read_files(opened: Any, ring: Any) -> list[dict[str, Any]]:  # noqa: ARG001 - as `_run` calls it

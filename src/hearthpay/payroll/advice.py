@@ -84,7 +84,11 @@ def what_to_do(case: Circumstances) -> str:
         case "deposit_returned":
             return return_codes().reason(case.code).explain(debit=False).action
         case "deposit_reversed":
+            if case.status != "failed":
+                return "Nothing yet: once it is taken back the payroll can be run again with what is right."
             return "Run the payroll again for this employee with what is right, by check if it is urgent."
+        case "reversal_returned":
+            return "Settle with the employee what was paid by mistake: the bank does not try again."
         case "held":
             return _about_hold(case)
         case "bank_unreachable":

@@ -15,11 +15,12 @@ from sqlalchemy import text
 
 from hearthpay.banking.accounts import activate_verified
 from hearthpay.banking.calendar import CUT_OFF, banking_day_on_or_after
-from hearthpay.banking.files import BuiltFile, build_file, current_cut_off, deliver_files
+from hearthpay.banking.files import BuiltFile, build_file, current_cut_off, deliver_files, earliest_settlement
 from hearthpay.banking.gateway import BankGateway, GatewayError
 from hearthpay.banking.holds import log_holds, note_account_holds
 from hearthpay.banking.intake import take_in
 from hearthpay.banking.originator import Originator
+from hearthpay.banking.reversals import cancel_late_reversals, settle_reversals
 from hearthpay.banking.settlement import settle_credits, settle_debits, settle_others
 from hearthpay.banking.simulated_bank import simulate
 from hearthpay.clock import BUSINESS_TIME, Clock
@@ -28,8 +29,9 @@ from hearthpay.database.session import Database
 from hearthpay.mail.notices import NoticeDesk
 from hearthpay.payroll.firing import FiringReport, fire_due
 from hearthpay.payroll.notices import tell_of_payrolls, tell_of_problems
-from hearthpay.payroll.outcomes import complete, fund, undo_returned
+from hearthpay.payroll.outcomes import complete, fund, undo_returned, undo_reversed
 from hearthpay.payroll.problem_log import Kind, note_problems
+from hearthpay.payroll.reversed_deposits import note_too_late
 from hearthpay.payroll.year_end import carry_over
 from hearthpay.security.key_ring import KeyRing
 
@@ -107,6 +109,11 @@ async def advance(
     problems += carried.problems
     async with database.transaction(None) as session:
         await settle_others(session, clock.now())
+        reversed_ = await settle_reversals(session, clock.now(), limit=SETTLED_AT_ONCE)
+        await undo_reversed(session, reversed_, _next_cut_off(clock), clock.now())
+        earliest = earliest_settlement(clock.now())
+        for payroll_id, employee_id in await cancel_late_reversals(session, clock.now(), earliest):
+            await note_too_late(session, payroll_id, employee_id)
     returned += await _simulate(database, ring, clock)  # the sandbox's money of this cut-off goes out as well
     file: BuiltFile | None = None
     held: list[str] = []

@@ -12,14 +12,15 @@ Kind = Literal[
     "wages_not_covered",
     "deposit_returned",
     "deposit_reversed",
+    "reversal_returned",
     "held",
     "bank_unreachable",
     "delayed",
     "year_passed",
 ]
 """What stands in the way: the payroll could not be sent; the household's debit came back; it came back after the wages
-had gone out; an employee's deposit came back, or was taken back as a mistake; a payment cannot leave; none can; the
-payroll is due and not sent yet; a deposit missed its year.
+had gone out; an employee's deposit came back, was taken back as a mistake, or could not be; a payment cannot leave;
+none can; the payroll is due and not sent yet; a deposit missed its year.
 """
 
 

@@ -53,7 +53,7 @@ _PEOPLE: Final = text(
 #: What the employees paid by direct deposit are told of, all of them where none is named.
 _FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed", "held", "year_passed")
 #: What only the operator can put right, or must know of.
-_FOR_OPERATOR: Final = ("wages_not_covered", "deposit_reversed")
+_FOR_OPERATOR: Final = ("wages_not_covered", "deposit_reversed", "reversal_returned")
 _OPERATORS_CODES: Final = ("internal_error", "tax_year_not_final")
 _ACCOUNT_HOLD: Final = "The bank account is "
 _log = structlog.get_logger("hearthpay.payroll")

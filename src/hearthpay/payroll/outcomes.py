@@ -32,6 +32,7 @@ from hearthpay.banking.entries import (
 )
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.returned import ReturnedEntry
+from hearthpay.banking.reversals import SettledReversal
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.payroll import escrow
@@ -39,6 +40,7 @@ from hearthpay.payroll.failures import Failure, Kind
 from hearthpay.payroll.ledger import Posting
 from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.reversal import release_periods, reverse_paychecks
+from hearthpay.payroll.reversed_deposits import not_taken_back, reversed_for_good
 
 _log = structlog.get_logger("hearthpay.payroll")
 
@@ -116,6 +118,8 @@ async def undo_returned(
             await _debit_returned(session, entry, day, now)
         elif entry.kind == "credit":
             await _credit_returned(session, entry, day, now)
+        elif entry.kind == "reversal":
+            await _reversal_returned(session, entry)
         elif entry.kind == "refund":
             _log.error("a refund was returned", entry_id=str(entry.entry_id), code=entry.code)
     payouts = [entry.entry_id for entry in returned if entry.kind == "payout"]
@@ -174,6 +178,29 @@ async def _credit_returned(
     earlier = tuple(UUID(found) for found in (payroll.failure or {}).get("employees", ()))
     employees = earlier if entry.employee_id is None else (*earlier, entry.employee_id)
     await fail(session, entry.payroll_id, payroll.status, _failure(entry, employees), now)
+
+
+async def _reversal_returned(session: AsyncSession, entry: ReturnedEntry) -> None:
+    assert entry.payroll_id is not None
+    payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
+    await _note(session, entry.payroll_id, not_taken_back(entry, payroll.status))
+    _log.error("a reversal was returned", entry_id=str(entry.entry_id), code=entry.code)
+
+
+async def undo_reversed(
+    session: AsyncSession, settled: Sequence[SettledReversal], day: datetime.date, now: datetime.datetime
+) -> None:
+    """Undo the paychecks whose deposits have been taken back; `day` is the next cut-off at which money can be sent.
+
+    What was collected for them goes back to the household, and the payroll has failed for these employees.
+    """
+    for reversal in settled:
+        payroll = (await session.execute(_LOCK, {"id": reversal.payroll_id})).one()
+        undone = await reverse_paychecks(session, reversal.payroll_id, now, only=[reversal.paycheck_id])
+        await give_back(session, reversal.payroll_id, undone, day, now)
+        earlier = tuple(UUID(found) for found in (payroll.failure or {}).get("employees", ()))
+        failure = reversed_for_good(reversal, earlier)
+        await fail(session, reversal.payroll_id, payroll.status, failure, now)
 
 
 async def give_back(

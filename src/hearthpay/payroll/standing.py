@@ -136,7 +136,11 @@ async def read_standing(
         outage = await session.scalar(_OUTAGE, {"id": payroll_id, "now": now})
     ways_out = _ways_out(payroll, entries)
     stored = None if payroll.failure is None else _stored(payroll, payroll.failure, ways_out)
-    waiting = [entry for entry in entries if entry.status == "pending" and entry.held_reason]
+    waiting = [
+        entry
+        for entry in entries
+        if entry.status == "pending" and entry.held_reason and entry.kind != "reversal"
+    ]
     held = _held(payroll, waiting, ways_out, now) if waiting else None
     over = stored is not None and payroll.status == "failed"
     in_the_way = stored if over else held or stored or _of_the_service(payroll, outage, ways_out, now)
@@ -226,7 +230,8 @@ def _stored(payroll: Any, stored: Mapping[str, Any], ways_out: frozenset[WayOut]
         next_try = next_try or payroll.next_attempt_at
         until = until or given_up_at(payroll.next_attempt_at, payroll.attempts)
     if payroll.status in ("failed", "voided", "completed"):
-        next_try = until = None
+        next_try = None
+        until = until if kind == "deposit_reversed" and payroll.status != "failed" else None
     case = Circumstances(kind, code, payroll.status, next_try, ways_out, stored=str(stored["what_to_do"]))
     return _of(case, str(stored["message"]), next_try, until, employees, str(stored.get("reason") or ""))
 
