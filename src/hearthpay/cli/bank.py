@@ -114,8 +114,8 @@ def reverse(
         cents = decimal_of(typed, "amount").scaleb(2)
     except ValueError as error:
         refuse(str(error))
-    if cents != cents.to_integral_value():
-        refuse("the amount has at most two decimals")
+    if not cents.is_finite() or cents != cents.to_integral_value():
+        refuse("the amount must be an amount of money with at most two decimals")
     day = _run(
         data_dir,
         lambda opened, ring: _reverse(opened, ring, payroll_id, employee_id, reason, int(cents)),
