@@ -7,8 +7,10 @@ import pytest
 
 from hearthpay.banking.nacha.reader import parse_nacha
 from hearthpay.banking.nacha.records import TransactionCode
+from hearthpay.banking.reconciliation import reconcile
 from hearthpay.banking.returned import mark_returned
 from hearthpay.database.session import Database
+from hearthpay.doctor.examination import examine
 from hearthpay.http.actor import Actor
 from hearthpay.http.errors import ApiError
 from hearthpay.payroll.outcomes import undo_returned
@@ -54,6 +56,14 @@ async def reverse(
     return day.isoformat()
 
 
+async def differences(owner_database: Database, town: Town) -> list[object]:
+    """All that the doctor and the reconciliation find."""
+    async with owner_database.transaction(None) as session:
+        examined = await examine(session, town.clock.now(), lambda *_: None)
+        compared = await reconcile(session, town.ring)
+    return [*(each for check in examined for each in check.differences), *compared.findings]
+
+
 async def test_a_deposit_is_taken_back_and_its_paycheck_undone(
     town: Town, family: Family, owner_database: Database, owner_connection: psycopg.Connection, post: Post
 ):
@@ -97,6 +107,7 @@ async def test_a_deposit_is_taken_back_and_its_paycheck_undone(
         ("refund", "settled", cents),
     ]
     assert rows(owner_connection, "SELECT gross_pay FROM year_balances") == [(0,)]
+    assert await differences(owner_database, town) == []
     # What it says is possible: the period is free.
     assert data(await family.caller.post("/payroll/run", family.order()))["status"] == "pending_funding"
 
@@ -120,6 +131,7 @@ async def test_a_reversal_that_comes_back_leaves_the_paycheck_as_it_is(
         "R01",
     )
     assert [each["status"] for each in detail["employees"]] == ["paid"]
+    assert await differences(owner_database, town) == []
     # An account without money is none that has failed.
     assert rows(owner_connection, "SELECT DISTINCT status FROM bank_accounts") == [("active",)]
 

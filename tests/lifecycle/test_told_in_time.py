@@ -362,3 +362,27 @@ async def test_two_workers_tell_once(
     await bring_back(town, owner_connection, "debit", "R03")
     await asyncio.gather(*(work(town) for _ in range(4)))
     assert [each[1] for each in post.notices()] == ["household", "employee"]
+
+
+async def test_no_mail_repeats_an_address_that_somebody_typed(
+    town: Town, family: Family, owner_connection: psycopg.Connection, post: Post
+):
+    """The household may be someone else's customer: names and messages come into its mail without addresses."""
+    ran = data(await family.caller.post("/payroll/run", family.order("2026-12-04")))
+    failure = {
+        "code": "not_calculable",
+        "message": "The payroll could not be calculated: locality pay-here.example.com is unknown.",
+        "what_to_do": "",
+        "reason": "The payroll cannot be calculated",
+    }
+    owner_connection.execute(
+        "UPDATE payrolls SET failure = %s, attempts = 1, next_attempt_at = '2026-12-01' WHERE id = %s",
+        (orjson.dumps(failure).decode(), ran["payroll_id"]),
+    )
+    owner_connection.execute("UPDATE employers SET first_name = 'Visit evil.example/now'")
+    await work(town)
+    [mail] = post.told("household")
+    assert "The payroll cannot be calculated." in mail["text"]
+    for part in (mail["text"], mail["html"], mail["subject"]):
+        assert "example.com" not in part
+        assert "evil.example" not in part

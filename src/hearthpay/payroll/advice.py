@@ -49,6 +49,16 @@ _REASONS: Final = {
 }
 
 
+#: How a held payment's reason begins, as the file's builder notes it: in words for the household. Others are ours.
+_HOLDS: Final = {
+    "the bank account is verifying": "The bank account is still being verified",
+    "the bank account is": "The bank account cannot be used",
+    "the name has": "The name has no letter that banks can read",
+    "it would arrive": "It would arrive in another year",
+}
+_NOT_AUTHORIZED: Final = "the household has not authorized"
+
+
 @dataclass(frozen=True, slots=True)
 class Circumstances:
     """What the words depend on. `of_household`: the payment that is held is one of the household's own account."""
@@ -65,6 +75,18 @@ class Circumstances:
 def reason_of(code: str) -> str:
     """A few words for a code: the bank's own reason, or ours."""
     return _REASONS.get(code) or return_codes().reason(code).title
+
+
+def hold_of(reason: str, *, of_household: bool) -> tuple[str, str]:
+    """The code of a hold and its reason in words for the household, which are none of what a key or a file says."""
+    if reason.startswith(_NOT_AUTHORIZED):
+        return "not_authorized", "The debit is not authorized"
+    told = next((words for begins, words in _HOLDS.items() if reason.startswith(begins)), None)
+    if told is None:
+        return "payment_held", "Something on our side, of which the operator is told"
+    if reason.startswith("the bank account is"):
+        return ("bank_account_not_ready" if of_household else "employee_account_not_ready"), told
+    return "payment_held", told
 
 
 def what_to_do(case: Circumstances) -> str:
@@ -123,6 +145,12 @@ def _about_debit(case: Circumstances) -> str:
 
 
 def _about_hold(case: Circumstances) -> str:
+    if case.code == "not_authorized":
+        return (
+            "Authorize the debit of the account, as with the next payroll: the payment goes by itself then."
+        )
+    if case.code == "payment_held":
+        return f"Nothing: the operator has been told.{_or_else(case.ways_out)}"
     if case.of_household:
         return "Connect a bank account of the household that is in use: the payment goes by itself then."
     first = "Invite the employee to enter a bank account: the deposit leaves by itself then."

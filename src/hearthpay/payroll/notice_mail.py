@@ -7,7 +7,7 @@ from typing import Final
 
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.mail.mailer import Mail
-from hearthpay.mail.wording import name_in_mail
+from hearthpay.mail.wording import holds_address, name_in_mail
 from hearthpay.payroll.standing import PaycheckStanding, Trouble
 
 _SOMEBODY: Final = "Your employer"
@@ -27,9 +27,11 @@ def household_notice(to: str, told: Told, trouble: Trouble) -> Mail:
     """What is in the payroll's way, as `GET /payroll/{id}` tells it at the same moment."""
     names = [name for name in (name_in_mail(each) for each in told.employees) if name]
     about = f" It concerns {', '.join(names)}." if names else ""
+    # The tax engine may repeat what a certificate says: no mail carries an address that somebody typed there.
+    message = f"{trouble.reason}." if holds_address(trouble.message) else trouble.message
     lines = [
         f"About your payroll with the pay date {told.pay_date}:",
-        f"{trouble.message}{about}",
+        f"{message}{about}",
         f"What to do: {trouble.what_to_do}",
     ]
     if trouble.until is not None and trouble.next_try is not None:

@@ -55,7 +55,6 @@ _FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed
 #: What only the operator can put right, or must know of.
 _FOR_OPERATOR: Final = ("wages_not_covered", "deposit_reversed", "reversal_returned")
 _OPERATORS_CODES: Final = ("internal_error", "tax_year_not_final")
-_ACCOUNT_HOLD: Final = "The bank account is "
 _log = structlog.get_logger("hearthpay.payroll")
 
 
@@ -197,5 +196,5 @@ def _employees_told(trouble: Trouble, people: Sequence[Any]) -> list[Any]:
 
 def _for_operator(trouble: Trouble) -> bool:
     if trouble.kind == "held":
-        return not trouble.reason.startswith(_ACCOUNT_HOLD)
+        return trouble.code == "payment_held"
     return trouble.kind in _FOR_OPERATOR or trouble.code in _OPERATORS_CODES

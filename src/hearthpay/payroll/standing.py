@@ -21,7 +21,7 @@ from hearthpay.banking.calendar import (
     submission_day,
 )
 from hearthpay.clock import BUSINESS_TIME
-from hearthpay.payroll.advice import Circumstances, WayOut, in_words, reason_of, what_to_do
+from hearthpay.payroll.advice import Circumstances, WayOut, hold_of, in_words, reason_of, what_to_do
 from hearthpay.payroll.attempts import given_up_at
 from hearthpay.payroll.failures import Kind
 
@@ -176,7 +176,8 @@ def _paycheck(status: str, paycheck: Any, entries: Sequence[Any]) -> PaycheckSta
             return stands("collecting")
         return stands("paid")
     if credit.status == "pending" and credit.held_reason:
-        return stands("held", "payment_held", _sentence(credit.held_reason))
+        code, reason = hold_of(credit.held_reason, of_household=False)
+        return stands("held", code, reason)
     return stands(_BY_CREDIT[credit.status])
 
 
@@ -253,16 +254,15 @@ def _held(payroll: Any, held: Sequence[Any], ways_out: frozenset[WayOut], now: d
     what = {"debit": "The debit of the household", "refund": "The refund to the household"}.get(
         first.kind, "A direct deposit"
     )
-    case = Circumstances(
-        "held", "payment_held", payroll.status, _cut_off(next_day), ways_out, first.of_household
-    )
+    code, reason = hold_of(first.held_reason, of_household=first.of_household)
+    case = Circumstances("held", code, payroll.status, _cut_off(next_day), ways_out, first.of_household)
     return _of(
         case,
-        f"{what} cannot leave: {first.held_reason}.",
+        f"{what} cannot leave: {reason[0].lower()}{reason[1:]}.",
         _cut_off(next_day),
         _cut_off(_last_day(payroll.tax_year)) if first.kind == "credit" else None,
         employees,
-        _sentence(first.held_reason),
+        reason,
     )
 
 
@@ -298,7 +298,3 @@ def _cut_off(day: datetime.date) -> datetime.datetime:
 
 def _time(stored: object) -> datetime.datetime | None:
     return datetime.datetime.fromisoformat(stored) if isinstance(stored, str) else None
-
-
-def _sentence(words: str) -> str:
-    return f"{words[0].upper()}{words[1:]}"
