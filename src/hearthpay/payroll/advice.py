@@ -43,6 +43,7 @@ _REASONS: Final = {
     "internal_error": "An error on our side",
     "year_passed": "Not sent in time for its year",
     "payment_held": "A payment cannot leave",
+    "not_authorized": "The debit is not authorized",
     "bank_unreachable": "The bank cannot be reached",
     "not_sent_yet": "Due, and not sent yet",
     "reversed": "Taken back as a mistake",
