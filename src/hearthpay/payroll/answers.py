@@ -68,7 +68,7 @@ def detail_data(payroll: StoredPayroll, standing: Standing) -> dict[str, Any]:
     ran = run_data(payroll)
     data = {
         **ran,
-        "employees": [_with_payment(each, standing) for each in ran["employees"]],
+        "employees": [_with_payment(each, payroll.status, standing) for each in ran["employees"]],
         "employer_id": payroll.employer_id,
         "notes": payroll.notes,
         "status_history": [
@@ -85,11 +85,12 @@ def detail_data(payroll: StoredPayroll, standing: Standing) -> dict[str, Any]:
     return data
 
 
-def _with_payment(paycheck: dict[str, Any], standing: Standing) -> dict[str, Any]:
-    """Add what has become of the paycheck's money; of an estimate, nothing has."""
+def _with_payment(paycheck: dict[str, Any], status: str, standing: Standing) -> dict[str, Any]:
+    """Add what has become of the paycheck's money; of an estimate that never fired, nothing has."""
     found = standing.paychecks.get(UUID(str(paycheck["employee_id"])))
     if found is None:
-        return {**paycheck, "status": "scheduled", "outcome": None}
+        over = status in ("voided", "failed")
+        return {**paycheck, "status": "undone" if over else "scheduled", "outcome": None}
     return {**paycheck, "status": found.status, "outcome": _outcome(found.outcome)}
 
 
