@@ -28,7 +28,7 @@ from hearthpay.database.restorations import HELD, is_held
 from hearthpay.database.session import Database
 from hearthpay.mail.notices import NoticeDesk
 from hearthpay.payroll.firing import FiringReport, fire_due
-from hearthpay.payroll.notices import tell_of_payrolls, tell_of_problems
+from hearthpay.payroll.notices import find_untold, tell_of_payrolls, tell_of_problems
 from hearthpay.payroll.outcomes import complete, fund, undo_returned, undo_reversed
 from hearthpay.payroll.problem_log import Kind, note_problems
 from hearthpay.payroll.reversed_deposits import note_too_late
@@ -165,7 +165,8 @@ async def _tell(
         kinds += [("outage", each) for each in outages]
         noted = await note_problems(session, now, kinds)
         await tell_of_problems(session, ring, desk, now, noted)
-    await tell_of_payrolls(database, ring, clock, desk)
+        untold = await find_untold(session)
+    await tell_of_payrolls(database, ring, clock, desk, untold)
 
 
 async def _take_in(

@@ -70,15 +70,20 @@ class _Case:
     episode: str
 
 
-async def tell_of_payrolls(database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk) -> int:
-    """Queue the notices about payrolls that have not been told of; returns about how many. Raises DatabaseUnavailable.
+async def find_untold(session: AsyncSession) -> list[UUID]:
+    """Return payrolls that have not been told of; the session is the clockwork's."""
+    return list(await session.scalars(_UNTOLD, {"limit": AT_ONCE}))
+
+
+async def tell_of_payrolls(
+    database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, payrolls: Sequence[UUID]
+) -> int:
+    """Queue the notices about these payrolls; returns of how many. Raises DatabaseUnavailable.
 
     `database` acts as the clockwork's role. One that cannot be told of holds no other back.
     """
-    async with database.transaction(None) as session:
-        untold = list(await session.scalars(_UNTOLD, {"limit": AT_ONCE}))
     told = 0
-    for payroll_id in untold:
+    for payroll_id in payrolls:
         try:
             async with database.transaction(None) as session:
                 told += await _tell_of(session, ring, desk, payroll_id, clock.now())

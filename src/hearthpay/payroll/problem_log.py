@@ -65,7 +65,8 @@ async def note_problems(
         if row.to_log:
             _log.error("bank problem", problem=problem, since=row.since.isoformat())
         noted.append(NotedProblem(key, kind, problem, row.since))
-    await session.execute(_FORGET, {"before": now - _KEPT})
+    if noted:
+        await session.execute(_FORGET, {"before": now - _KEPT})
     return noted
 
 
