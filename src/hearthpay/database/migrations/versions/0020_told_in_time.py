@@ -152,8 +152,9 @@ CREATE FUNCTION bank_outage_of(payroll uuid, at timestamptz)
                 WHERE b.payroll_id = payroll AND NOT b.sandbox
                   AND (f.status = 'built' OR b.status = 'pending' AND b.held_reason IS NULL
                                              AND b.send_on < (at AT TIME ZONE 'America/New_York')::date)
-                  AND (b.organization_id, b.sandbox) = (SELECT t.organization_id, t.sandbox
-                                                          FROM public.current_tenant() t))
+                  AND (b.organization_id, b.sandbox, b.employer_id) =
+                      (SELECT t.organization_id, t.sandbox, coalesce(t.employer_id, b.employer_id)
+                         FROM public.current_tenant() t))
     $$;
 COMMENT ON FUNCTION bank_outage_of IS 'Since when the bank is out of reach, where that keeps a payment of the payroll';
 REVOKE ALL ON FUNCTION bank_outage_of(uuid, timestamptz) FROM PUBLIC;
