@@ -1,5 +1,7 @@
 """The numbers for Prometheus: right, bounded, without ids, and for the operator alone."""
 
+import asyncio
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -11,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
+from hearthpay.payroll.worker_counts import add_to_counts
 from tests.http.api import MARIA, ROSA, Account, data, refusal
 
 TOKEN = "the operator's own token"
@@ -93,6 +96,56 @@ async def test_no_label_names_anybody(
         f"/api/v1/employees/{employee['id']}", json={"pay_rate": 31.25}, headers=account.live.headers()
     )
     await client.get("/api/v1/Rosa?name=Rosa", headers=account.live.headers())
+    text = (await client.get("/metrics", headers=SHOWN)).text
+    for told in (household["id"], employee["id"], str(account.organization_id), "Rosa", account.live.key):
+        assert told not in text
+
+
+async def test_requests_under_way_are_seen(client: httpx.AsyncClient, app: FastAPI, account: Account) -> None:
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    async def body() -> AsyncIterator[bytes]:
+        reached.set()
+        await go_on.wait()
+        yield b"{}"
+
+    waiting = asyncio.create_task(
+        client.post("/api/v1/employers", content=body(), headers=account.live.headers())
+    )
+    await reached.wait()
+    assert value(await read(client), "hearthpay_http_requests_in_flight") == 2
+    go_on.set()
+    refusal(await waiting, 400, "validation_error")
+    assert value(await read(client), "hearthpay_http_requests_in_flight") == 1
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Bearer the operator's own toke"},
+        {"Authorization": f"Basic {TOKEN}"},
+        {"Authorization": b"Bearer \xff\xfe"},
+        {"X-API-Key": TOKEN},
+    ],
+)
+async def test_who_does_not_show_the_token_reads_nothing(
+    client: httpx.AsyncClient, headers: dict[str, Any]
+) -> None:
+    response = await client.get("/metrics", headers=headers)
+    refusal(response, 401, "authentication_required")
+    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+    assert "hearthpay_http" not in response.text
+
+
+async def test_the_workers_are_seen_through_the_database(
+    client: httpx.AsyncClient, worker_database: Database
+) -> None:
+    """No tenant is needed to read the figures, and the service's role sees nothing but sums."""
+    async with worker_database.transaction(None) as session:
+        await add_to_counts(session, {"fired": 2, "failed": 0, "put_off": 1})
+        await add_to_counts(session, {"fired": 3})
     samples = await read(client)
     figures = {name: value for (name, _), value in samples.items() if name.startswith("hearthpay_worker_")}
     assert figures == {
