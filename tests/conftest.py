@@ -62,6 +62,8 @@ INSTALLATION_TABLES = (
     "vault_keys",
     "audit_seals",
     "audit_unsealed",
+    "worker_problems",
+    "worker_counts",
 )
 
 # What the migrations themselves wrote, and no test empties.

@@ -6,6 +6,7 @@ and the portal's pages have tokens of their own.
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
@@ -40,6 +41,7 @@ from hearthpay.payroll.prior_routes import router as prior_wages
 from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import calculator_router as calculator
 from hearthpay.payroll.routes import payroll_router as payroll
+from hearthpay.payroll.worker_counts import clockwork_figures
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.portal import router as portal
 
@@ -167,7 +169,7 @@ def create_app(
     runtime.install(app, parts)
     errors.install(app)
     counted = metrics.Metrics()
-    metrics.install(app, counted, metrics_token)
+    metrics.install(app, counted, metrics_token, partial(clockwork_figures, database, clock))
     app.add_middleware(Gate, metrics=counted, deadlines=deadlines)
     app.add_api_route("/healthz", healthz, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 import pytest
@@ -173,6 +173,22 @@ async def test_a_cut_off_has_one_file_and_what_comes_later_waits_for_the_next(wo
     [batch] = world.nacha(built).batches
     assert batch.effective_date == TUESDAY
     assert batch.entries[0].trace == "121042880000002"
+
+
+async def test_the_files_made_on_one_day_are_told_apart(world: World) -> None:
+    """Friday's file, made late on Monday morning, and Monday's own; on Tuesday it begins again."""
+    families = [await world.family(last_name=name) for name in ("Chen", "Smith", "Lopez")]
+    await world.collect(families[0])
+    late = world.nacha(await world.build(MONDAY, 9))
+    for family, day in zip(families[1:], (MONDAY, TUESDAY), strict=True):
+        async with world.worker.transaction(None) as session:
+            await collect(
+                session, world.clock.now(), [replace(family.debit, send_on=day, settle_on=WEDNESDAY)]
+            )
+    own = world.nacha(await world.build(MONDAY))
+    next_day = world.nacha(await world.build(TUESDAY))
+    assert [file.modifier for file in (late, own, next_day)] == ["A", "B", "A"]
+    assert late.created_at.date() == own.created_at.date()
 
 
 async def test_workers_at_once_build_one_file(world: World) -> None:

@@ -163,3 +163,20 @@ async def test_what_waits_for_a_failed_account_is_not_taken(world: World) -> Non
     )
     assert (await run(world, MONDAY)).sent == 1
     assert rows(world.owner, "SELECT effective_date FROM bank_entries") == [(TUESDAY,)]
+
+
+@pytest.mark.parametrize("number", ["9001", "19001", "789001", "12345678901239001"])
+async def test_the_magic_digits_work_for_every_length(number: str, world: World) -> None:
+    """Of a short number fewer than four digits are shown; what the bank answers does not hang on that."""
+    family = await sandbox(world, number, "5555000022")
+    await world.collect(family)
+    await run(world, FRIDAY)
+    assert [each.code for each in (await run(world, WEDNESDAY)).returned] == ["R01"]
+    [(shown,)] = rows(world.owner, "SELECT last_four FROM bank_accounts WHERE employee_id IS NULL")
+    assert len(shown) == min(4, len(number) // 2)
+
+
+async def test_a_real_account_has_no_magic(world: World) -> None:
+    family = add_family(world.owner)
+    await connect_household(world.operator, world.ring, family, world.clock.now(), details("111119001"))
+    assert rows(world.owner, "SELECT simulated_answer FROM bank_accounts") == [(None,)]

@@ -5,6 +5,7 @@
 
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -24,7 +25,9 @@ from tests.database.sealing import enter, seal_of
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
 _SEE_MORE: Final = {
     "authenticate_api_key",
+    "bank_outage_of",
     "clear_sandbox_household",
+    "clockwork_figures",
     "current_tenant",
     "find_invitation",
     "mails_since",
@@ -35,6 +38,8 @@ _SEE_MORE: Final = {
     "seal_written_audit_log",
     "seal_waiting_audit_log",
 }
+
+_OUTAGE: Final = datetime(2026, 12, 1, 15, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -175,10 +180,23 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
     owner_connection: psycopg.Connection, service: psycopg.Connection, households: list[Household]
 ) -> None:
     owner_connection.execute("INSERT INTO vault_keys (id, status) VALUES ('k', 'current')")
+    owner_connection.execute(
+        "INSERT INTO worker_problems (key, kind, problem, since, seen_at, logged_at) "
+        "VALUES (repeat('0', 32), 'outage', 'the bank is away', %(at)s, %(at)s, %(at)s)",
+        {"at": _OUTAGE},
+    )
     before = fingerprint(owner_connection)
     for own in (None, *households):
         if own is not None:
             _enter(service, own)
+            # Since when the bank is away is told of one's own real payments alone.
+            [(since,)] = service.execute(
+                "SELECT bank_outage_of(%s, %s)", (own.payroll_id, _OUTAGE)
+            ).fetchall()
+            assert since == (None if own.sandbox else _OUTAGE)
+        # Of the clockwork nothing is told but numbers.
+        figures = service.execute("SELECT name FROM clockwork_figures(%s) ORDER BY 1", (_OUTAGE,)).fetchall()
+        assert figures == [("due",), ("held",), ("oldest_due_seconds",), ("problems",)]
         # A key is no tenant's; its id is all that is told, and nobody's offer replaces it.
         writing = service.execute("SELECT * FROM vault_key_for_writing('mine', %s)", (b"\x00" * 16,))
         assert writing.fetchall() == [("k", None)]
@@ -192,6 +210,8 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
                     (other.employer_id, other.employee_id),
                 )
                 assert counted.fetchall() == [(0, 0)]
+                outage = service.execute("SELECT bank_outage_of(%s, %s)", (other.payroll_id, _OUTAGE))
+                assert outage.fetchall() == [(None,)]
                 for keep in (True, False):
                     cleared = service.execute(
                         "SELECT * FROM clear_sandbox_household(%s, %s)", (other.employer_id, keep)

@@ -153,3 +153,43 @@ def test_what_is_open_is_listed_and_settled(running: EmbeddedServer):
     done = hearthpay("bank", "remedy", *about, "--action", "refund", *where)
     assert done.stdout.decode().strip() == "Done: refund. The payroll is failed.", done.stderr
     assert hearthpay("bank", "exposure", *where).stdout.decode().strip() == "Nothing is open."
+
+
+def test_a_mistake_is_taken_back_once_its_amount_is_confirmed(
+    running: EmbeddedServer, data_dir: Path, families: list[Family]
+):
+    _, family = families
+    employee = family.employee_ids[0]
+    assert connect(data_dir, family.employer_id, NUMBERS, "--employee", str(employee)).returncode == 0
+    credit = family.credits[0]
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as owner:
+        owner.execute(
+            "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, employee_id, "
+            "payroll_id, paycheck_id, amount, status, send_on, settle_on, effective_date, created_at, updated_at) "
+            "SELECT new_id(), organization_id, employer_id, true, 'credit', id, employee_id, %s, %s, %s, 'settled', "
+            "current_date - 1, current_date, current_date, now(), now() FROM bank_accounts WHERE employee_id = %s "
+            "AND status = 'active'",
+            (family.payroll_id, credit.paycheck_id, credit.amount, employee),
+        )
+
+    def reverse(reason: str, amount: str):
+        who = (str(family.payroll_id), str(employee))
+        where = ("--data-dir", str(data_dir))
+        return hearthpay("bank", "reverse", *who, "--reason", reason, "--amount", amount, *where)
+
+    amount = f"{credit.amount / 100:,.2f}"
+    for reason, typed, message in (
+        ("regret", amount, b"--reason must be one of"),
+        ("duplicate", "x", b"not an amount of money"),
+        ("duplicate", "0.01", b"not that of the direct deposit"),
+    ):
+        refused = reverse(reason, typed)
+        assert refused.returncode == 2
+        assert message in refused.stderr
+    done = reverse("duplicate", amount)
+    assert done.returncode == 0, done.stderr
+    assert b"is taken back on" in done.stdout
+    assert b"taken back already" in reverse("duplicate", amount).stderr
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as owner:
+        query = "SELECT actor_kind, details ->> 'reason' FROM audit_log WHERE action = 'bank_entry.reverse'"
+        assert owner.execute(query).fetchall() == [("operator", "duplicate")]

@@ -13,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
+from hearthpay.payroll.worker_counts import add_to_counts
 from tests.http.api import MARIA, ROSA, Account, data, refusal
 
 TOKEN = "the operator's own token"
@@ -136,6 +137,27 @@ async def test_who_does_not_show_the_token_reads_nothing(
     refusal(response, 401, "authentication_required")
     assert response.headers["WWW-Authenticate"].startswith("Bearer")
     assert "hearthpay_http" not in response.text
+
+
+async def test_the_workers_are_seen_through_the_database(
+    client: httpx.AsyncClient, worker_database: Database
+) -> None:
+    """No tenant is needed to read the figures, and the service's role sees nothing but sums."""
+    async with worker_database.transaction(None) as session:
+        await add_to_counts(session, {"fired": 2, "failed": 0, "put_off": 1})
+        await add_to_counts(session, {"fired": 3})
+    samples = await read(client)
+    figures = {name: value for (name, _), value in samples.items() if name.startswith("hearthpay_worker_")}
+    assert figures == {
+        "hearthpay_worker_figures_read": 1,
+        "hearthpay_worker_payrolls_due": 0,
+        "hearthpay_worker_oldest_due_seconds": 0,
+        "hearthpay_worker_payments_held": 0,
+        "hearthpay_worker_problems": 0,
+        "hearthpay_worker_payrolls_fired_total": 5,
+        "hearthpay_worker_payrolls_failed_total": 0,
+        "hearthpay_worker_attempts_failed_total": 1,
+    }
 
 
 async def test_an_api_key_is_no_metrics_token(client: httpx.AsyncClient, account: Account) -> None:

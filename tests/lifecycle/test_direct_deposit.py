@@ -10,7 +10,7 @@ from hearthpay.payroll.bank_day import advance
 from hearthpay.payroll.outcomes import undo_returned
 from tests.http.api import Account, data, refusal
 from tests.payroll.conftest import add_employee
-from tests.payroll.direct_deposit import Family, Town, new_family, rows, statuses
+from tests.payroll.direct_deposit import Family, Town, as_run, new_family, rows, statuses
 
 # The clock stands on Friday, 20 November 2026, 10:00 in New York. Thursday the 26th is Thanksgiving, so the
 # earliest pay date is Monday the 30th: 23, 24, 25, 27, 30.
@@ -54,7 +54,7 @@ async def test_a_later_pay_date_is_scheduled(family: Family):
     assert ran["scheduled_send_at"] == "2026-11-27T20:00:00Z"  # 15:00 in New York, five business days before
     assert ran["employees"] == preview["employees"]
     detail = await read(family, ran["payroll_id"])
-    assert detail["employees"] == ran["employees"]
+    assert as_run(detail) == ran["employees"]
     assert statuses(detail) == ["scheduled"]
 
 

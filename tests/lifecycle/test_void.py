@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.http.api import Account, data, refusal
 from tests.payroll.conftest import add_employee, add_household, payroll_of
-from tests.payroll.direct_deposit import Family, Town, rows, statuses
+from tests.payroll.direct_deposit import Family, Town, as_run, rows, statuses
 
 YEAR = "SELECT codes, taxable_wages, amounts, gross_pay, net_pay, employee_taxes, employer_taxes FROM year_balances"
 LINES = (
@@ -29,7 +29,8 @@ async def test_a_scheduled_payroll_is_voided_and_never_sent(
     ran = data(await family.caller.post("/payroll/run", family.order("2026-12-04")))
     voided = data(await void(family, ran["payroll_id"]))
     assert statuses(voided) == ["scheduled", "voided"]
-    assert voided["employees"] == ran["employees"]
+    assert as_run(voided) == ran["employees"]
+    assert [(each["status"], each["outcome"]) for each in voided["employees"]] == [("undone", None)]
     await town.live_through("2026-11-27", "2026-11-28")
     assert data(await family.caller.get(f"/payroll/{ran['payroll_id']}"))["status"] == "voided"
     assert rows(owner_connection, "SELECT count(*) FROM bank_entries WHERE kind = 'debit'") == [(0,)]

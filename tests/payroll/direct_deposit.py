@@ -165,6 +165,12 @@ def statuses(detail: dict[str, Any]) -> list[str]:
     return [step["status"] for step in detail["status_history"]]
 
 
+def as_run(detail: dict[str, Any]) -> list[dict[str, Any]]:
+    """The paychecks of a payroll that was read, without what has become of their money since."""
+    news = ("status", "outcome")
+    return [{name: each[name] for name in each if name not in news} for each in detail["employees"]]
+
+
 def rows(connection: psycopg.Connection, query: str, *parameters: Any) -> list[tuple[Any, ...]]:
     return connection.execute(query, parameters).fetchall()
 

@@ -5,6 +5,7 @@ import pytest
 from hearthpay.taxes.jurisdictions import STATES
 from tests.http.api import Account
 from tests.payroll.conftest import add_employee, add_household, payroll_of
+from tests.payroll.direct_deposit import as_run
 from tests.payroll.test_run import exact
 
 
@@ -19,7 +20,7 @@ async def test_a_household_can_pay_someone(account: Account, state):
     assert ran["employees"] == previewed["employees"]
     assert ran["totals"] == previewed["totals"]
     read = exact(await account.live.get(f"/payroll/{ran['payroll_id']}"))
-    assert read["employees"] == ran["employees"]
+    assert as_run(read) == ran["employees"]
     (paycheck,) = ran["employees"]
     for payer in ("employee", "employer"):
         taxes = dict(paycheck[f"{payer}_taxes"])

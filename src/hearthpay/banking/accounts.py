@@ -17,6 +17,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.banking import authorizations
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.evidence import Deed, record_deeds
+from hearthpay.banking.magic_numbers import simulated_answer
 from hearthpay.banking.models import BankAccount, BankEntry
 from hearthpay.database.vault_store import store_secret
 from hearthpay.employees.models import Employee
@@ -207,6 +208,7 @@ async def _connect(
         status="active" if instant else "verifying",
         verification="instant" if instant else "prenote",
         reason=None,
+        simulated_answer=simulated_answer(details.account) if owner.sandbox else None,
         created_at=now,
         updated_at=now,
     )

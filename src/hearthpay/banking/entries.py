@@ -163,7 +163,8 @@ _LEFT_OVER_OF: Final = text(
 )
 _FOLLOW: Final = text(
     "UPDATE bank_entries e SET bank_account_id = n.id, updated_at = :now FROM bank_accounts o, bank_accounts n "
-    "WHERE e.status = 'pending' AND e.send_on <= :day AND e.sandbox = :sandbox AND e.kind <> 'prenote' "
+    "WHERE e.status = 'pending' AND e.send_on <= :day AND e.sandbox = :sandbox "
+    "AND e.kind NOT IN ('prenote', 'reversal') "
     "AND o.id = e.bank_account_id AND o.status = 'replaced' AND n.employer_id = o.employer_id "
     "AND n.employee_id IS NOT DISTINCT FROM o.employee_id AND n.status <> 'replaced'"
 )

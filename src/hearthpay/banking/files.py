@@ -7,13 +7,13 @@ the same bytes go out under the same name. An entry that cannot go waits, is nam
 import asyncio
 import datetime
 import hashlib
+import string
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final, Protocol
 from uuid import UUID
 
-import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
@@ -27,10 +27,12 @@ from hearthpay.banking.calendar import (
     previous_banking_day,
 )
 from hearthpay.banking.entries import business_date, follow_accounts
+from hearthpay.banking.holds import note_file_holds
 from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.records import (
     PAYROLL,
     RETRY,
+    REVERSAL,
     AccountType,
     Batch,
     Entry,
@@ -60,8 +62,9 @@ _REFUND: Final = "REFUND"
 _SET_ASIDE: Final = "SET ASIDE"
 _DESCRIPTIONS: Final = {"credit": PAYROLL, "refund": _REFUND, "payout": _SET_ASIDE}
 _LAST_SEQUENCE: Final = 9_999_999
+_MODIFIERS: Final = string.ascii_uppercase + string.digits
+"""How the files of one day are told apart, in this order (Nacha Operating Rules, Appendix Three: File ID Modifier)."""
 _IDENTIFICATION_LENGTH: Final = 15
-_log = structlog.get_logger("hearthpay.banking")
 
 _TURN: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay bank file', 0))")
 # The clerk's work on a hundred thousand entries takes longer than the usual transaction may.
@@ -70,6 +73,9 @@ _PATIENCE: Final = (
     text("SET LOCAL idle_in_transaction_session_timeout = '5min'"),
 )
 _BUILT: Final = text("SELECT EXISTS (SELECT FROM bank_files WHERE cut_off = :cut_off)")
+_MADE_TODAY: Final = text(
+    "SELECT count(*) FROM bank_files WHERE created_at >= :midnight AND created_at < :next_midnight"
+)
 _LOCK: Final = text(
     "SELECT id FROM bank_entries WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off "
     "ORDER BY id FOR UPDATE"
@@ -205,8 +211,7 @@ async def build_file(
             return None
         payments, held = await _read_payments(session, ring, due, now)
         built = await _write_file(session, ring, originator, now, cut_off, payments, held)
-    for each in built.held:
-        _log.warning("bank_entry.held", entry_id=str(each.entry_id), reason=each.reason, cut_off=str(cut_off))
+        await note_file_holds(session, now, {each.entry_id: each.reason for each in built.held})
     return built
 
 
@@ -288,7 +293,7 @@ def _read_numbers(ring: KeyRing, row: Any, numbers: dict[UUID, str]) -> None:
 
 def _payment(row: Any, numbers: Mapping[UUID, str], earliest: datetime.date) -> _Payment:
     prenote = row.kind == "prenote"
-    debit = row.kind == "debit" or (prenote and row.holder is None)
+    debit = row.kind in ("debit", "reversal") or (prenote and row.holder is None)
     account_type: AccountType = row.account_type
     return _Payment(
         id=row.id,
@@ -308,6 +313,8 @@ def _payment(row: Any, numbers: Mapping[UUID, str], earliest: datetime.date) -> 
 
 def _description(kind: str, attempt: int, *, debit: bool) -> str:
     """What the batch is called. A prenote goes by the name of the payments that shall follow it."""
+    if kind == "reversal":
+        return REVERSAL
     if debit:
         return RETRY if attempt > 1 else _FUNDING
     return _DESCRIPTIONS.get(kind, PAYROLL)
@@ -324,7 +331,10 @@ async def _write_file(
 ) -> BuiltFile:
     file_id, name = uuid7(), f"hearthpay-{cut_off:%Y%m%d}.ach"
     last_used = await session.scalar(_SEQUENCE, {"odfi": originator.odfi}) or 0
-    sent, batches, content, refused = await asyncio.to_thread(_assemble, originator, now, payments, last_used)
+    modifier = await _modifier(session, now)
+    sent, batches, content, refused = await asyncio.to_thread(
+        _assemble, originator, now, payments, last_used, modifier
+    )
     held += refused
     if not sent:
         return BuiltFile(None, name, cut_off, 0, 0, 0, tuple(held))
@@ -362,8 +372,26 @@ async def _write_file(
     return BuiltFile(file_id, name, cut_off, len(sent), debits, credits_, tuple(held))
 
 
+async def _modifier(session: AsyncSession, now: datetime.datetime) -> str:
+    """The next file's modifier: A for the first file made on the day of its header, an Eastern one, then B and so on.
+
+    There is one file for a cut-off, so a day that makes up for some that were missed has few.
+    """
+    day = business_date(now)
+    midnights = [
+        datetime.datetime.combine(each, datetime.time(), BUSINESS_TIME)
+        for each in (day, day + datetime.timedelta(days=1))
+    ]
+    made = await session.scalar(_MADE_TODAY, dict(zip(("midnight", "next_midnight"), midnights, strict=True)))
+    return _MODIFIERS[made or 0]
+
+
 def _assemble(
-    originator: Originator, now: datetime.datetime, payments: Sequence[_Payment], last_used: int
+    originator: Originator,
+    now: datetime.datetime,
+    payments: Sequence[_Payment],
+    last_used: int,
+    modifier: str,
 ) -> tuple[list[_Payment], list[Batch], bytes, list[HeldEntry]]:
     """The payments with their trace numbers, their batches and the file's bytes; and what the format cannot carry.
 
@@ -379,7 +407,7 @@ def _assemble(
         ]
         batches = _batches(originator, numbered)
         try:
-            content = write_nacha(originator.file(now, tuple(batches)))
+            content = write_nacha(originator.file(now, tuple(batches), modifier))
         except NachaError as error:
             if error.batch is None or error.entry is None:
                 raise

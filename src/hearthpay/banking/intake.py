@@ -134,7 +134,7 @@ def _mismatch(each: Return, entry: Any, codes: dict[UUID, str]) -> str | None:
         return "no entry was sent under this number"
     if entry.amount != each.amount_cents:
         return f"the entry was sent with {entry.amount} cents, not {each.amount_cents}"
-    if entry.kind != "prenote" and each.is_debit != (entry.kind == "debit"):
+    if entry.kind != "prenote" and each.is_debit != (entry.kind in ("debit", "reversal")):
         return "the entry went the other way"
     if entry.status == "returned":
         return f"the entry has come back before, as {entry.return_code}"

@@ -25,6 +25,7 @@ class BankAccount(Base):
     status: Mapped[str]
     verification: Mapped[str]
     reason: Mapped[str | None]
+    simulated_answer: Mapped[str | None]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 
@@ -72,5 +73,9 @@ class BankEntry(Base):
     file_id: Mapped[UUID | None]
     trace_number: Mapped[str | None] = mapped_column(CHAR(15))
     return_code: Mapped[str | None]
+    reverses: Mapped[UUID | None]
+    reversal_reason: Mapped[str | None]
+    held_reason: Mapped[str | None]
+    held_since: Mapped[datetime | None]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]

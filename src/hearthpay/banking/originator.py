@@ -48,15 +48,17 @@ class Originator:
     company_id: str
     odfi: str
 
-    def file(self, created_at: datetime.datetime, batches: tuple[Batch, ...]) -> NachaFile:
-        """A bank file of these batches."""
+    def file(
+        self, created_at: datetime.datetime, batches: tuple[Batch, ...], modifier: str = "A"
+    ) -> NachaFile:
+        """A bank file of these batches; `modifier` tells it apart from others made on the same day."""
         return NachaFile(
             destination=self.destination,
             destination_name=self.destination_name,
             origin=self.origin,
             origin_name=self.origin_name,
             created_at=created_at,
-            modifier="A",
+            modifier=modifier,
             batches=batches,
         )
 

@@ -73,6 +73,13 @@ _CHECKS: Final = (
         "WHERE e.kind = 'credit' AND (e.amount <> c.net_pay OR c.payment_method <> 'direct_deposit')",
     ),
     _Check(
+        "reversal_differs",
+        "a reversal takes back all of a direct deposit that was paid, from the same account",
+        "SELECT e.id, c.amount, e.amount FROM bank_entries e JOIN bank_entries c ON c.id = e.reverses "
+        "WHERE e.kind = 'reversal' AND (e.amount <> c.amount OR e.bank_account_id <> c.bank_account_id "
+        "OR c.kind <> 'credit' OR c.paycheck_id <> e.paycheck_id)",
+    ),
+    _Check(
         "refund_differs",
         "a paycheck's refunds are what was collected for it, but for the set-aside where it is paid by check",
         "SELECT c.id, c.net_pay + CASE WHEN r.id IS NULL THEN 0 ELSE c.set_aside END, e.amount "
@@ -91,8 +98,8 @@ _CHECKS: Final = (
         "paid_more_than_collected",
         "what was paid out is covered by what was collected: the rest is our exposure",
         "SELECT payroll_id, collected, paid FROM (SELECT payroll_id, "
-        "coalesce(sum(amount) FILTER (WHERE kind = 'debit'), 0)::bigint AS collected, "
-        "coalesce(sum(amount) FILTER (WHERE kind <> 'debit'), 0)::bigint AS paid "
+        "coalesce(sum(amount) FILTER (WHERE kind IN ('debit', 'reversal')), 0)::bigint AS collected, "
+        "coalesce(sum(amount) FILTER (WHERE kind NOT IN ('debit', 'reversal')), 0)::bigint AS paid "
         "FROM bank_entries WHERE payroll_id IS NOT NULL AND status IN ('sent', 'settled') "
         "GROUP BY payroll_id) t WHERE paid > collected ORDER BY payroll_id",
     ),
@@ -184,7 +191,7 @@ async def _compare_file(
     numbers = {entry.trace: entry.account for batch in nacha.batches for entry in batch.entries}
     same("entry_count", file.entries, len(said))
     for row in (await session.execute(_ENTRIES, {"id": file.id})).all():
-        debit = row.kind == "debit" or (row.kind == "prenote" and row.holder is None)
+        debit = row.kind in ("debit", "reversal") or (row.kind == "prenote" and row.holder is None)
         wanted = (row.amount, debit, row.effective_date)
         same("entry_differs", _spell(wanted), _spell(said.pop(row.trace_number, None)), row.id)
         since = corrected.get(row.bank_account_id)

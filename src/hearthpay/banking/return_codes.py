@@ -25,6 +25,8 @@ class Explanation:
 
     happened: str
     action: str
+    again: str | None = None
+    """What to do while a debit is presented again; only where the code allows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,7 @@ def _explanation(table: RuleTable, key: str, other: Explanation | None) -> Expla
     if other is not None and not table.has(key):
         return other
     words = table.table(key)
-    explanation = Explanation(words.text("happened"), words.text("action"))
+    again = words.text("again") if words.has("again") else None
+    explanation = Explanation(words.text("happened"), words.text("action"), again)
     words.close()
     return explanation

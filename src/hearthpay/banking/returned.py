@@ -87,7 +87,7 @@ async def mark_returned(
                 was_settled=row.was_settled,
             )
         )
-        if row.kind != "debit" or reason.handling == "fail":
+        if row.kind not in ("debit", "reversal") or reason.handling == "fail":
             failed[row.bank_account_id] = f"{reason.title} ({row.return_code})."
         elif reason.handling == "stop":
             stopped.add(row.bank_account_id)

@@ -40,17 +40,17 @@ _SEND: Final = text(
     f"OR (SELECT {covers(account='b', payroll='p')} FROM payrolls p WHERE p.id = e.payroll_id)) RETURNING e.id"
 )
 _RETURNS: Final = text(
-    "SELECT e.id, 'R' || right(b.last_four, 2) AS code "
+    "SELECT e.id, b.simulated_answer AS code "
     "FROM bank_accounts b JOIN bank_entries e ON e.bank_account_id = b.id "
-    "WHERE b.sandbox AND b.last_four ~ '^[89]0' AND b.last_four ~ '^90[0-9]{2}$' AND e.sandbox "
+    "WHERE b.sandbox AND b.simulated_answer IS NOT NULL AND b.simulated_answer LIKE 'R%' AND e.sandbox "
     "AND e.status IN ('sent', 'settled') AND e.effective_date BETWEEN :first AND :last "
     "ORDER BY e.id FOR UPDATE OF e SKIP LOCKED"
 )
 # The reason tells that the account was corrected: a bank that has been listened to does not ask again.
 _CHANGES: Final = text(
     "SELECT b.id, b.organization_id, b.employer_id, b.employee_id, b.account_type, "
-    "'C' || right(b.last_four, 2) AS code FROM bank_accounts b "
-    "WHERE b.sandbox AND b.last_four ~ '^[89]0' AND b.last_four ~ '^80[0-9]{2}$' "
+    "b.simulated_answer AS code FROM bank_accounts b "
+    "WHERE b.sandbox AND b.simulated_answer IS NOT NULL AND b.simulated_answer LIKE 'C%' "
     "AND b.status <> 'replaced' AND b.reason IS NULL AND EXISTS (SELECT FROM bank_entries e "
     "WHERE e.bank_account_id = b.id AND e.sandbox AND e.status IN ('sent', 'settled') "
     "AND e.effective_date BETWEEN :first AND :last) ORDER BY b.id FOR UPDATE OF b SKIP LOCKED"

@@ -144,6 +144,43 @@ def remedy(
     typer.echo(f"Done: {action}. The payroll is {status}.")
 
 
+@bank.command("reverse")
+def reverse(
+    payroll: Annotated[str, typer.Argument(help="The payroll's id.")],
+    employee: Annotated[str, typer.Argument(help="The employee whose direct deposit was a mistake.")],
+    reason: Annotated[
+        str,
+        typer.Option(help="duplicate, wrong_receiver, wrong_amount or wrong_date; nothing else allows it."),
+    ],
+    amount: Annotated[
+        str | None, typer.Option(help="The deposit's amount, to confirm it; left out, it is asked for.")
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Take back a direct deposit that was paid by mistake, within five banking days of its settlement.
+
+    The paycheck is undone once the money is back, and what was collected for it goes to the household.
+    """
+    from hearthpay.banking.reversals import REASONS
+    from hearthpay.cli.operator import decimal_of
+
+    payroll_id, employee_id = _id(payroll, "a payroll"), _id(employee, "an employee")
+    if reason not in REASONS:
+        refuse(f"--reason must be one of {', '.join(REASONS)}")
+    typed = amount if amount is not None else typer.prompt("Amount of the direct deposit", err=True)
+    try:
+        cents = decimal_of(typed, "amount").scaleb(2)
+    except ValueError as error:
+        refuse(str(error))
+    if not cents.is_finite() or cents != cents.to_integral_value():
+        refuse("the amount must be an amount of money with at most two decimals")
+    day = _run(
+        data_dir,
+        lambda opened, ring: _reverse(opened, ring, payroll_id, employee_id, reason, int(cents)),
+    )
+    typer.echo(f"The direct deposit is taken back on {day}; the employee and the household are told.")
+
+
 def _asked(account_type: str, bank_name: str | None) -> "AccountDetails":
     routing, account = (
         typer.prompt(label, hide_input=True, confirmation_prompt=True, err=True)
@@ -243,6 +280,26 @@ def _operator(organization_id: "UUID", *, sandbox: bool) -> "Actor":
         scopes=frozenset(),
         request_id=f"cli-{uuid7()}",
     )
+
+
+async def _reverse(
+    opened: Any,
+    ring: Any,  # noqa: ARG001 - as `_run` calls it
+    payroll: "UUID",
+    employee: "UUID",
+    reason: Any,
+    cents: int,
+) -> Any:
+    from hearthpay.payroll.models import Payroll
+    from hearthpay.payroll.reversed_deposits import reverse_deposit
+
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        found = await session.get(Payroll, payroll)
+        if found is None:
+            refuse("there is no such payroll")
+        actor = _operator(found.organization_id, sandbox=found.sandbox)
+        now = SystemClock().now()
+        return await reverse_deposit(session, actor, payroll, employee, reason, cents, now)
 
 
 async def _read_files(opened: Any, ring: Any) -> list[dict[str, Any]]:  # noqa: ARG001 - as `_run` calls it

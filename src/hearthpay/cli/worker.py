@@ -15,6 +15,7 @@ from hearthpay.clock import SystemClock
 if TYPE_CHECKING:
     from hearthpay.database.startup import OpenedDatabase
     from hearthpay.mail.mailer import Mailer
+    from hearthpay.mail.notices import NoticeDesk
     from hearthpay.payroll.bank_day import Bank
     from hearthpay.security.key_ring import KeyRing
 
@@ -48,13 +49,14 @@ async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended
 
     configure_logging(*log_settings(os.environ))
     bank, mailer = _bank(), _mailer()
+    desk = _desk(mailer)
     stopping = _stop_signal(attended=attended)
     async with (
         open_database(data_dir, Addresses.of(os.environ)) as opened,
         supervised(opened),
         opened.as_worker(concurrency) as database,
     ):
-        duties = clockwork_duties(database, await _key_ring(opened), bank, SystemClock(), mailer)
+        duties = clockwork_duties(database, await _key_ring(opened), bank, SystemClock(), mailer, desk)
         queue = queue_of(opened)
         if once:
             if not await run_once(queue, duties, stopping=stopping, tell=_tell):
@@ -85,6 +87,16 @@ def _mailer() -> "Mailer | None":
     try:
         return load_mailer(os.environ)
     except MailSettingsError as error:
+        refuse(str(error))
+
+
+def _desk(mailer: "Mailer | None") -> "NoticeDesk":
+    from hearthpay.mail.limits import MailLimitsError
+    from hearthpay.mail.notices import NoticeDesk, OperatorAddressError
+
+    try:
+        return NoticeDesk.of(os.environ, sends=mailer is not None)
+    except (MailLimitsError, OperatorAddressError) as error:
         refuse(str(error))
 
 

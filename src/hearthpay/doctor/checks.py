@@ -247,6 +247,10 @@ def reversed_when() -> str:
                     WHEN c.net_pay = 0 THEN {_REVERSED}
                     ELSE NOT EXISTS (SELECT FROM bank_entries b WHERE b.paycheck_id = c.id AND b.kind = 'credit'
                                                                   AND b.status IN {_UNDER_WAY})
+                         OR EXISTS (SELECT FROM bank_entries b WHERE b.paycheck_id = c.id AND b.kind = 'reversal'
+                                                                 AND b.status = 'settled')
+                         OR {_REVERSED} AND EXISTS (SELECT FROM bank_entries b WHERE b.paycheck_id = c.id
+                                                       AND b.kind = 'reversal' AND b.status = 'returned')
                END AS expected
           FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id WHERE c.reverses IS NULL
         """,

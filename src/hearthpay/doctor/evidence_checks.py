@@ -63,7 +63,8 @@ def accounts() -> str:
                coalesce('employee ' || holder, 'the household') AS recorded,
                coalesce('employee ' || expected, 'the household') AS expected
           FROM (SELECT b.id, b.kind, a.employee_id AS holder,
-                       CASE b.kind WHEN 'credit' THEN c.employee_id WHEN 'payout' THEN m.employee_id END AS expected
+                       CASE WHEN b.kind IN ('credit', 'reversal') THEN c.employee_id
+                            WHEN b.kind = 'payout' THEN m.employee_id END AS expected
                   FROM bank_entries b JOIN bank_accounts a ON a.id = b.bank_account_id
                   LEFT JOIN paychecks c ON c.id = b.paycheck_id
                   LEFT JOIN escrow_movements m ON m.id = b.escrow_movement_id

@@ -5,6 +5,7 @@ where `HEARTHPAY_METRICS_TOKEN` is set, and only to who shows that token.
 """
 
 import secrets
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Final, Literal
 
 from fastapi import FastAPI
@@ -19,7 +20,7 @@ from prometheus_client import (
     disable_created_metrics,
     generate_latest,
 )
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
@@ -35,6 +36,27 @@ _METHODS: Final = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST"
 _NO_ROUTE: Final = "none"
 _OTHER_METHOD: Final = "other"
 _RATE_LIMITED: Final = 429
+
+_CLOCKWORK_GAUGES: Final = {
+    "due": (
+        "hearthpay_worker_payrolls_due",
+        "Scheduled payrolls whose time has come, and that are not sent.",
+    ),
+    "oldest_due_seconds": (
+        "hearthpay_worker_oldest_due_seconds",
+        "For how long the oldest of them has been due.",
+    ),
+    "held": ("hearthpay_worker_payments_held", "Payments that wait because they cannot leave."),
+    "problems": (
+        "hearthpay_worker_problems",
+        "What keeps the workers from their work, such as a bank out of reach.",
+    ),
+}
+_CLOCKWORK_COUNTERS: Final = {
+    "fired": ("hearthpay_worker_payrolls_fired", "Scheduled payrolls that were sent at their time."),
+    "failed": ("hearthpay_worker_payrolls_failed", "Scheduled payrolls that were given up."),
+    "put_off": ("hearthpay_worker_attempts_failed", "Attempts to send a payroll that are made again later."),
+}
 
 CutReason = Literal["full", "address", "late", "unread", "malformed", "large"]
 """Why a connection was cut: no room, too many of one address, not sent or not read in time, not HTTP, too large."""
@@ -88,7 +110,10 @@ class Metrics:
             registry=self.registry,
         )
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
+        self.clockwork: Mapping[str, float] = {}
+        """What the workers have done and have to do, by name, as it was read last; empty where it could not be read."""
         self.registry.register(_InFlight(self))
+        self.registry.register(_Clockwork(self))
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
@@ -144,14 +169,44 @@ class _InFlight(Collector):
         ]
 
 
+class _Clockwork(Collector):
+    """The workers' figures, of all of them together: they stand in the database, not in this process."""
+
+    def __init__(self, metrics: Metrics) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
+        """The figures as they were read for this answer; none where the database did not give them."""
+        figures = self._metrics.clockwork
+        yield GaugeMetricFamily(
+            "hearthpay_worker_figures_read",
+            "Whether the figures of the workers could be read from the database.",
+            value=float(bool(figures)),
+        )
+        if not figures:
+            return
+        for name, (series, meaning) in _CLOCKWORK_GAUGES.items():
+            yield GaugeMetricFamily(series, meaning, value=figures.get(name, 0.0))
+        for name, (series, meaning) in _CLOCKWORK_COUNTERS.items():
+            yield CounterMetricFamily(series, meaning, value=figures.get(name, 0.0))
+
+
 def metrics_of(app: FastAPI) -> Metrics:
     """The numbers of an application that `install` was called for."""
     metrics: Metrics = app.state.metrics
     return metrics
 
 
-def install(app: FastAPI, metrics: Metrics, token: str | None) -> None:
-    """Let `app` answer `/metrics` to who shows `token`; with no token, or an empty one, there is no such address."""
+def install(
+    app: FastAPI,
+    metrics: Metrics,
+    token: str | None,
+    clockwork: Callable[[], Awaitable[Mapping[str, float]]] | None = None,
+) -> None:
+    """Let `app` answer `/metrics` to who shows `token`; with no token, or an empty one, there is no such address.
+
+    `clockwork` reads the workers' figures, and answers with none where it cannot.
+    """
     app.state.metrics = metrics
     if not token:
         return
@@ -166,6 +221,8 @@ def install(app: FastAPI, metrics: Metrics, token: str | None) -> None:
                 "This address needs the operator's metrics token as 'Authorization: Bearer …'.",
                 headers=_CHALLENGE,
             )
+        if clockwork is not None:
+            metrics.clockwork = await clockwork()
         return Response(metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
     app.add_api_route(PATH, answer, include_in_schema=False)

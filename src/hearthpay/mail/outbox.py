@@ -123,8 +123,8 @@ class Claimed:
     """A mail that is this process's to send, once and until its lease is over."""
 
     id: UUID
-    organization_id: UUID
-    employer_id: UUID
+    organization_id: UUID | None
+    employer_id: UUID | None
     sandbox: bool
     created_at: datetime
     expires_at: datetime
@@ -281,6 +281,8 @@ async def _leave_trace(
     attempts: int,
     reason: str | None = None,
 ) -> None:
+    if mail.organization_id is None:  # the operator's own, of no tenant: it stands in the log
+        return
     details: dict[str, object] = {"attempts": attempts}
     if reason is not None:
         details["reason"] = reason

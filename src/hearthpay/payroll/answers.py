@@ -3,11 +3,13 @@
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from hearthpay.http.envelope import render
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PaycheckRecord, PayrollRecord, Preview, StoredPayroll, Totals
+from hearthpay.payroll.standing import Outcome, Standing
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.reciprocity import reciprocity_certificate
 
@@ -72,10 +74,12 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
     return data
 
 
-def detail_data(payroll: StoredPayroll) -> dict[str, Any]:
-    """Return the ``data`` of one payroll: as run returned it, with its history."""
+def detail_data(payroll: StoredPayroll, standing: Standing) -> dict[str, Any]:
+    """Return the ``data`` of one payroll: as run returned it, with its history and how it stands now."""
+    ran = run_data(payroll)
     data = {
-        **run_data(payroll),
+        **ran,
+        "employees": [_with_payment(each, payroll.status, standing) for each in ran["employees"]],
         "notes": payroll.notes,
         "status_history": [
             {"status": step.status, "at": step.at, "actor": step.actor, "reason": step.reason}
@@ -94,9 +98,28 @@ def detail_data(payroll: StoredPayroll) -> dict[str, Any]:
             employee["remedy"] = asdict(deposit.decided)
     if payroll.paychecks and payroll.estimate is not None:
         data["estimated_totals"] = payroll.estimate["totals"]
-    if payroll.failure is not None:
-        data["failure"] = payroll.failure
+    if standing.trouble is not None:
+        data["failure"] = standing.trouble.as_json()
     return data
+
+
+def _with_payment(paycheck: dict[str, Any], status: str, standing: Standing) -> dict[str, Any]:
+    """Add what has become of the paycheck's money; of an estimate that never fired, nothing has."""
+    found = standing.paychecks.get(UUID(str(paycheck["employee_id"])))
+    if found is None:
+        over = status in ("voided", "failed")
+        return {**paycheck, "status": "undone" if over else "scheduled", "outcome": None}
+    return {**paycheck, "status": found.status, "outcome": _outcome(found.outcome)}
+
+
+def _outcome(outcome: Outcome | None) -> dict[str, Any] | None:
+    if outcome is None:
+        return None
+    refund = outcome.refund
+    told = None
+    if refund is not None:
+        told = {"amount": from_cents(refund.amount), "status": refund.status, "code": refund.code}
+    return {"code": outcome.code, "reason": outcome.reason, "refund": told}
 
 
 def summary_data(payroll: Payroll, employee_count: int) -> dict[str, Any]:

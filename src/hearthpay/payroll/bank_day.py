@@ -6,7 +6,7 @@ what has nothing to do does nothing.
 
 import asyncio
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,19 +15,25 @@ from sqlalchemy import text
 
 from hearthpay.banking.accounts import activate_verified
 from hearthpay.banking.calendar import CUT_OFF, banking_day_on_or_after
-from hearthpay.banking.files import BuiltFile, build_file, current_cut_off, deliver_files
+from hearthpay.banking.files import BuiltFile, build_file, current_cut_off, deliver_files, earliest_settlement
 from hearthpay.banking.gateway import BankGateway, GatewayError
+from hearthpay.banking.holds import log_holds, note_account_holds
 from hearthpay.banking.intake import take_in
 from hearthpay.banking.originator import Originator
+from hearthpay.banking.reversals import cancel_late_reversals, settle_reversals
 from hearthpay.banking.settlement import settle_credits, settle_debits, settle_others
 from hearthpay.banking.simulated_bank import simulate
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.restorations import HELD, is_held
 from hearthpay.database.session import Database
+from hearthpay.mail.notices import NoticeDesk
 from hearthpay.payroll.firing import FiringReport, fire_due
-from hearthpay.payroll.outcomes import complete, expire, fund, uncollected, undo_returned
+from hearthpay.payroll.notices import find_untold, tell_of_payrolls, tell_of_problems
+from hearthpay.payroll.outcomes import complete, expire, fund, uncollected, undo_returned, undo_reversed
+from hearthpay.payroll.problem_log import Kind, note_problems
 from hearthpay.payroll.remedies import end_waits
+from hearthpay.payroll.reversed_deposits import note_too_late
 from hearthpay.payroll.year_end import carry_over
 from hearthpay.security.key_ring import KeyRing
 
@@ -75,23 +81,26 @@ async def advance(
     bank: Bank | None,
     clock: Clock,
     *,
+    desk: NoticeDesk = NoticeDesk(),  # noqa: B008 - frozen
     stopping: Callable[[], bool] = lambda: False,
 ) -> BankDayReport:
     """Do all that is due with the bank: take in returns, settle, fire, build the cut-off's file and deliver it.
 
     `database` acts as the clockwork's role; without a `bank` only sandbox households' money moves, at the simulated
     bank, and so it is, bank or not, after a restore until real money is let go. A gateway that cannot be reached is a
-    problem of the report and stops nothing else. Raises DatabaseUnavailable; all that was done stays done.
+    problem of the report and stops nothing else. Who must know of what went wrong is told over the `desk`. Raises
+    DatabaseUnavailable; all that was done stays done.
     """
     cut_off = current_cut_off(
         clock.now()
     )  # should the next one pass meanwhile, it is prepared by the next bank day
     problems: list[str] = []
+    outages: list[str] = []
     async with database.transaction(None) as session:
         if await is_held(session):
             bank = None  # a return of a payment that is not known here must wait at the bank as well
             problems.append(HELD)
-    taken_in, returned, heard = await _take_in(database, ring, bank, clock, problems)
+    taken_in, returned, heard = await _take_in(database, ring, bank, clock, problems, outages)
     returned += await _simulate(database, ring, clock)
     async with database.transaction(None) as session:
         await activate_verified(session, clock.now())
@@ -103,26 +112,32 @@ async def advance(
     await end_waits(database, clock, stopping=stopping)
     async with database.transaction(None) as session:
         await settle_others(session, clock.now())
+        reversed_ = await settle_reversals(session, clock.now(), limit=SETTLED_AT_ONCE)
+        await undo_reversed(session, reversed_, _next_cut_off(clock), clock.now())
+        earliest = earliest_settlement(clock.now())
+        for payroll_id, employee_id in await cancel_late_reversals(session, clock.now(), earliest):
+            await note_too_late(session, payroll_id, employee_id)
     returned += await _simulate(database, ring, clock)  # the sandbox's money of this cut-off goes out as well
     file: BuiltFile | None = None
+    held: list[str] = []
     delivered: tuple[str, ...] = ()
     if bank is not None and not stopping():
         fired = fired.then(await _fire_the_rest(database, clock, cut_off, stopping))
         file = await build_file(database, ring, bank.originator, clock, cut_off=cut_off)
         if file is not None:
-            problems += [f"entry {held.entry_id} is held back: {held.reason}" for held in file.held]
+            held = [f"entry {each.entry_id} is held back: {each.reason}" for each in file.held]
         try:
             delivered = await deliver_files(database, ring, bank.gateway, clock)
         except GatewayError as error:
-            problems.append(f"the bank cannot be reached, files wait to be delivered: {error}")
+            outages.append(f"the bank cannot be reached, files wait to be delivered: {error}")
     await _expire(database, clock, file, cut_off)
     if bank is None:
         async with database.transaction(None) as session:
             waiting = await session.scalar(_WAITING, {"cut_off": cut_off})
         if waiting:
-            problems.append(f"{waiting} payments wait to be sent, but no bank is configured for this worker")
-    for problem in problems:
-        _log.error("bank problem", problem=problem)
+            outages.append(f"{waiting} payments wait to be sent, but no bank is configured for this worker")
+    await _tell(database, ring, clock, desk, cut_off, problems, outages)
+    problems += [*outages, *held]
     return BankDayReport(
         fired,
         taken_in,
@@ -136,8 +151,35 @@ async def advance(
     )
 
 
+async def _tell(
+    database: Database,
+    ring: KeyRing,
+    clock: Clock,
+    desk: NoticeDesk,
+    cut_off: datetime.date,
+    problems: Sequence[str],
+    outages: Sequence[str],
+) -> None:
+    """Note and log what is in the way, and tell those who must know."""
+    now = clock.now()
+    async with database.transaction(None) as session:
+        await note_account_holds(session, now, cut_off)
+        await log_holds(session, now)
+        kinds: list[tuple[Kind, str]] = [("other", each) for each in problems]
+        kinds += [("outage", each) for each in outages]
+        noted = await note_problems(session, now, kinds)
+        await tell_of_problems(session, ring, desk, now, noted)
+        untold = await find_untold(session)
+    await tell_of_payrolls(database, ring, clock, desk, untold)
+
+
 async def _take_in(
-    database: Database, ring: KeyRing, bank: Bank | None, clock: Clock, problems: list[str]
+    database: Database,
+    ring: KeyRing,
+    bank: Bank | None,
+    clock: Clock,
+    problems: list[str],
+    outages: list[str],
 ) -> tuple[int, int, bool]:
     """Take in the files that wait at the bank; each in one transaction with all that follows from it.
 
@@ -160,7 +202,7 @@ async def _take_in(
             elif not intake.duplicate:  # it stays where it is: it may be half uploaded
                 problems.append(f"{incoming.name} is refused: {intake.refused}")
     except GatewayError as error:
-        problems.append(f"the bank cannot be reached: {error}")
+        outages.append(f"the bank cannot be reached: {error}")
         heard = False
     return files, returned, heard
 

@@ -1,31 +1,63 @@
-"""Why a payroll cannot go on, in words for the household: what happened, and what to do now."""
+"""Why a payroll cannot go on, as it is stored: what happened. What to do about it now, `advice` decides."""
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 from uuid import UUID
 
+Kind = Literal[
+    "not_sent",
+    "debit_returned",
+    "wages_not_covered",
+    "deposit_returned",
+    "deposit_reversed",
+    "reversal_returned",
+    "held",
+    "bank_unreachable",
+    "delayed",
+    "year_passed",
+    "debit_expired",
+    "deposit_refunded",
+]
+"""What stands in the way: the payroll could not be sent; the household's debit came back; it came back after the wages
+had gone out; an employee's deposit came back, was taken back as a mistake, or could not be; a payment cannot leave;
+none can; the payroll is due and not sent yet; a deposit missed its year; the debit waited in vain; a deposit that could
+not leave was given back.
+"""
 FOR_THE_HOUSEHOLD: Final = frozenset({"bank_account_not_ready", "authorization_missing"})
 """Codes of what keeps a payroll from being fired and only the household can put right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A reason with a stable code; `employees` are those whom it concerns, where it is not the household."""
+    """A reason with a stable code; `employees` are those whom it concerns, where it is not the household.
+
+    While it is tried again, `next_try` says when and `until` how long; where they are left out and the payroll waits
+    to be fired, its own next attempt counts.
+    """
 
     code: str
     message: str
     what_to_do: str
     employees: tuple[UUID, ...] = ()
+    kind: Kind = "not_sent"
+    reason: str = ""
+    next_try: datetime.datetime | None = None
+    until: datetime.datetime | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return it as it is stored and answered."""
-        return {
+        """Return it as it is stored."""
+        stored: dict[str, Any] = {
+            "kind": self.kind,
             "code": self.code,
+            "reason": self.reason,
             "message": self.message,
             "what_to_do": self.what_to_do,
             "employees": [str(employee) for employee in self.employees],
         }
+        times = {"next_try": self.next_try, "until": self.until}
+        return stored | {name: time.isoformat() for name, time in times.items() if time is not None}
 
 
 def account_not_ready() -> Failure:
@@ -33,7 +65,8 @@ def account_not_ready() -> Failure:
     return Failure(
         "bank_account_not_ready",
         "The household's bank account was not connected and active when the money was to be collected.",
-        "Connect and verify the household's bank account, or void the payroll and pay by check or cash.",
+        "Connect and verify the household's bank account.",
+        reason="The household's account is not ready",
     )
 
 
@@ -42,7 +75,8 @@ def authorization_missing() -> Failure:
     return Failure(
         "authorization_missing",
         "The household has not authorized debits of the bank account that is connected now, or has revoked it.",
-        "Authorize the debit anew, and the payroll is sent by itself; or void it and pay by check or cash.",
+        "Authorize the debit anew.",
+        reason="The debit is not authorized",
     )
 
 
@@ -52,6 +86,8 @@ def debit_expired() -> Failure:
         "debit_expired",
         "The debit could not be sent: there was no account, or no authorization to debit it, until the pay date.",
         "Connect the household's account and authorize the debit, then run the payroll again; or pay by check or cash.",
+        kind="debit_expired",
+        reason="The debit could not be sent in time",
     )
 
 
@@ -63,6 +99,8 @@ def deposit_refunded(employees: tuple[UUID, ...]) -> Failure:
         "household.",
         "The employee's wages are still owed: run the payroll again for the employee, by check or to another account.",
         employees,
+        kind="deposit_refunded",
+        reason="Given back to the household",
     )
 
 
@@ -71,8 +109,9 @@ def employees_without_account(employees: tuple[UUID, ...]) -> Failure:
     return Failure(
         "employee_account_not_ready",
         "An employee's bank account cannot be paid to.",
-        "Invite the employee to enter a bank account; the payroll is sent by itself then. Or void it and pay by check.",
+        "Invite the employee to enter a bank account.",
         employees,
+        reason="An employee's account is not ready",
     )
 
 
@@ -81,8 +120,9 @@ def employee_left(employee: UUID) -> Failure:
     return Failure(
         "employee_left",
         "An employee's employment ended before the pay period began.",
-        "Void the payroll, and run it again for those who worked in the period.",
+        "Run it again for those who worked in the period.",
         (employee,),
+        reason="The employment had ended",
     )
 
 
@@ -91,7 +131,8 @@ def law_not_final(tax_year: int, missing: Sequence[str]) -> Failure:
     return Failure(
         "tax_year_not_final",
         f"The law of {tax_year} is not complete in this version: {', '.join(missing)}.",
-        "The operator must update Hearthpay before the pay date; then the payroll is sent by itself.",
+        "The operator must update Hearthpay before the pay date.",
+        reason="The year's law is not complete",
     )
 
 
@@ -100,7 +141,8 @@ def not_calculable(message: str) -> Failure:
     return Failure(
         "not_calculable",
         f"The payroll could not be calculated: {message}.",
-        "Correct the employee's settings; the payroll is tried again by itself. Or void it and run another.",
+        "Correct the employee's settings.",
+        reason="The payroll cannot be calculated",
     )
 
 
@@ -116,6 +158,8 @@ def year_passed(year: int, new_payroll: UUID | None, employees: tuple[UUID, ...]
         "collected for it goes back to the household.",
         what_to_do,
         employees,
+        kind="year_passed",
+        reason=f"Not sent in time for {year}",
     )
 
 
@@ -124,5 +168,6 @@ def internal() -> Failure:
     return Failure(
         "internal_error",
         "The payroll could not be sent because of an error on our side.",
-        "It is tried again by itself, and the operator has been told. Should it fail, pay by check or cash.",
+        "The operator has been told.",
+        reason="An error on our side",
     )

@@ -29,6 +29,7 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.payroll import failures
 from hearthpay.payroll.approval import debit_of
+from hearthpay.payroll.attempts import most_attempts, pause_after
 from hearthpay.payroll.failures import Failure
 from hearthpay.payroll.ledger import Owner, Posting, post_paychecks, postings_of, read_histories
 from hearthpay.payroll.lifecycle import Cause, Status, move
@@ -37,19 +38,12 @@ from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PayrollRecord
 from hearthpay.payroll.register import History, calculate_payroll, seen_by_others
 from hearthpay.payroll.reversal import release_periods
+from hearthpay.payroll.worker_counts import add_to_counts
 from hearthpay.taxes import TaxInputError
 
 CHUNK: Final = 200
 """Payrolls in one transaction."""
 
-MOST_ATTEMPTS: Final = 8
-"""After so many failures, a good day of trying, a payroll has failed for good."""
-
-MOST_WAITS: Final = 26
-"""Where the household itself can put it right, it is tried for a week: about until the pay date."""
-
-_FIRST_PAUSE: Final = datetime.timedelta(minutes=1)
-_LONGEST_PAUSE: Final = datetime.timedelta(hours=8)
 _FIRED: Final[tuple[Status, ...]] = ("firing", "pending_funding")
 #: Where nothing is to be collected or paid: what is withheld and set aside takes all of it.
 _FIRED_WITHOUT_MONEY: Final[tuple[Status, ...]] = (*_FIRED, "processing", "completed")
@@ -161,6 +155,7 @@ async def fire_due(
         progress(fired)
     async with database.transaction(None) as session:
         remaining = await session.scalar(_COUNT_DUE, {"now": clock.now()})
+        await add_to_counts(session, {"fired": fired, "failed": len(failed), "put_off": len(put_off)})
     return FiringReport(fired, tuple(put_off), tuple(failed), remaining or 0)
 
 
@@ -389,9 +384,8 @@ async def _put_off(
 ) -> bool:
     """Note why a payroll could not be fired, and when to try again; True when it has failed for good."""
     now = clock.now()
-    pause = min(_FIRST_PAUSE * 4 ** min(attempts, MOST_ATTEMPTS), _LONGEST_PAUSE)
-    waits = failure.code in failures.FOR_THE_HOUSEHOLD
-    for_good = attempts + 1 >= (MOST_WAITS if waits else MOST_ATTEMPTS)
+    pause = pause_after(attempts)
+    for_good = attempts + 1 >= most_attempts(failure.code)
     async with database.transaction(None) as session:
         parameters = {
             "id": payroll_id,

@@ -5,6 +5,7 @@ Every function works within one transaction with the settlement or the return th
 
 import datetime
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import (
+    CUT_OFF,
     add_banking_days,
     banking_day_on_or_before,
     next_banking_day,
@@ -35,13 +37,16 @@ from hearthpay.banking.entries import (
 )
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.returned import ReturnedEntry
+from hearthpay.banking.reversals import SettledReversal
 from hearthpay.banking.settlement import RETURN_DAYS
+from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.audit import ActorKind
 from hearthpay.payroll import escrow, failures
-from hearthpay.payroll.failures import Failure
+from hearthpay.payroll.failures import Failure, Kind
 from hearthpay.payroll.ledger import Posting
 from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.reversal import release_periods, reverse_paychecks
+from hearthpay.payroll.reversed_deposits import not_taken_back, reversed_for_good
 
 DEBIT_WAITS: Final = 5
 """Banking days that a debit waits for an account or an authorization: until the day on which the wages were due."""
@@ -74,6 +79,9 @@ _UNCOLLECTED: Final = text(
     "SELECT DISTINCT payroll_id FROM bank_entries WHERE kind = 'debit' AND status = 'pending' AND send_on <= :by "
     "AND (id = ANY(:held) OR sandbox) ORDER BY payroll_id"
 )
+_COLLECTED_AFTER_ALL: Final = text(
+    "UPDATE payrolls SET failure = NULL WHERE id = ANY(:ids) AND failure IS NOT NULL"
+)
 _NOTE_FAILURE: Final = text("UPDATE payrolls SET failure = CAST(:failure AS jsonb) WHERE id = :id")
 
 
@@ -87,6 +95,7 @@ async def fund(
     not leave, and is made anew (`payroll.year_end`).
     """
     moved = await move(session, payrolls, "pending_funding", "processing", Cause("system", now))
+    await session.execute(_COLLECTED_AFTER_ALL, {"ids": moved})
     due, unpaid = [], set(moved)
     for row in await session.execute(_STANDING, {"payrolls": moved}):
         if not row.net_pay:
@@ -126,6 +135,8 @@ async def undo_returned(
             await _debit_returned(session, entry, day, now)
         elif entry.kind == "credit":
             await _credit_returned(session, entry, day, now)
+        elif entry.kind == "reversal":
+            await _reversal_returned(session, entry)
         elif entry.kind == "refund":
             await _refund_returned(session, entry, day, now)
     payouts = [entry.entry_id for entry in returned if entry.kind == "payout"]
@@ -141,6 +152,7 @@ async def _debit_returned(
     if payroll.status == "pending_funding" and _may_be_presented_again(entry, day, payroll.tax_year):
         again = Debit(entry.payroll_id, entry.amount, day, next_banking_day(day), entry.attempt + 1)
         if entry.payroll_id in await collect(session, now, [again]):
+            await _note(session, entry.payroll_id, _presented_again(entry, day, payroll.tax_year))
             return
     failure = _failure(entry, ())
     if payroll.status in ("pending_funding", "processing") and await cancel_unsent(
@@ -160,7 +172,7 @@ async def _debit_returned(
         failure = _failure(entry, (*employees_of(payroll.failure), *unpaid))
         await fail(session, entry.payroll_id, payroll.status, failure, now)
     else:
-        await _note(session, entry.payroll_id, failure)
+        await _note(session, entry.payroll_id, _not_covered(failure))
 
 
 async def _nobody_is_paid(
@@ -199,8 +211,13 @@ def _may_be_presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: 
     """Whether a debit may be tried once more, and its wages still be paid within their tax year."""
     if entry.return_class != "retry" or entry.attempt > return_codes().attempts:
         return False
+    return _arrives(day).year == tax_year
+
+
+def _arrives(day: datetime.date) -> datetime.date:
+    """When wages arrive whose debit is sent at the cut-off of `day`."""
     funded = add_banking_days(next_banking_day(day), RETURN_DAYS)
-    return next_banking_day(funded).year == tax_year
+    return next_banking_day(funded)
 
 
 async def _credit_returned(
@@ -235,6 +252,29 @@ async def _refund_returned(
     if await session.scalar(_COLLECTED, {"id": entry.payroll_id}):
         again = Refund(entry.paycheck_id, entry.amount, day, next_banking_day(day), entry.attempt + 1)
         await refund(session, now, [again])
+
+
+async def _reversal_returned(session: AsyncSession, entry: ReturnedEntry) -> None:
+    assert entry.payroll_id is not None
+    payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
+    await _note(session, entry.payroll_id, not_taken_back(entry, payroll.status))
+    _log.error("a reversal was returned", entry_id=str(entry.entry_id), code=entry.code)
+
+
+async def undo_reversed(
+    session: AsyncSession, settled: Sequence[SettledReversal], day: datetime.date, now: datetime.datetime
+) -> None:
+    """Undo the paychecks whose deposits have been taken back; `day` is the next cut-off at which money can be sent.
+
+    What was collected for them goes back to the household, and the payroll has failed for these employees.
+    """
+    for reversal in settled:
+        payroll = (await session.execute(_LOCK, {"id": reversal.payroll_id})).one()
+        undone = await reverse_paychecks(session, reversal.payroll_id, now, only=[reversal.paycheck_id])
+        await give_back(session, reversal.payroll_id, undone, day, now)
+        earlier = employees_of(payroll.failure)
+        failure = reversed_for_good(reversal, earlier)
+        await fail(session, reversal.payroll_id, payroll.status, failure, now)
 
 
 async def give_back(
@@ -278,8 +318,39 @@ async def refund_up_to(
 
 
 def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> Failure:
-    told = return_codes().reason(entry.code).explain(debit=entry.kind == "debit")
-    return Failure(entry.code, told.happened, told.action, employees)
+    debit = entry.kind == "debit"
+    reason = return_codes().reason(entry.code)
+    told = reason.explain(debit=debit)
+    kind: Kind = "debit_returned" if debit else "deposit_returned"
+    return Failure(entry.code, told.happened, told.action, employees, kind, reason.title)
+
+
+def _presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> Failure:
+    """A debit that came back and is collected at the cut-off of `day`; `until` the last cut-off that it may have.
+
+    Each time it settles a banking day later, and comes back at the latest when the days of a return are over.
+    """
+    left = return_codes().attempts - entry.attempt
+    days = [day]
+    for _ in range(left):
+        later = add_banking_days(days[-1], 1 + RETURN_DAYS)
+        if _arrives(later).year != tax_year:
+            break
+        days.append(later)
+    return replace(_failure(entry, ()), next_try=_cut_off(day), until=_cut_off(days[-1]))
+
+
+def _not_covered(failure: Failure) -> Failure:
+    """A debit that came back when the wages had gone out."""
+    return replace(
+        failure,
+        kind="wages_not_covered",
+        message=f"{failure.message} The wages had been paid by then and cannot be called back.",
+    )
+
+
+def _cut_off(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, CUT_OFF, BUSINESS_TIME).astimezone(datetime.UTC)
 
 
 async def fail(

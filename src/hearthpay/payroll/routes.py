@@ -36,6 +36,7 @@ from hearthpay.payroll.schemas import (
     ThresholdResult,
     VoidRequest,
 )
+from hearthpay.payroll.standing import read_standing
 from hearthpay.taxes import check_thresholds, estimate_year
 
 calculator_router: Final = api_router("Calculator")
@@ -217,11 +218,12 @@ async def run_payroll(
 async def get_payroll(
     request: Request, payroll_id: UUID, actor: Annotated[Actor, Depends(require("payroll"))]
 ) -> Response:
-    """The payroll as it was run, line by line, and what can be done about it."""
-    clock = runtime_of(request).clock
-    async with runtime_of(request).database.transaction(actor.tenant) as session:
-        payroll = await service.get_payroll(session, clock, payroll_id)
-    return answer(request, detail_data(payroll))
+    """The payroll as it was run, line by line, how it stands with the bank, and what can be done about it."""
+    runtime = runtime_of(request)
+    async with runtime.database.transaction(actor.tenant) as session:
+        payroll = await service.get_payroll(session, runtime.clock, payroll_id)
+        standing = await read_standing(session, payroll_id, runtime.clock.now())
+    return answer(request, detail_data(payroll, standing))
 
 
 @payroll_router.post(
@@ -250,7 +252,8 @@ async def void_payroll(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(detail_data(await voiding.void_payroll(session, actor, clock, payroll_id, body.reason)))
+        payroll = await voiding.void_payroll(session, actor, clock, payroll_id, body.reason)
+        return Answer(detail_data(payroll, await read_standing(session, payroll_id, clock.now())))
 
     return await idempotent(request, actor, operation)
 
@@ -283,7 +286,7 @@ async def remedy_paycheck(
         payroll = await remedies.apply_remedy(
             session, actor, clock, payroll_id, employee_id, body.action, body.until
         )
-        return Answer(detail_data(payroll))
+        return Answer(detail_data(payroll, await read_standing(session, payroll_id, clock.now())))
 
     return await idempotent(request, actor, operation)
 

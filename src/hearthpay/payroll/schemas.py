@@ -13,8 +13,10 @@ from hearthpay.employees.schemas import PayFrequency, PaymentMethod
 from hearthpay.http.fields import Day, Identifier, RequestModel, StateCode, Text
 from hearthpay.http.money import Amount, Dollars, Money, Percent, Rate
 from hearthpay.http.paging import Page
+from hearthpay.payroll.failures import Kind as FailureKind
 from hearthpay.payroll.lifecycle import Status
 from hearthpay.payroll.records import Action, RemedyAction
+from hearthpay.payroll.standing import PaymentStatus, RefundStatus
 
 FilingStatus = Literal["single", "married", "head_of_household"]
 PayrollStatus = Status
@@ -472,12 +474,47 @@ class StatusChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a payroll could not be sent or its money came back, and what the household should do."""
+class RefundItem:
+    """What was collected for a paycheck and goes back to the household; `code` is the bank's, where it came back."""
 
+    amount: Dollars
+    status: RefundStatus
+    code: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeItem:
+    """Why a paycheck's money did not simply arrive."""
+
+    code: str | None
+    reason: str
+    refund: RefundItem | None
+
+
+@dataclass(frozen=True, slots=True)
+class PaidPaycheckItem(PaycheckItem):
+    """A paycheck, and what has become of its money."""
+
+    status: PaymentStatus = "paid"
+    outcome: OutcomeItem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What is in the payroll's way or has ended it, and what the household can do now.
+
+    `code` is the bank's (R01) or one of ours; `reason` says it in a few words, `message` in a sentence.
+    """
+
+    kind: FailureKind
     code: str
+    reason: str
     message: str
     what_to_do: str
+    #: When it is tried again; null where it is not.
+    next_try: datetime | None
+    #: When it is tried for the last time, as far as that is known.
+    until: datetime | None
     employees: list[UUID] = field(default_factory=list)
 
 
@@ -490,7 +527,7 @@ class PayrollDetail:
     status: PayrollStatus
     pay_date_defaulted: bool
     pay_period: PayPeriod
-    employees: list[PaycheckItem]
+    employees: list[PaidPaycheckItem]
     totals: Totals
     rulebook: RulebookName
     notes: str | None

@@ -122,25 +122,31 @@ async def with_ways_out(
     session: AsyncSession, payroll: StoredPayroll, now: datetime.datetime
 ) -> StoredPayroll:
     """Return the payroll with what can be done about it."""
-    position = await position_of(session, payroll.id, now)
+    return replace(payroll, ways_out=await ways_out_of(session, payroll.id, payroll.status, now))
+
+
+async def ways_out_of(
+    session: AsyncSession, payroll_id: UUID, status: str, now: datetime.datetime
+) -> WaysOut:
+    """Return what can be done about a payroll that is in this status, and about its deposits."""
+    position = await position_of(session, payroll_id, now)
     actions: list[Action] = []
-    if await way_to_void(session, payroll.id, payroll.status, position):
+    if await way_to_void(session, payroll_id, status, position):
         actions.append("void")
     if position.unauthorized or await session.scalar(
-        _SCHEDULED_UNAUTHORIZED, {"payroll": payroll.id, "now": now}
+        _SCHEDULED_UNAUTHORIZED, {"payroll": payroll_id, "now": now}
     ):
         actions.append("authorize_debit")
-    deposits = await _deposits(session, payroll, now)
-    return replace(payroll, ways_out=WaysOut(tuple(actions), deposits))
+    return WaysOut(tuple(actions), await _deposits(session, payroll_id, status, now))
 
 
 async def _deposits(
-    session: AsyncSession, payroll: StoredPayroll, now: datetime.datetime
+    session: AsyncSession, payroll_id: UUID, status: str, now: datetime.datetime
 ) -> Mapping[UUID, Deposit]:
     deposits = {}
-    for row in await session.execute(_DEPOSITS, {"payroll": payroll.id}):
+    for row in await session.execute(_DEPOSITS, {"payroll": payroll_id}):
         remedies = remedies_for(
-            status=payroll.status,
+            status=status,
             credit=None if row.undone else row.credit,
             account=row.account,
             tax_year=row.tax_year,

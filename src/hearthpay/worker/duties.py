@@ -8,6 +8,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.audit import seal_waiting
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
+from hearthpay.mail.notices import NoticeDesk
 from hearthpay.mail.outbox import count_due_mails
 from hearthpay.mail.postman import Postman
 from hearthpay.payroll.bank_day import Bank, advance
@@ -20,11 +21,16 @@ _log = structlog.get_logger(__name__)
 
 
 def clockwork_duties(
-    database: Database, ring: KeyRing, bank: Bank | None, clock: Clock, mailer: Mailer | None = None
+    database: Database,
+    ring: KeyRing,
+    bank: Bank | None,
+    clock: Clock,
+    mailer: Mailer | None = None,
+    desk: NoticeDesk = NoticeDesk(),  # noqa: B008 - frozen
 ) -> tuple[Duty, ...]:
     """The duties, in the order in which one worker alone does them; `database` acts as the clockwork's role.
 
-    Without a `mailer` mails wait for a worker that has one.
+    Without a `mailer` mails wait for a worker that has one. The `desk` says who can be told of what goes wrong.
     """
 
     async def fire(stopping: Stopping) -> Progress:
@@ -34,7 +40,7 @@ def clockwork_duties(
         return Progress(report.fired, _not_fired(report), report.remaining)
 
     async def bank_day(stopping: Stopping) -> Progress:
-        report = await advance(database, ring, bank, clock, stopping=stopping)
+        report = await advance(database, ring, bank, clock, desk=desk, stopping=stopping)
         return Progress(
             done=report.fired.fired
             + report.taken_in

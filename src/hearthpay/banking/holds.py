@@ -1,0 +1,70 @@
+"""What keeps a payment from leaving, noted on the payment itself from the moment it is found, and until it is gone.
+
+A hold is no state: the payment waits and is tried again at every cut-off. It is logged when it begins or its reason
+changes, and once a day while it lasts.
+"""
+
+import datetime
+from collections.abc import Mapping
+from typing import Final
+from uuid import UUID
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+LOG_AGAIN: Final = datetime.timedelta(days=1)
+"""How often a hold that lasts is logged."""
+
+# One that waits for a later day is held already where its account has failed; whether it is verified by then is open.
+_BY_ACCOUNT: Final = text(
+    "WITH found AS MATERIALIZED (SELECT e.id, s.reason FROM bank_entries e "
+    "JOIN bank_accounts b ON b.id = e.bank_account_id CROSS JOIN LATERAL (SELECT "
+    "CASE WHEN b.status = 'failed' OR b.status <> 'active' AND e.send_on <= :cut_off "
+    "THEN 'the bank account is ' || b.status END AS reason) s "
+    "WHERE e.status = 'pending' AND e.kind <> 'prenote' AND (s.reason <> coalesce(e.held_reason, '') "
+    "OR s.reason IS NULL AND starts_with(e.held_reason, 'the bank account is ')) "
+    "ORDER BY e.id FOR NO KEY UPDATE OF e SKIP LOCKED) "
+    "UPDATE bank_entries e SET held_reason = found.reason, held_logged_at = NULL, "
+    "held_since = CASE WHEN found.reason IS NULL THEN NULL ELSE coalesce(e.held_since, :now) END, "
+    "held_told = CASE WHEN found.reason IS NULL THEN NULL ELSE e.held_told END "
+    "FROM found WHERE e.id = found.id RETURNING e.id"
+)
+_BY_FILE: Final = text(
+    "UPDATE bank_entries e SET held_reason = r.reason, held_since = coalesce(e.held_since, :now), "
+    "held_logged_at = CASE WHEN e.held_reason = r.reason THEN e.held_logged_at END "
+    "FROM unnest(CAST(:ids AS uuid[]), CAST(:reasons AS text[])) AS r(id, reason) WHERE e.id = r.id"
+)
+_LOG: Final = text(
+    "WITH due AS MATERIALIZED (SELECT id FROM bank_entries WHERE status = 'pending' AND held_reason IS NOT NULL "
+    "AND (held_logged_at IS NULL OR held_logged_at <= :before) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) "
+    "UPDATE bank_entries e SET held_logged_at = :now FROM due WHERE e.id = due.id "
+    "RETURNING e.id, e.held_reason, e.held_since"
+)
+_log = structlog.get_logger("hearthpay.banking")
+
+
+async def note_account_holds(session: AsyncSession, now: datetime.datetime, cut_off: datetime.date) -> int:
+    """Note which payments wait for want of an account that can take them, and which no longer do; returns how many.
+
+    `cut_off` is the one that has passed last: what was to go by then should have.
+    """
+    rows = await session.execute(_BY_ACCOUNT, {"now": now, "cut_off": cut_off})
+    return len(rows.all())
+
+
+async def note_file_holds(session: AsyncSession, now: datetime.datetime, reasons: Mapping[UUID, str]) -> None:
+    """Note what the cut-off's file had to leave out, and why."""
+    if reasons:
+        await session.execute(_BY_FILE, {"now": now, "ids": list(reasons), "reasons": list(reasons.values())})
+
+
+async def log_holds(session: AsyncSession, now: datetime.datetime) -> None:
+    """Log what is held and has not been logged for a day."""
+    for row in await session.execute(_LOG, {"now": now, "before": now - LOG_AGAIN}):
+        _log.warning(
+            "bank_entry.held",
+            entry_id=str(row.id),
+            reason=row.held_reason,
+            since=row.held_since.isoformat(),
+        )

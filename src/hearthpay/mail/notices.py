@@ -1,0 +1,162 @@
+"""Notices: mails that tell of something which has happened, each once, to a household, an employee or the operator.
+
+They wait in the outbox like any other mail. What cannot be sent, because it is the sandbox's, nobody has an address
+or there is no mail server, is noted there all the same: who was to be told, of what, and why they were not.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, time, timedelta
+from typing import Final, Literal, Self
+from uuid import UUID
+
+import orjson
+from email_validator import EmailNotValidError, validate_email
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.mail.limits import USUAL_LIMITS, MailLimits, mail_limits
+from hearthpay.mail.mailer import Mail
+from hearthpay.security.content_seal import SealedContent, mail_place, seal_content
+from hearthpay.security.key_ring import KeyRing
+
+OPERATOR_VARIABLE: Final = "HEARTHPAY_OPERATOR_EMAIL"
+
+Recipient = Literal["employee", "household", "operator"]
+
+KEPT_FOR: Final = timedelta(days=7)
+"""A notice that could not be sent for so long is given up: by then it is no news."""
+
+OPERATOR_LIMIT: Final = 100
+"""Notices to the operator in a UTC day; what is beyond it stands in the log and in the outbox all the same."""
+
+_KNOWN: Final = text("SELECT EXISTS (SELECT FROM mail_outbox WHERE notice_key = :key)")
+_COUNT_ALONE: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('hearthpay notice ' || :whose, 0))")
+_COUNT: Final = text(
+    "SELECT count(*) AS of_organization, count(*) FILTER (WHERE employer_id = :employer_id) AS of_household, "
+    "count(*) FILTER (WHERE employee_id = :employee_id) AS of_employee FROM mail_outbox "
+    "WHERE organization_id = :organization_id AND created_at >= :since AND notice_key IS NOT NULL "
+    "AND recipient <> 'operator' AND NOT sandbox AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')"
+)
+_COUNT_OPERATORS: Final = text(
+    "SELECT count(*) FROM mail_outbox WHERE recipient = 'operator' AND created_at >= :since "
+    "AND status <> 'withheld' AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')"
+)
+_INSERT: Final = text(
+    "INSERT INTO mail_outbox (id, organization_id, employer_id, sandbox, employee_id, payroll_id, recipient, "
+    "notice_key, kind, status, reason, content, nonce, key_id, created_at, expires_at, due_at, finished_at) VALUES "
+    "(:id, :organization_id, :employer_id, :sandbox, :employee_id, :payroll_id, :recipient, :notice_key, :kind, "
+    ":status, :reason, :content, :nonce, :key_id, :now, :expires_at, :now, :finished_at) "
+    "ON CONFLICT (notice_key) DO NOTHING"
+)
+
+
+class OperatorAddressError(Exception):
+    """The operator's address is none; the message names the variable."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeDesk:
+    """How an installation tells: whether it has a mail server, its limits, the operator's address if there is one."""
+
+    sends: bool = False
+    limits: MailLimits = field(default=USUAL_LIMITS)
+    operator: str | None = None
+
+    @classmethod
+    def of(cls, environment: Mapping[str, str], *, sends: bool) -> Self:
+        """The desk under these settings. Raises OperatorAddressError and MailLimitsError."""
+        address = environment.get(OPERATOR_VARIABLE, "").strip() or None
+        if address is not None:
+            try:
+                validate_email(address, check_deliverability=False, test_environment=True)
+            except EmailNotValidError:
+                raise OperatorAddressError(f"{OPERATOR_VARIABLE} must be one email address") from None
+        return cls(sends, mail_limits(environment), address)
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A notice; `key` names what it tells and to whom, so that it is told once. Without `mail` nobody has an address.
+
+    The operator's may be of no tenant.
+    """
+
+    key: str
+    kind: str
+    recipient: Recipient
+    mail: Mail | None
+    organization_id: UUID | None = None
+    employer_id: UUID | None = None
+    sandbox: bool = False
+    employee_id: UUID | None = None
+    payroll_id: UUID | None = None
+
+
+async def queue_notice(
+    session: AsyncSession, ring: KeyRing, desk: NoticeDesk, now: datetime, notice: Notice
+) -> None:
+    """Put the notice into the outbox, once; the session is the clockwork's. Raises what `key_for_writing` raises."""
+    if await session.scalar(_KNOWN, {"key": notice.key}):
+        return
+    status, reason = await _admitted(session, desk, now, notice)
+    mail_id = uuid7()
+    sealed: SealedContent | None = None
+    if status == "queued":
+        key = await key_for_writing(session, ring)
+        sealed = seal_content(key, mail_place(mail_id), orjson.dumps(notice.mail))
+    await session.execute(
+        _INSERT,
+        {
+            "id": mail_id,
+            "organization_id": notice.organization_id,
+            "employer_id": notice.employer_id,
+            "sandbox": notice.sandbox,
+            "employee_id": notice.employee_id,
+            "payroll_id": notice.payroll_id,
+            "recipient": notice.recipient,
+            "notice_key": notice.key,
+            "kind": f"notice.{notice.kind}",
+            "status": status,
+            "reason": reason,
+            "content": None if sealed is None else sealed.ciphertext,
+            "nonce": None if sealed is None else sealed.nonce,
+            "key_id": None if sealed is None else sealed.key_id,
+            "now": now,
+            "expires_at": now + KEPT_FOR,
+            "finished_at": None if status == "queued" else now,
+        },
+    )
+
+
+async def _admitted(
+    session: AsyncSession, desk: NoticeDesk, now: datetime, notice: Notice
+) -> tuple[str, str | None]:
+    """The status that the notice begins with, and why it is not sent."""
+    if notice.sandbox:
+        return "withheld", "sandbox"
+    if notice.mail is None:
+        return "withheld", "no_address"
+    if not desk.sends:
+        return "withheld", "no_mail_server"
+    since = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
+    if notice.recipient == "operator":
+        await session.execute(_COUNT_ALONE, {"whose": "operator"})
+        full = (await session.scalar(_COUNT_OPERATORS, {"since": since}) or 0) >= OPERATOR_LIMIT
+        return ("failed", "daily_limit_of_operator") if full else ("queued", None)
+    await session.execute(_COUNT_ALONE, {"whose": str(notice.organization_id)})
+    whose = {
+        "organization_id": notice.organization_id,
+        "employer_id": notice.employer_id,
+        "employee_id": notice.employee_id,
+        "since": since,
+    }
+    counted = (await session.execute(_COUNT, whose)).one()
+    exceeded = desk.limits.exceeded_by(
+        employee=counted.of_employee if notice.recipient == "employee" else -1,
+        household=counted.of_household,
+        organization=counted.of_organization,
+    )
+    return ("queued", None) if exceeded is None else ("failed", f"daily_limit_of_{exceeded}")

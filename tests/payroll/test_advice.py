@@ -1,0 +1,82 @@
+"""What households are told to do names nothing that the payroll's state refuses, whatever happened."""
+
+import datetime
+import itertools
+from typing import get_args
+
+import pytest
+
+from hearthpay.banking.return_codes import return_codes
+from hearthpay.payroll.advice import Circumstances, WayOut, hold_of, reason_of, what_to_do
+from hearthpay.payroll.attempts import MOST_ATTEMPTS, given_up_at, pause_after
+from hearthpay.payroll.failures import Kind
+from hearthpay.payroll.lifecycle import STATUSES
+
+NEXT = datetime.datetime(2026, 11, 24, 20, tzinfo=datetime.UTC)
+OURS = (
+    "bank_account_not_ready",
+    "employee_account_not_ready",
+    "employee_left",
+    "not_calculable",
+    "tax_year_not_final",
+    "internal_error",
+    "payment_held",
+    "not_authorized",
+    "bank_unreachable",
+    "not_sent_yet",
+    "reversed",
+)
+CODES = (*OURS, *return_codes().reasons, "R99")
+
+
+@pytest.mark.parametrize("kind", [kind for kind in get_args(Kind) if kind != "year_passed"])
+def test_nothing_is_named_that_is_not_open(kind: Kind):
+    ways_out = [frozenset[WayOut](), frozenset[WayOut]({"void"}), frozenset(get_args(WayOut))]
+    for code, status, next_try, ways in itertools.product(CODES, STATUSES, (None, NEXT), ways_out):
+        told = what_to_do(Circumstances(kind, code, status, next_try, ways, stored="Contact support."))
+        assert told.endswith("."), (code, status)
+        words = told.lower()
+        case = (kind, code, status, next_try, ways, told)
+        assert "void the payroll" not in words or "void" in ways, case
+        assert "by check instead" not in words or "pay_by_check" in ways, case
+        assert "refunded" not in words or "refund" in ways, case
+        assert "until a day that you choose" not in words or "wait_for_account" in ways, case
+        if status == "failed" and kind in ("debit_returned", "not_sent"):
+            for again in ("presented again", "tried again", "by itself", "more times"):
+                assert again not in words, case
+        if status not in ("failed", "voided") and kind == "debit_returned" and next_try is not None:
+            assert "on Tuesday, November 24, at 3:00 PM Eastern time" in told, case
+
+
+def test_every_code_of_ours_and_the_bank_s_has_words():
+    for code in (*OURS, *return_codes().reasons):
+        assert reason_of(code)[0].isupper()
+        assert reason_of(code) != return_codes().other.title
+
+
+@pytest.mark.parametrize(
+    ("reason", "code", "told"),
+    [
+        ("the bank account is failed", "employee_account_not_ready", "The bank account cannot be used"),
+        (
+            "the bank account is verifying",
+            "employee_account_not_ready",
+            "The bank account is still being verified",
+        ),
+        ("the household has not authorized debits", "not_authorized", "The debit is not authorized"),
+        ("the key 'k1' is missing", "payment_held", "Something on our side, of which the operator is told"),
+    ],
+)
+def test_a_hold_is_told_without_what_only_the_operator_knows(reason: str, code: str, told: str):
+    assert hold_of(reason, of_household=False) == (code, told)
+
+
+def test_the_last_attempt_is_known_from_the_first():
+    """1 + 4 + 16 + 64 + 256 + 480 + 480 minutes of pauses between eight attempts."""
+    began = datetime.datetime(2026, 11, 27, 20, tzinfo=datetime.UTC)
+    pauses = [pause_after(each) for each in range(MOST_ATTEMPTS - 1)]
+    assert [int(pause.total_seconds() // 60) for pause in pauses] == [1, 4, 16, 64, 256, 480, 480]
+    last = began + datetime.timedelta(minutes=1301)
+    for failed in range(1, MOST_ATTEMPTS):
+        following = began + sum(pauses[:failed], datetime.timedelta())
+        assert given_up_at(following, failed, "internal_error") == last
