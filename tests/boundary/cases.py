@@ -215,7 +215,7 @@ def _get_payroll(world: World) -> Asked:
 
 @_case("listPayrolls")
 def _list_payrolls(world: World) -> Asked:
-    return Asked(query={"status": "completed"})
+    return Asked(query={"status": "processing"})
 
 
 @_case("remedyPaycheck")

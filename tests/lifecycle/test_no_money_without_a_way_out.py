@@ -250,7 +250,8 @@ async def test_money_adds_up_and_every_payroll_can_be_ended(
 
 
 @pytest.mark.long
-@settings(max_examples=100, **_SETTINGS)
+@pytest.mark.timeout(3600)
+@settings(max_examples=60, **_SETTINGS)
 @given(steps=_STEPS, ending=st.sampled_from(["connect", "refuse"]))
 async def test_money_adds_up_in_many_journeys(
     steps: list[tuple[Any, ...]],
