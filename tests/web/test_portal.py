@@ -386,7 +386,7 @@ async def test_other_methods_are_not_answered(
     for method in ("PUT", "DELETE", "PATCH"):
         response = await client.request(method, url)
         refusal(response, 405, "method_not_allowed")
-        assert set(response.headers["Allow"].split(", ")) == {"GET", "POST"}
+        assert set(response.headers["Allow"].split(", ")) == {"GET", "HEAD", "POST"}
 
 
 async def test_without_keys_no_number_is_taken(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import func, select, text
+from sqlalchemy import bindparam, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -48,7 +48,10 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
     # Counting and inserting belong together: two first households must not both become the primary one.
     await lock_households(session, actor)
     # Named although row-level security says the same: the operator's session sees every account's.
-    of_the_account = (Employer.organization_id == actor.organization_id, Employer.sandbox == actor.sandbox)
+    of_the_account = (
+        Employer.organization_id == actor.organization_id,
+        Employer.sandbox == bindparam("sandbox", actor.sandbox),
+    )
     existing = await session.scalar(select(func.count()).select_from(Employer).where(*of_the_account)) or 0
     refuse_beyond(actor.terms, "sandbox_households" if actor.sandbox else "households", existing)
     employer = Employer(
