@@ -71,9 +71,17 @@ _TABLES: Final = (
 )
 #: Ids that a household and its copy share.
 _SHARED: Final = frozenset({"organization_id", "created_by", "actor_id", "authorized_by"})
+#: A digest is bound to its paycheck's id, and stays empty in a copy.
 _COLUMNS: Final = (
-    "SELECT column_name, data_type FROM information_schema.columns "
-    "WHERE table_schema = 'public' AND table_name = %s AND is_generated = 'NEVER'"
+    "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = 'public' "
+    "AND table_name = %s AND is_generated = 'NEVER' AND column_name <> 'digest'"
+)
+#: Triggers are off while models are copied: the next one to hold the chain seals these.
+_TRACES: Final = (
+    "WITH written AS (INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, actor_id, action, "
+    "subject_id, details) SELECT new_id(), organization_id, employer_id, sandbox, created_by_kind, created_by, "
+    "'payroll.run', id, '{}' FROM payrolls p WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.subject_id = p.id) "
+    "RETURNING id, organization_id) INSERT INTO audit_unsealed SELECT id, organization_id FROM written"
 )
 _VAULT_COPY: Final = (
     "COPY vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, "
@@ -312,6 +320,7 @@ def _copy_models(
                 for row in _vault_rows(ring, organization_id, household):
                     copy.write_row(row)
         connection.execute(_LAST_FOUR)
+        connection.execute(_TRACES)
         connection.commit()
         connection.autocommit = True
         connection.execute("ANALYZE")

@@ -8,8 +8,9 @@ import pytest
 import structlog
 
 from hearthpay.clock import FixedClock
+from hearthpay.payroll.attempts import MOST_ATTEMPTS
 from hearthpay.payroll.bank_day import advance
-from hearthpay.payroll.firing import MOST_ATTEMPTS, fire_due
+from hearthpay.payroll.firing import fire_due
 from tests.http.api import data
 from tests.payroll.conftest import add_employee
 from tests.payroll.direct_deposit import Family, Town, rows, statuses

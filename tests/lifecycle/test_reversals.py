@@ -60,7 +60,7 @@ async def differences(owner_database: Database, town: Town) -> list[object]:
     """All that the doctor and the reconciliation find."""
     async with owner_database.transaction(None) as session:
         examined = await examine(session, town.clock.now(), lambda *_: None)
-        compared = await reconcile(session, town.ring)
+        compared = await reconcile(session, town.ring, town.clock.now())
     return [*(each for check in examined for each in check.differences), *compared.findings]
 
 

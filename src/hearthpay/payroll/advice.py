@@ -164,7 +164,7 @@ def _about_hold(case: Circumstances) -> str:
     }
     open_now = [words for name, words in others.items() if name in case.ways_out]
     if open_now:
-        return f"{first} Or {', or '.join(open_now)}."
+        return f"{first} Or {', or '.join(open_now)}.{_or_else(case.ways_out)}"
     return f"{first}{_or_else(case.ways_out)}"
 
 
