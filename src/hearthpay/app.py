@@ -36,13 +36,22 @@ from hearthpay.http.routing import Endpoint
 from hearthpay.http.runtime import Runtime, runtime_of
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
+from hearthpay.payroll.household_routes import router as households
 from hearthpay.payroll.prior_routes import router as prior_wages
 from hearthpay.payroll.routes import calculator_router as calculator
 from hearthpay.payroll.routes import payroll_router as payroll
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.portal import router as portal
 
-ROUTERS: Final[tuple[APIRouter, ...]] = (calculator, payroll, employers, employees, prior_wages, banking)
+ROUTERS: Final[tuple[APIRouter, ...]] = (
+    calculator,
+    payroll,
+    employers,
+    households,
+    employees,
+    prior_wages,
+    banking,
+)
 """The feature packages' routes, in the order of the documentation."""
 
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})

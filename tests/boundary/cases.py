@@ -125,6 +125,11 @@ def _create_employer(world: World) -> Asked:
     return Asked(world.household())
 
 
+@_case("updateEmployer")
+def _update_employer(world: World) -> Asked:
+    return Asked({"threshold_basis": "as_paid"})
+
+
 @_case("deleteEmployer", test_keys_only=True)
 def _delete_employer(world: World) -> Asked:
     return Asked(query={"reset": "true"})

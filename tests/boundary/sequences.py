@@ -80,6 +80,14 @@ def _create_employer(step: Step, worlds: list[World]) -> Request:
     return Request("POST", "/employers", body=worlds[step.speaker].household())
 
 
+def _update_employer(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employers", step.thing)
+    basis = "assume_crossed" if step.variant else "as_paid"
+    return Request(
+        "PATCH", f"/employers/{identity}", frozenset({step.thing}), body={"threshold_basis": basis}
+    )
+
+
 def _delete_employer(step: Step, worlds: list[World]) -> Request:
     identity = _id(step, worlds, "employers", step.thing)
     query = {"reset": "true"} if step.variant else None
@@ -184,6 +192,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "calculate": _calculate,
     "listEmployers": _list_employers,
     "createEmployer": _create_employer,
+    "updateEmployer": _update_employer,
     "deleteEmployer": _delete_employer,
     "listEmployees": _list_employees,
     "createEmployee": _create_employee,

@@ -24,6 +24,7 @@ async def test_a_household_is_created_and_listed(account: Account) -> None:
         "ein_status": "none",
         "sandbox": False,
         "created_at": "2026-11-20T15:00:00Z",
+        "threshold_basis": "assume_crossed",
     }
     assert UUID(created["id"]).version == 7
     del created["organization_id"]

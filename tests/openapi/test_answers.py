@@ -65,6 +65,9 @@ async def test_every_success_is_documented_to_the_last_field(
     await caller.post(f"/payroll/{run.json()['data']['payroll_id']}/void", {"reason": "a slip"})
     await caller.get(f"/employers/{employer_id}/dd-status")
     await caller.get("/employers", limit=1)
+    await client.patch(
+        f"/api/v1/employers/{employer_id}", json={"threshold_basis": "as_paid"}, headers=caller.headers()
+    )
     for _ in range(2):
         await caller.get("/employees", employer_id=employer_id, limit=1)
     for body in (
@@ -147,6 +150,8 @@ async def test_every_refusal_is_documented_with_its_code(
         ("POST", f"/payroll/{NOBODY}/void"),
         ("GET", f"/employers/{employer_id}/dd-status"),
         ("GET", f"/employers/{NOBODY}/dd-status"),
+        ("PATCH", f"/employers/{employer_id}"),
+        ("PATCH", f"/employers/{NOBODY}"),
         ("DELETE", f"/employers/{employer_id}"),
         ("DELETE", f"/employers/{NOBODY}"),
     ):

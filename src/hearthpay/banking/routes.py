@@ -21,11 +21,10 @@ from hearthpay.banking.schemas import (
 )
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
-from hearthpay.employers.service import owned_in_the_other_mode
+from hearthpay.employers.service import get_employer
 from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, answer
-from hearthpay.http.errors import ApiError
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import Runtime, runtime_of
 
@@ -47,23 +46,9 @@ async def get_direct_deposit_status(
     """
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:
-        employer = await _household(session, actor, employer_id)
+        employer = await get_employer(session, actor, employer_id)
         status = await _status(session, runtime, employer)
     return answer(request, status)
-
-
-async def _household(session: AsyncSession, actor: Actor, employer_id: UUID) -> Employer:
-    employer = await session.get(Employer, employer_id)
-    if employer is not None:
-        return employer
-    if await owned_in_the_other_mode(session, actor, employer_id):
-        kind, needed = ("real", "live") if actor.sandbox else ("sandbox", "test")
-        raise ApiError(
-            "key_mode_mismatch",
-            f"This is a {kind} household; it needs a {needed} key (hp_{needed}_…).",
-            details={"employer_id": employer_id, "required_mode": needed},
-        )
-    raise ApiError("not_found", "There is no such household.")
 
 
 async def _status(session: AsyncSession, runtime: Runtime, employer: Employer) -> DirectDepositStatus:

@@ -1,10 +1,12 @@
 """The tables of households."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from uuid import UUID
 
 from sqlalchemy import CHAR, Numeric, SmallInteger
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hearthpay.database.base import Base
@@ -24,6 +26,8 @@ class Employer(Base):
     state: Mapped[str] = mapped_column(CHAR(2))
     is_primary: Mapped[bool]
     ein_status: Mapped[str]
+    #: By the first tax year for which each holds; empty where the household never chose.
+    threshold_bases: Mapped[Mapping[str, str]] = mapped_column(JSONB)
     created_at: Mapped[datetime]
 
 

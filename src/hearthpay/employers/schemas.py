@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from hearthpay.employers.models import Employer
+from hearthpay.employers.threshold_basis import ASSUME_CROSSED, ThresholdBasis, current_basis
 from hearthpay.http.fields import Email, PersonName, RequestModel, StateCode
 
 EinStatus = Literal["none", "pending", "approved"]
@@ -20,6 +21,12 @@ class NewEmployer(RequestModel):
     last_name: PersonName
     email: Email
     state: StateCode
+    threshold_basis: ThresholdBasis = Field(
+        default=ASSUME_CROSSED,
+        description="`assume_crossed` charges what waits for a threshold of wages (Social Security and Medicare, FUTA, "
+        "unemployment, California's SDI) from the first dollar. `as_paid` charges it once the wages paid have reached "
+        "the threshold, back to the first dollar, as the law has it.",
+    )
 
 
 class DeletionQuery(RequestModel):
@@ -45,6 +52,7 @@ class EmployerItem:
     ein_status: EinStatus
     sandbox: bool
     created_at: datetime
+    threshold_basis: ThresholdBasis
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +92,7 @@ def item_of(employer: Employer) -> EmployerItem:
         ein_status=cast(EinStatus, employer.ein_status),
         sandbox=employer.sandbox,
         created_at=employer.created_at,
+        threshold_basis=current_basis(employer.threshold_bases),
     )
 
 
@@ -99,5 +108,6 @@ def created(employer: Employer) -> CreatedEmployer:
         ein_status=cast(EinStatus, employer.ein_status),
         sandbox=employer.sandbox,
         created_at=employer.created_at,
+        threshold_basis=current_basis(employer.threshold_bases),
         organization_id=employer.organization_id,
     )

@@ -12,6 +12,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant, become
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import NewEmployer
+from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
 from hearthpay.http.actor import Actor
 from hearthpay.http.entitlements import refuse_beyond
 from hearthpay.http.errors import ApiError, invalid
@@ -56,11 +57,19 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
         state=new.state,
         is_primary=existing == 0,
         ein_status="none",
+        threshold_bases={FROM_THE_FIRST: AS_PAID} if new.threshold_basis == AS_PAID else {},
         created_at=clock.now(),
     )
     session.add(employer)
     await session.flush()
-    await leave_trace(session, actor, "employer.create", employer_id=employer.id, subject_id=employer.id)
+    await leave_trace(
+        session,
+        actor,
+        "employer.create",
+        employer_id=employer.id,
+        subject_id=employer.id,
+        details={"threshold_basis": new.threshold_basis},
+    )
     return employer
 
 
@@ -106,6 +115,21 @@ async def _only_or_primary(session: AsyncSession, actor: Actor) -> Employer:
     if len(households) > 1 and not households[0].is_primary:
         raise invalid("employer_id", "is required: this account has several households and none is primary")
     return households[0]
+
+
+async def get_employer(session: AsyncSession, actor: Actor, employer_id: UUID) -> Employer:
+    """Return the household that a path names; raises `not_found`, and `key_mode_mismatch` for one of the other mode."""
+    employer = await session.get(Employer, employer_id)
+    if employer is not None:
+        return employer
+    if await owned_in_the_other_mode(session, actor, employer_id):
+        kind, needed = ("real", "live") if actor.sandbox else ("sandbox", "test")
+        raise ApiError(
+            "key_mode_mismatch",
+            f"This is a {kind} household; it needs a {needed} key (hp_{needed}_…).",
+            details={"employer_id": employer_id, "required_mode": needed},
+        )
+    raise ApiError("not_found", "There is no such household.")
 
 
 async def owned_in_the_other_mode(session: AsyncSession, actor: Actor, employer_id: UUID) -> bool:

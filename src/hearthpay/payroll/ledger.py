@@ -40,8 +40,8 @@ from hearthpay.taxes.year import PaidWages
 #: Arrays come as one text each: the driver would look at every element.
 _BALANCES: Final = text(
     "SELECT employee_id, array_to_string(codes, ','), array_to_string(subject_wages, ','), "
-    "array_to_string(taxable_wages, ','), array_to_string(amounts, ','), owed, gross_pay, net_pay, employee_taxes, "
-    "employer_taxes FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year"
+    "array_to_string(taxable_wages, ','), array_to_string(amounts, ','), owed, fica_refunded, gross_pay, net_pay, "
+    "employee_taxes, employer_taxes FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year"
 )
 #: Where a year was opened by a version that did not keep them.
 _SUBJECT_WAGES: Final = text(
@@ -51,7 +51,7 @@ _SUBJECT_WAGES: Final = text(
 _STANDING: Final = text(
     "SELECT c.employee_id, c.id, p.pay_date, c.work_state, l.code, l.subject_wages, l.rate FROM paychecks c "
     "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
-    "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL "
+    "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL AND c.gross_pay > 0 "
     "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
     "ORDER BY c.employee_id, c.id, l.position"
 )
@@ -167,6 +167,7 @@ _BALANCE_TYPES: Final = {
     "taxable_wages": "text",
     "amounts": "text",
     "owed": "jsonb",
+    "fica_refunded": "boolean",
     "gross_pay": "bigint",
     "net_pay": "bigint",
     "employee_taxes": "bigint",
@@ -175,7 +176,7 @@ _BALANCE_TYPES: Final = {
 _BALANCE_VALUES: Final = (
     "r.organization_id, r.employer_id, r.sandbox, r.employee_id, r.tax_year, CAST(r.codes AS text[]), "
     "CAST(r.subject_wages AS bigint[]), CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.owed, "
-    "r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
+    "r.fica_refunded, r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
 )
 
 
@@ -210,7 +211,7 @@ _SAVE_BALANCES: Final = text(
     f"FROM unnest({_arrays(_BALANCE_TYPES)}) AS r({', '.join(_BALANCE_TYPES)}) "
     "ON CONFLICT (employee_id, tax_year) DO UPDATE SET codes = excluded.codes, "
     "subject_wages = excluded.subject_wages, taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, "
-    "owed = excluded.owed, gross_pay = excluded.gross_pay, "
+    "owed = excluded.owed, fica_refunded = excluded.fica_refunded, gross_pay = excluded.gross_pay, "
     "net_pay = excluded.net_pay, employee_taxes = excluded.employee_taxes, employer_taxes = excluded.employer_taxes"
 )
 
@@ -273,11 +274,12 @@ async def read_histories(
         if year is None and account is None and employee not in priors:
             continue
         histories[employee] = History(
-            totals=YearToDate(*year[6:]) if year is not None else NOTHING_YET,
+            totals=YearToDate(*year[7:]) if year is not None else NOTHING_YET,
             year=NO_YEAR if year is None else await _year(session, year, tax_year),
             set_aside_balance=account.balance if account is not None else 0,
             set_aside_rule=account.rule if account is not None else None,
             prior=priors.get(employee),
+            fica_refunded=year is not None and year[6],
         )
     return histories
 
@@ -310,14 +312,9 @@ async def _year(session: AsyncSession, row: Any, tax_year: int) -> YearSoFar:
     return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), owed)
 
 
-async def measure_year_anew(session: AsyncSession, employee: UUID, tax_year: int) -> None:
+async def note_owed(session: AsyncSession, employee: UUID, tax_year: int, owed: Mapping[str, int]) -> None:
     """Note what a year owes once something other than its paychecks has changed; the employee must be locked."""
-    history = (await read_histories(session, [employee], tax_year)).get(employee)
-    if history is None:
-        return
-    standing = await read_standing_wages(session, [employee], tax_year)
-    owed = history.measured_by(standing.get(employee, ()), tax_year).year.owed
-    which = {"employee": employee, "tax_year": tax_year, "owed": orjson.dumps(owed).decode()}
+    which = {"employee": employee, "tax_year": tax_year, "owed": orjson.dumps(dict(owed)).decode()}
     await session.execute(_OWED, which)
 
 
@@ -535,6 +532,7 @@ def _balance_values(posting: Posting) -> tuple[object, ...]:
         _array([year.taxable_wages[code] for code in codes]),
         _array([year.taxes[code] for code in codes]),
         orjson.dumps(year.owed).decode() if year.owed else "{}",
+        after.fica_refunded,
         *after.totals,
     )
 

@@ -20,7 +20,7 @@ from hearthpay.http.errors import ApiError, invalid
 from hearthpay.http.fields import Day, RequestModel, Text
 from hearthpay.http.money import Dollars, Money
 from hearthpay.http.trail import leave_trace
-from hearthpay.payroll.ledger import measure_year_anew
+from hearthpay.payroll.household_year import lock_household, measure_household
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
 
@@ -113,6 +113,9 @@ async def enter_prior_wages(
         raise invalid("as_of", "must be a day of tax_year")
     if new.as_of > clock.today():
         raise invalid("as_of", "must not be to come")
+    # Their wages may reach a threshold of the household, on which the years of the others depend.
+    found = await session.get(Employee, employee_id)
+    bases = await lock_household(session, found.employer_id, [found.id]) if found is not None else {}
     employee = await lock_employee(session, employee_id)
     lines = [
         PriorLine(
@@ -155,7 +158,7 @@ async def enter_prior_wages(
             "amounts": [line.amount for line in lines],
         },
     )
-    await measure_year_anew(session, employee.id, new.tax_year)
+    await measure_household(session, employee.employer_id, new.tax_year, bases, [employee.id])
     await leave_trace(
         session,
         actor,

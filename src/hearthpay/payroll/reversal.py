@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.payroll.earnings import Earnings
+from hearthpay.payroll.household_year import lock_household, measure_household
 from hearthpay.payroll.ledger import (
     Owner,
     Posting,
@@ -20,7 +21,6 @@ from hearthpay.payroll.ledger import (
     read_standing_wages,
 )
 from hearthpay.payroll.models import PaycheckRow
-from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, SetAside, YearToDate
 from hearthpay.payroll.register import NO_HISTORY, History
 
@@ -52,7 +52,8 @@ async def reverse_paychecks(
     if not standing:
         return []
     employees = [row.employee_id for row, _ in standing]
-    await read_payees(session, employees)
+    employer_id = standing[0][0].employer_id
+    bases = await lock_household(session, employer_id, employees)
     tax_year = standing[0][0].tax_year
     histories = await read_histories(session, employees, tax_year)
     left = await read_standing_wages(session, employees, tax_year, without=[row.id for row, _ in standing])
@@ -75,6 +76,9 @@ async def reverse_paychecks(
             )
         )
     await post_paychecks(session, postings, now)
+    repaid = [posting.paycheck.employee_id for posting in postings if posting.after.fica_refunded]
+    if bases or repaid:
+        await measure_household(session, employer_id, tax_year, bases, repaid)
     await session.execute(_RELEASE, {"payroll_id": payroll_id, "employees": employees})
     return postings
 

@@ -15,7 +15,7 @@ from hearthpay.banking.readiness import Blocker, employee_blockers, household_bl
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.employees.same_person import other_records, told_of_other_record
-from hearthpay.employers.assigned_rates import assigned_sui_rates
+from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.http.actor import Actor
@@ -29,6 +29,12 @@ from hearthpay.payroll.approval import (
     debit_of,
     refuse_beyond_the_bank,
     require_confirmations,
+)
+from hearthpay.payroll.household_year import (
+    HouseholdYear,
+    lock_all,
+    measure_household,
+    read_household_year,
 )
 from hearthpay.payroll.ledger import (
     Overlap,
@@ -61,6 +67,8 @@ class _Prepared:
     record: PayrollRecord
     histories: Mapping[UUID, History]
     confirmations: tuple[str, ...]
+    #: What the household chose of its thresholds; see `hearthpay.employers.threshold_basis`.
+    threshold_bases: Mapping[str, str]
 
 
 async def preview_payroll(
@@ -121,6 +129,8 @@ async def run_payroll(
         await save_estimate(session, payroll_id, estimate)
     else:
         await post_paychecks(session, postings_of(owner, payroll_id, record, prepared.histories), now)
+        if prepared.threshold_bases:
+            await measure_household(session, employer.id, record.tax_year, prepared.threshold_bases)
     if status == "pending_funding":
         send_on = calendar.submission_day(now)
         debit = Debit(payroll_id, debit_of(record), send_on, calendar.next_banking_day(send_on))
@@ -192,6 +202,9 @@ async def _prepare(
     except TaxInputError as error:
         raise from_tax_engine(error) from None
     order = _order_of(request, employer.id, dates)
+    household_locked = lock and bool(employer.threshold_bases)
+    if household_locked:
+        await lock_all(session, employer.id)
     employees = await _employees(session, request, dates, lock=lock)
     if order.direct_deposit:
         await _require_accounts(session, order)
@@ -200,13 +213,20 @@ async def _prepare(
     for employee_id, others in (await other_records(session, employees)).items():
         told.setdefault(employee_id, []).extend(map(told_of_other_record, others))
     histories = await read_histories(session, ids, dates.pay_date.year)
-    sui_rates = await assigned_sui_rates(session, employer.id, dates.pay_date.year)
+    terms = await tax_terms(session, employer.id, dates.pay_date.year)
+    if lock and terms.threshold_bases and not household_locked:  # chosen since the household was read
+        await lock_all(session, employer.id)
     payees = {employee.id: payee_of(employee) for employee in employees}
-    record = _with_warnings(calculate_payroll(order, payees, histories, sui_rates), told)
+    thresholds: HouseholdYear | None = None
+    if terms.threshold_bases or any(history.fica_refunded for history in histories.values()):
+        thresholds = await read_household_year(
+            session, employer.id, dates.pay_date.year, terms.threshold_bases, histories
+        )
+    record = _with_warnings(calculate_payroll(order, payees, histories, terms.sui_rates, thresholds), told)
     refuse_beyond_the_bank(record)
     authorization_needed = order.direct_deposit and await needs_authorization(session, employer.id, now)
     confirmations = confirmations_needed(record, authorization_needed=authorization_needed)
-    return _Prepared(order, record, histories, confirmations)
+    return _Prepared(order, record, histories, confirmations, terms.threshold_bases)
 
 
 def _beside(order: Order, overlaps: Sequence[Overlap]) -> tuple[Order, dict[UUID, list[str]]]:
