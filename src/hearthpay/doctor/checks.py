@@ -8,6 +8,7 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from hearthpay.doctor.threshold_checks import threshold_taxes, threshold_wages
 from hearthpay.doctor.year_checks import year_caps, year_taxes
 from hearthpay.payroll.lifecycle import TRANSITIONS
 
@@ -634,6 +635,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     year_lines,
     year_caps,
     year_taxes,
+    threshold_wages,
+    threshold_taxes,
     latest_to_date,
     direct_deposits,
     debits,

@@ -6,6 +6,7 @@ They are written like those of `checks`: a docstring is a law, its query returns
 import functools
 from typing import Final
 
+from hearthpay.doctor.threshold_checks import GOVERNED
 from hearthpay.taxes.money import rate_of
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.year import MOST_ROUNDING_CENTS
@@ -14,7 +15,8 @@ from hearthpay.taxes.year import MOST_ROUNDING_CENTS
 _ROUNDING: Final = "0.5 * payments + 0.5"
 
 #: Our own years and what other payrolls paid before; of that, a capped line counts what the law taxes.
-_BALANCES: Final = """
+_BALANCES: Final = f"""
+    {GOVERNED},
     prior AS MATERIALIZED (
         SELECT p.employee_id, p.tax_year, u.code, sum(u.subject) AS subject, sum(u.taxable) AS taxable,
                sum(u.amount) AS amount
@@ -26,7 +28,8 @@ _BALANCES: Final = """
         SELECT y.employee_id, y.tax_year, u.code, u.subject, u.taxable, u.amount, y.owed
           FROM year_balances y,
                unnest(y.codes, y.subject_wages, y.taxable_wages, y.amounts) AS u (code, subject, taxable, amount)
-         WHERE y.subject_wages IS NOT NULL)
+         WHERE y.subject_wages IS NOT NULL
+           AND NOT EXISTS (SELECT FROM governed g WHERE g.employee_id = y.employee_id AND g.tax_year = y.tax_year))
 """
 
 
