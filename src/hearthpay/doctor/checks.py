@@ -8,7 +8,7 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from hearthpay.doctor.threshold_checks import threshold_taxes, threshold_wages
+from hearthpay.doctor.threshold_checks import refunded_years, threshold_taxes, threshold_wages
 from hearthpay.doctor.year_checks import year_caps, year_taxes
 from hearthpay.payroll.lifecycle import TRANSITIONS
 
@@ -23,6 +23,7 @@ _WAS_PAID: Final = f"""
     (p.status IN {_PAID} OR p.status IN ('voided', 'failed') AND EXISTS (
         SELECT FROM payroll_transitions t WHERE t.payroll_id = p.id AND t.to_status IN {_PAID}))
 """
+_IS_REFUND: Final = f"coalesce(lower(btrim(notes, {_WHITE})), '') = 'fica-refund'"
 _REVERSED: Final = "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
 
 
@@ -93,10 +94,13 @@ def paycheck_taxes() -> str:
 
 
 def tax_years() -> str:
-    """A payroll, its paychecks and their lines belong to the year of the pay date."""
+    """A payroll, its paychecks and their lines belong to the year of the pay date, a refund to that of its period."""
     payrolls = _unequal(
         "payroll",
-        "SELECT id, tax_year, extract(year FROM pay_date)::int AS year FROM payrolls",
+        f"""
+        SELECT id, tax_year, extract(year FROM CASE WHEN {_IS_REFUND} THEN period_end ELSE pay_date END)::int AS year
+          FROM payrolls
+        """,
         other={"tax_year": ("tax_year", "year")},
     )
     paychecks = _unequal(
@@ -637,6 +641,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     year_taxes,
     threshold_wages,
     threshold_taxes,
+    refunded_years,
     latest_to_date,
     direct_deposits,
     debits,

@@ -191,3 +191,18 @@ def threshold_taxes() -> str:
                    WHEN lowest = highest AND tax_due = base * lowest THEN 0.5
                    WHEN prior THEN {MOST_ROUNDING_CENTS} ELSE 0.5 * payments + 0.5 END
     """
+
+
+def refunded_years() -> str:
+    """A year is measured as one whose Social Security and Medicare were repaid exactly while such a refund stands."""
+    return """
+        SELECT 'employee' AS subject, y.employee_id AS id, 'refund of FICA in ' || y.tax_year AS what,
+               y.fica_refunded::text AS recorded, r.stands::text AS expected
+          FROM year_balances y
+          LEFT JOIN (SELECT c.employee_id, c.tax_year, true AS stands FROM paychecks c
+                      WHERE c.gross_pay = 0 AND c.reverses IS NULL
+                        AND NOT EXISTS (SELECT FROM paychecks u WHERE u.reverses = c.id)
+                      GROUP BY 1, 2) s USING (employee_id, tax_year)
+         CROSS JOIN LATERAL (SELECT coalesce(s.stands, false) AS stands) r
+         WHERE y.fica_refunded <> r.stands
+    """

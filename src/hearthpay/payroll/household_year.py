@@ -21,6 +21,7 @@ from hearthpay.payroll.records import PayrollRecord
 from hearthpay.payroll.register import Due, History, Payment
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import (
+    QUARTERS,
     QuarterlyWages,
     first_days,
     guarded_codes,
@@ -65,15 +66,10 @@ class HouseholdYear:
 
     def liable(self, payments: Mapping[UUID, Payment] | None = None) -> dict[UUID, LiableFrom]:
         """Return for each employee from which pay date on the lines are due, with these payments made."""
-        wages = QuarterlyWages(dict(self.prior.cents))
-        states = set(self.states)
-        for employee, paid in self.standing.items():
-            for paycheck in paid:
-                states.add(paycheck.work_state)
-                subject = {code: cents for code, (cents, _) in paycheck.lines.items()}
-                wages.add(self.persons[employee], paycheck.pay_date, subject)
+        wages = self._wages()
+        states = self.states | {each.work_state for paid in self.standing.values() for each in paid}
         for employee, payment in (payments or {}).items():
-            states.add(payment.work_state)
+            states |= {payment.work_state}
             wages.add(self.persons[employee], payment.pay_date, payment.wages)
         persons = {self.persons[employee] for employee in self.persons}
         reached = first_days(self.tax_year, states, persons, wages, self.last_year)
@@ -84,6 +80,25 @@ class HouseholdYear:
             | (self._fica(states, reached[person]) if employee in self.refunded else {})
             for employee, person in self.persons.items()
         }
+
+    def _wages(self) -> QuarterlyWages:
+        wages = QuarterlyWages(dict(self.prior.cents))
+        for employee, paid in self.standing.items():
+            for paycheck in paid:
+                subject = {code: cents for code, (cents, _) in paycheck.lines.items()}
+                wages.add(self.persons[employee], paycheck.pay_date, subject)
+        return wages
+
+    def fica_wages(self, employee: UUID) -> int:
+        """Return the cents of the year that count towards the threshold of Social Security and Medicare."""
+        wages = self._wages()
+        [codes] = {
+            guard.codes
+            for state in self.states
+            for guard in guards_of(self.tax_year, state)
+            if guard.threshold.liability == "fica"
+        }
+        return sum(wages.of(codes, quarter, self.persons[employee]) for quarter in QUARTERS)
 
     def _assumed(self, states: Collection[str]) -> dict[str, datetime.date | None]:
         """All lines are due from the first dollar; where nobody ever chose, nothing need be said of them."""

@@ -104,10 +104,7 @@ class History:
 
         What the year owes then is what it would have come to without the paycheck.
         """
-        undone = self.with_paycheck(negative)
-        if negative.is_refund:
-            undone = replace(undone, fica_refunded=False)
-        return undone.measured_by(standing, tax_year)
+        return self.with_paycheck(negative).measured_by(standing, tax_year)
 
     def measured_by(
         self, standing: Sequence[PaidWages], tax_year: int, liable: LiableFrom = ALL_DUE

@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 from uuid import UUID
@@ -24,6 +25,11 @@ from hearthpay.payroll.models import PaycheckRow
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, SetAside, YearToDate
 from hearthpay.payroll.register import NO_HISTORY, History
 
+_REFUNDED: Final = text(
+    "SELECT EXISTS (SELECT FROM paychecks c WHERE c.employee_id = :employee AND c.tax_year = :tax_year "
+    "AND c.gross_pay = 0 AND c.reverses IS NULL AND c.id <> :id "
+    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id))"
+)
 _RELEASE: Final = text(
     "UPDATE payroll_entries SET live = false WHERE payroll_id = :payroll_id AND employee_id = ANY(:employees) AND live"
 )
@@ -71,7 +77,11 @@ async def reverse_paychecks(
                 period_start=row.period.lower,
                 period_end=row.period.upper - datetime.timedelta(days=1),
                 paycheck=negative,
-                after=before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year),
+                after=replace(
+                    before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year),
+                    fica_refunded=before.fica_refunded
+                    and not (record.is_refund and not await _refunded_otherwise(session, row)),
+                ),
                 reverses=row.id,
             )
         )
@@ -81,6 +91,12 @@ async def reverse_paychecks(
         await measure_household(session, employer_id, tax_year, bases, repaid)
     await session.execute(_RELEASE, {"payroll_id": payroll_id, "employees": employees})
     return postings
+
+
+async def _refunded_otherwise(session: AsyncSession, refund: PaycheckRow) -> bool:
+    """Whether another refund of the year stands beside this one."""
+    which = {"employee": refund.employee_id, "tax_year": refund.tax_year, "id": refund.id}
+    return bool(await session.scalar(_REFUNDED, which))
 
 
 async def release_periods(session: AsyncSession, payroll_id: UUID) -> None:

@@ -30,6 +30,7 @@ from hearthpay.payroll.approval import (
     refuse_beyond_the_bank,
     require_confirmations,
 )
+from hearthpay.payroll.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
 from hearthpay.payroll.household_year import (
     HouseholdYear,
     lock_all,
@@ -49,14 +50,15 @@ from hearthpay.payroll.ledger import (
 )
 from hearthpay.payroll.lifecycle import Cause, Status, Transition, begin
 from hearthpay.payroll.models import EntryRow, Payroll
-from hearthpay.payroll.orders import Entry, Order, is_catch_up, payee_of
+from hearthpay.payroll.orders import Entry, Order, is_catch_up, is_fica_refund, payee_of
 from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
 from hearthpay.payroll.records import PayrollRecord, Preview, StoredPayroll
-from hearthpay.payroll.register import History, calculate_payroll
+from hearthpay.payroll.register import NO_HISTORY, History, calculate_payroll
 from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.pay_periods import check_period
+from hearthpay.taxes.rulebook import rulebook_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,8 @@ class _Prepared:
     confirmations: tuple[str, ...]
     #: What the household chose of its thresholds; see `hearthpay.employers.threshold_basis`.
     threshold_bases: Mapping[str, str]
+    #: Whether the year is measured by thresholds, and is to be measured anew once the paychecks are posted.
+    by_thresholds: bool
 
 
 async def preview_payroll(
@@ -129,8 +133,9 @@ async def run_payroll(
         await save_estimate(session, payroll_id, estimate)
     else:
         await post_paychecks(session, postings_of(owner, payroll_id, record, prepared.histories), now)
-        if prepared.threshold_bases:
-            await measure_household(session, employer.id, record.tax_year, prepared.threshold_bases)
+        if prepared.by_thresholds:
+            paid = sorted(paycheck.employee_id for paycheck in record.paychecks)
+            await measure_household(session, employer.id, record.tax_year, prepared.threshold_bases, paid)
     if status == "pending_funding":
         send_on = calendar.submission_day(now)
         debit = Debit(payroll_id, debit_of(record), send_on, calendar.next_banking_day(send_on))
@@ -184,6 +189,8 @@ async def _prepare(
     lock: bool,
 ) -> _Prepared:
     now = clock.now()
+    if is_fica_refund(request.notes):
+        refuse_other_pay(request)
     way = _way_of(request)
     if way == "direct_deposit":
         blockers = await household_blockers(session, employer, offered=offered)
@@ -197,11 +204,15 @@ async def _prepare(
         today=clock.today(),
         now=now,
     )
+    order = _order_of(request, employer.id, dates)
+    year = order.tax_year
     try:
-        check_period(dates.period_start, dates.period_end, request.pay_frequency)
+        if order.fica_refund:
+            rulebook_of(year)
+        else:
+            check_period(dates.period_start, dates.period_end, request.pay_frequency)
     except TaxInputError as error:
         raise from_tax_engine(error) from None
-    order = _order_of(request, employer.id, dates)
     household_locked = lock and bool(employer.threshold_bases)
     if household_locked:
         await lock_all(session, employer.id)
@@ -209,24 +220,36 @@ async def _prepare(
     if order.direct_deposit:
         await _require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
-    order, told = _beside(order, await find_overlaps(session, ids, dates))
+    told: dict[UUID, list[str]] = {}
+    if not order.fica_refund:
+        order, told = _beside(order, await find_overlaps(session, ids, dates))
     for employee_id, others in (await other_records(session, employees)).items():
         told.setdefault(employee_id, []).extend(map(told_of_other_record, others))
-    histories = await read_histories(session, ids, dates.pay_date.year)
-    terms = await tax_terms(session, employer.id, dates.pay_date.year)
+    histories = await read_histories(session, ids, year)
+    terms = await tax_terms(session, employer.id, year)
     if lock and terms.threshold_bases and not household_locked:  # chosen since the household was read
         await lock_all(session, employer.id)
     payees = {employee.id: payee_of(employee) for employee in employees}
     thresholds: HouseholdYear | None = None
-    if terms.threshold_bases or any(history.fica_refunded for history in histories.values()):
-        thresholds = await read_household_year(
-            session, employer.id, dates.pay_date.year, terms.threshold_bases, histories
-        )
-    record = _with_warnings(calculate_payroll(order, payees, histories, terms.sui_rates, thresholds), told)
+    refunded = order.fica_refund or any(history.fica_refunded for history in histories.values())
+    if terms.threshold_bases or refunded:
+        thresholds = await read_household_year(session, employer.id, year, terms.threshold_bases, histories)
+    if order.fica_refund:
+        assert thresholds is not None, "read just above"
+        repayable = {
+            employee.id: refuse_not_due(
+                employee, dates, year, histories.get(employee.id, NO_HISTORY), thresholds
+            )
+            for employee in employees
+        }
+        record = calculate_refund(order, payees, histories, repayable)
+    else:
+        record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds)
+    record = _with_warnings(record, told)
     refuse_beyond_the_bank(record)
     authorization_needed = order.direct_deposit and await needs_authorization(session, employer.id, now)
     confirmations = confirmations_needed(record, authorization_needed=authorization_needed)
-    return _Prepared(order, record, histories, confirmations, terms.threshold_bases)
+    return _Prepared(order, record, histories, confirmations, terms.threshold_bases, thresholds is not None)
 
 
 def _beside(order: Order, overlaps: Sequence[Overlap]) -> tuple[Order, dict[UUID, list[str]]]:
