@@ -45,7 +45,7 @@ def sequence_of(dice: random.Random) -> list[tuple]:
             case "choose":
                 steps.append(("choose", dice.random() < 0.7))
             case "last year":
-                steps.append(("last year", dice.randrange(70_000), day))
+                steps.append(("last year", dice.randrange(200_000), day))
     return steps
 
 
