@@ -85,7 +85,9 @@ _PAID: Final = """
           FROM prior p, unnest(p.codes, p.subject_wages) AS u (code, cents)
          UNION ALL
         SELECT p.household, p.employee_id, p.tax_year, extract(quarter FROM p.as_of)::int, w.code, p.gross_pay
-          FROM prior p JOIN waiting w ON w.tax_year = p.tax_year
+          FROM prior p
+         CROSS JOIN LATERAL (SELECT DISTINCT ON (code) * FROM waiting
+                              WHERE tax_year IN (p.tax_year, p.tax_year + 1) ORDER BY code, tax_year) w
          WHERE w.code <> ALL(p.codes) AND NOT w.above_floor AND p.relationship <> ALL(w.exempt)
            AND (w.state = 'US' OR w.state = p.work_state AND (p.states = '{}' OR p.work_state = ANY(p.states)))),
     quarterly AS MATERIALIZED (

@@ -693,8 +693,9 @@ def _lines_of_other_states(
 def _settle_arrears(build: _Builder, gross: int) -> None:
     """Correct the employee's lines: what was withheld too much is paid back, what is missing taken from net pay.
 
-    An overcollection is repaid within its year, section 31.6413(a)-1 of the Treasury Regulations; an undercollection
-    is the household's to make good out of later pay, section 31.6205-1(d). Income tax and the paycheck's own
+    An overcollection that is repaid before the year's return is filed is not reported, section 31.6413(a)-1(a)(1) of
+    the Treasury Regulations; an undercollection is the household's to correct, section 31.6205-1, and what a reached
+    threshold makes due is collected from the employee, section 31.3102-1(c). Income tax and the paycheck's own
     contributions come first, and net pay is never negative: the rest is carried to the next paycheck.
     """
     positions = {line.code: position for position, line in enumerate(build.lines)}
