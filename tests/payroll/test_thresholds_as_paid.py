@@ -360,3 +360,29 @@ async def test_another_basis_is_refused(account: Account):
         )
         assert response.status_code == 400, response.text
         assert "threshold_basis" in response.text
+
+
+async def test_a_choice_between_payrolls_at_once_leaves_no_year_behind(account: Account, doctor: Doctor):
+    family = await family_in(account, "TX", threshold_basis="assume_crossed")
+    rosa, lena = await family.hire("Diaz"), await family.hire("Kim")
+    for basis in ("as_paid", "assume_crossed"):
+        orders = [family.order("2026-02-02", {each: 300}) for each in (rosa, lena)]
+        answers = await asyncio.gather(
+            account.live.post("/payroll/run", orders[0]),
+            family.choose(basis),
+            account.live.post("/payroll/run", orders[1]),
+        )
+        assert [each.status_code for each in (answers[0], answers[2])] == [200, 200]
+        assert await doctor.finds() == {}
+
+
+async def test_wages_that_another_payroll_did_not_charge_count_all_the_same(texans: Family, doctor: Doctor):
+    """Its report names no FUTA, since it stayed below: its gross pay counts."""
+    rosa = await texans.hire("Diaz")
+    await texans.run("2026-05-04", {rosa: 100})
+    line = {"code": "US-SS-EE", "subject_wages": 900, "taxable_wages": 900, "amount": 55.80}
+    prior = {"tax_year": 2026, "source": "before", "as_of": "2026-04-30", "gross_pay": 900, "lines": [line]}
+    response = await texans.account.live.post(f"/employees/{rosa}/prior-wages", prior)
+    assert response.status_code == 201, response.text
+    assert await doctor.open() == {(rosa, "US-FUTA"): D("0.60"), (rosa, "TX-SUI-ER"): D("2.70")}
+    assert await doctor.finds() == {}
