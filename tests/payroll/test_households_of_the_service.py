@@ -15,7 +15,8 @@ import pytest
 
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_taxes
-from tests.http.api import data
+from tests.http.api import Account, data
+from tests.lifecycle.test_year_end import DECEMBER, family_of_2025
 from tests.payroll.conftest import add_employee
 from tests.payroll.direct_deposit import Family, Town, app, family, ring, rows, town
 from tests.taxes.threshold_model import year_of_household
@@ -100,7 +101,9 @@ async def _assert_right(
     async with owner.transaction(None) as session:
         results = await examine(session, town.clock.now(), lambda *_: None)
         owed = {
-            (str(each.employee_id), each.code): Fraction(each.amount) for each in await open_taxes(session)
+            (str(each.employee_id), each.code): Fraction(each.amount)
+            for each in await open_taxes(session)
+            if each.tax_year == 2026
         }
     assert [(each.name, each.differences) for each in results if each.found] == [], told
     kept = {
@@ -159,3 +162,37 @@ async def test_a_scheduled_payroll_is_measured_when_it_fires(
         owed = {(str(each.employee_id), each.code): D(each.amount) for each in await open_taxes(session)}
     assert owed[other, "US-FUTA"] == D("4.20")
     assert owed[other, "CA-SDI-EE"] == D("9.10")
+
+
+async def test_a_deposit_made_anew_in_the_new_year_counts_there(
+    town: Town, account: Account, owner_database: Database, owner_connection: psycopg.Connection
+):
+    """By the new year's own wages, which a check of another employee then takes over the threshold."""
+    family = await family_of_2025(town, account)
+    other = await add_employee(
+        account.live, family.employer_id, first_name="Lena", email=None, start_date="2025-01-06"
+    )
+    books = Books(family, other, random.Random(1))
+    await books.choose()
+    entry = {"employee_id": family.employee_id, "regular_hours": 20, "payment_method": "direct_deposit"}
+    order = family.order("2025-12-22", employees=[entry], **DECEMBER)
+    held = data(await family.caller.post("/payroll/run", order))  # 570
+    books.day = date(2025, 12, 8)
+    await books.run(date(2025, 12, 15), {other: 300})
+    await town.live_through("2025-12-15", "2025-12-17")
+    await town.live_through("2026-01-05", "2026-01-06")
+    assert data(await family.caller.get(f"/payroll/{held['payroll_id']}"))["status"] == "failed"
+    books.standing["anew"] = [
+        {
+            "employee": family.employee_id,
+            "pay_date": "2026-01-12",
+            "work_state": "CA",
+            "wages": Fraction(570),
+        }
+    ]
+    await _assert_right(books, town, owner_database, owner_connection, "anew")
+    await books.run(date(2026, 1, 6), {other: 500})
+    await _assert_right(books, town, owner_database, owner_connection, "crossed")
+    async with owner_database.transaction(None) as session:
+        owed = {(str(each.employee_id), each.code): D(each.amount) for each in await open_taxes(session)}
+    assert owed[family.employee_id, "US-FUTA"] == D("3.42")
