@@ -22,7 +22,7 @@ from tests.taxes.threshold_model import year_of_household
 #: Disability insurance of its own, leave with unemployment, two that begin with a quarter, employees who pay.
 STATES = ("CA", "DC", "GA", "MA", "NJ", "NY", "PA", "TX")
 YEAR = 2026
-SEEDS = 25
+SEEDS, MORE_SEEDS = 6, 150
 ROSA = Payee(uuid4(), "Rosa", "Diaz", "TX", "TX", (), Decimal(20), Decimal(30), "check", "none", {}, {})
 LENA = ROSA._replace(id=uuid4(), first_name="Lena")
 PAYEES = {payee.id: payee for payee in (ROSA, LENA)}
@@ -179,8 +179,18 @@ def live(states: tuple[str, str], sequence: list[tuple]) -> None:
         household.assert_right(told)
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_every_line_ends_where_the_households_wages_demand(state: str):
-    for seed in range(SEEDS):
+def live_years(state: str, seeds: range) -> None:
+    for seed in seeds:
         dice = random.Random(f"{state} {seed}")
         live((state, dice.choice(STATES)), sequence_of(dice))
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_line_ends_where_the_households_wages_demand(state: str):
+    live_years(state, range(SEEDS))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("state", STATES)
+def test_many_years_end_there(state: str):
+    live_years(state, range(SEEDS, MORE_SEEDS))
