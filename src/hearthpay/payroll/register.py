@@ -375,8 +375,8 @@ def _warnings(
     if withheld and ytd.gross_pay < fica.cents:
         warnings.append(
             f"Social Security and Medicare are withheld although the year's wages are still below "
-            f"{from_cents(fica.cents):,}. If the year ends below it, nothing was due: repay the employee "
-            "with a payroll of the notes fica-refund."
+            f"{from_cents(fica.cents):,}. If the year ends below it, nothing was due: repay the employee, "
+            "which a run with the notes fica-refund does."
         )
     if asked.not_due:
         warnings.append(_not_due(asked, employee.work_state))
