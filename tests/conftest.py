@@ -53,7 +53,15 @@ TABLES = (
 )
 
 # What belongs to the installation and to no tenant: the service's role has no right to any of it.
-INSTALLATION_TABLES = ("bank_files", "bank_trace_numbers", "bank_intake", "restorations", "vault_keys")
+INSTALLATION_TABLES = (
+    "bank_files",
+    "bank_trace_numbers",
+    "bank_intake",
+    "restorations",
+    "vault_keys",
+    "audit_seals",
+    "audit_unsealed",
+)
 
 # What the migrations themselves wrote, and no test empties.
 OWN_TABLES = ("installation", "alembic_version")

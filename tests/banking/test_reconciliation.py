@@ -5,13 +5,15 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
+from sqlalchemy import text
 
+from hearthpay.banking.corrections import correct_account
 from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.files import BuiltFile
 from hearthpay.banking.gateway import IncomingFile
 from hearthpay.banking.intake import take_in
 from hearthpay.banking.reconciliation import Reconciliation, reconcile
-from hearthpay.banking.returns import Rejection, build_returns
+from hearthpay.banking.returns import Correction, Rejection, build_returns
 from hearthpay.banking.settlement import settle_credits, settle_debits
 from hearthpay.security.file_seal import seal_file
 from tests.banking.families import (
@@ -135,6 +137,46 @@ async def test_a_tampered_file_is_found_line_and_all(world: World) -> None:
     [finding] = (await look(world)).findings
     assert finding.check == "file_unreadable"
     assert "line" in finding.message
+
+
+@pytest.mark.parametrize("kept_ending", [True, False])
+async def test_a_file_that_was_sealed_anew_with_another_account_is_found(
+    world: World, kept_ending: bool
+) -> None:
+    """No sum of a file holds account numbers: one that is sealed and noted anew is told by the vault alone."""
+    _, _, second = await week(world)
+    assert second.id is not None
+    nacha = world.nacha(second)
+    number = nacha.batches[0].entries[0].account
+    other = (
+        ("9" if number[0] != "9" else "8") + number[1:]
+        if kept_ending
+        else number[:-1] + str((int(number[-1]) + 1) % 10)
+    )
+    content = world.content(second).replace(number.encode(), other.encode(), 1)
+    sealed = seal_file(world.ring.newest, second.id, second.name, content)
+    world.owner.execute(
+        "UPDATE bank_files SET sealed_content = %s, nonce = %s, key_id = %s, sha256 = sha256(%s) WHERE id = %s",
+        (sealed.ciphertext, sealed.nonce, sealed.key_id, content, second.id),
+    )
+    [finding] = (await look(world)).findings
+    assert finding.check == "account_differs"
+    assert number not in repr(finding)
+    assert other not in repr(finding)
+
+
+async def test_an_account_that_the_bank_has_corrected_since_is_no_finding(world: World) -> None:
+    family, _, _ = await week(world)
+    async with world.worker.transaction(None) as session:
+        [(account,)] = (
+            await session.execute(
+                text("SELECT id FROM bank_accounts WHERE employee_id = :employee"),
+                {"employee": family.employee_ids[0]},
+            )
+        ).all()
+        correction = Correction(account="998877665544")
+        assert await correct_account(session, world.ring, account, "C01", correction, at(PAYDAY)) is None
+    assert (await look(world)).findings == ()
 
 
 async def test_a_payroll_collected_twice_is_found(world: World) -> None:

@@ -31,6 +31,9 @@ _SEE_MORE: Final = {
     "note_api_key_use",
     "refuse_replaced_key",
     "vault_key_for_writing",
+    "seal_audit_log",
+    "seal_written_audit_log",
+    "seal_waiting_audit_log",
 }
 
 
@@ -194,6 +197,12 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
                         "SELECT * FROM clear_sandbox_household(%s, %s)", (other.employer_id, keep)
                     )
                     assert cleared.rowcount == 0
+            for sealing in (
+                "SELECT seal_audit_log(%s, '{}')",
+                "SELECT seal_waiting_audit_log() WHERE %s IS NOT NULL",
+            ):
+                with pytest.raises(errors.InsufficientPrivilege):
+                    service.execute(sealing, (other.organization_id,))
         if own is not None and not own.sandbox:
             cleared = service.execute("SELECT * FROM clear_sandbox_household(%s, true)", (own.employer_id,))
             assert cleared.rowcount == 0

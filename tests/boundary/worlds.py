@@ -25,7 +25,8 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 _TABLES: Final = (
     "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r' "
-    "AND relname <> 'vault_keys' ORDER BY relname"  # the installation's: the first number makes a key current
+    # The installation's keys: the first number makes one current. The audit log's seals: of both modes together.
+    "AND relname NOT IN ('vault_keys', 'audit_seals', 'audit_unsealed') ORDER BY relname"
 )
 #: A row's world: an organization and a mode; rows of the organization itself have no mode.
 _ORGANIZATION: Final = "coalesce(r->>'organization_id', r->>'id', '')"

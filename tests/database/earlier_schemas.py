@@ -113,6 +113,7 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
         "pay_date": date(2026, 11, 6),
     }
     _insert(connection, "payrolls", id=payroll_id, **payroll, **october, status="completed")
+    _trace(connection, household, payroll_id)
     parts = {"regular_hours": 40, "overtime_hours": 0, "bonus": 0, "other_earnings": 0}
     pays = {"regular_pay": 100_000, "overtime_pay": 0}
     _insert(
@@ -184,7 +185,22 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
         employer_taxes=7_650,
     )
     _history(connection, household, payroll_id, "completed")
+    if number >= 11:
+        _insert(connection, "vault_keys", id="k1", status="current")
     for owner in ({}, {"employee_id": employee_id}):
+        _insert(
+            connection,
+            "vault",
+            **household,
+            id=uuid7(),
+            owner_kind="employee" if owner else "employer",
+            owner_id=employee_id if owner else employer_id,
+            kind="bank_account",
+            ciphertext=bytes(26),
+            nonce=bytes(12),
+            key_id="k1",
+            last_four="6789",
+        )
         account_id = uuid7()
         _insert(
             connection,
@@ -237,8 +253,22 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
         payroll_id=scheduled_id,
         period="[2026-11-02,2026-11-08]",
     )
+    _trace(connection, household, scheduled_id)
     _history(connection, household, scheduled_id, "scheduled")
     return Past(organization_id, employer_id, employee_id, payroll_id, scheduled_id)
+
+
+def _trace(connection: psycopg.Connection, household: dict[str, Any], payroll_id: UUID) -> None:
+    _insert(
+        connection,
+        "audit_log",
+        **household,
+        id=uuid7(),
+        actor_kind="key",
+        action="payroll.run",
+        subject_id=payroll_id,
+        details="{}",
+    )
 
 
 def _history(

@@ -15,6 +15,15 @@ ON_PAPER = "payment_method = 'check'"
 #: As if every household had chosen what all have by default: then other checks prove its years.
 AS_CHOSEN = 'UPDATE employers SET threshold_bases = \'{"2000": "assume_crossed"}\''
 LATEST = "(SELECT id FROM paychecks ORDER BY id DESC LIMIT 1)"
+STANDING_LATEST = (
+    "(SELECT id FROM paychecks c WHERE reverses IS NULL AND NOT EXISTS "
+    "(SELECT FROM paychecks l WHERE l.employee_id = c.employee_id AND l.id > c.id) ORDER BY id LIMIT 1)"
+)
+#: Their years may owe anything that their taxes prove.
+LAST_UNDONE = (
+    "(SELECT employee_id FROM paychecks c WHERE reverses IS NOT NULL AND NOT EXISTS "
+    "(SELECT FROM paychecks l WHERE l.employee_id = c.employee_id AND l.id > c.id))"
+)
 #: Or else what was asked for would differ as well.
 _ASKED_ALIKE = (
     "UPDATE payroll_entries e SET regular_pay = c.regular_pay, overtime_pay = c.overtime_pay FROM paychecks c "
@@ -129,8 +138,16 @@ DAMAGE = {
         ),
     ],
     "year_taxes": [
-        (f"UPDATE year_balances SET owed = '{{\"{code}\": {cents}}}' WHERE codes @> ARRAY['{code}']",)
+        (
+            f"UPDATE year_balances SET owed = '{{\"{code}\": {cents}}}' WHERE codes @> ARRAY['{code}'] AND employee_id IN {LAST_UNDONE}",
+        )
         for code in ("US-FUTA", "US-SS-EE", "CA-ETT-ER")
+        for cents in (10, -10)
+    ],
+    "year_owed": [
+        (
+            f'UPDATE paychecks SET carried = \'[["US-SS-EE", "Social Security", {cents}]]\' WHERE id = {STANDING_LATEST}',
+        )
         for cents in (10, -10)
     ],
     "threshold_wages": [
@@ -269,6 +286,86 @@ DAMAGE = {
             "UPDATE idempotency_keys SET body = convert_to(replace(convert_from(body, 'UTF8'), '\"payroll_id\":\"0', "
             "'\"payroll_id\":\"9'), 'UTF8') WHERE key = 'first'",
         ),
+    ],
+    "periods": [
+        (f"UPDATE payrolls SET period_end = period_end + 1 WHERE id = {payroll('scheduled')}",),
+    ],
+    "accounts": [
+        (
+            f"UPDATE bank_entries b SET bank_account_id = (SELECT a.id FROM bank_accounts a WHERE a.employer_id = b.employer_id "
+            f"AND a.employee_id <> b.employee_id ORDER BY a.id LIMIT 1) WHERE id = {entry('credit', 'sent')}",
+        ),
+        (
+            f"UPDATE bank_entries b SET bank_account_id = (SELECT a.id FROM bank_accounts a WHERE a.employer_id = b.employer_id "
+            f"AND a.employee_id IS NOT NULL ORDER BY a.id LIMIT 1) WHERE id = {entry('refund', 'settled')}",
+        ),
+    ],
+    "paycheck_digests": [
+        (f"UPDATE {table} SET {change} WHERE {where}",)
+        for table, where, changes in (
+            (
+                "paycheck_lines",
+                f"paycheck_id = {ONE_STANDING} AND code = 'US-FIT'",
+                ("rate = 0.5", "name = 'Tip'", "agency = 'Me'", "category = 'other'"),
+            ),
+            (
+                "paycheck_lines",
+                "(paycheck_id, code) = (SELECT paycheck_id, code FROM paycheck_lines WHERE rate IS NOT NULL "
+                "AND code = 'CA-ETT-ER' ORDER BY paycheck_id LIMIT 1)",
+                ("ytd_amount = ytd_amount + 1",),
+            ),
+            (
+                "paychecks",
+                f"id = {ONE_STANDING}",
+                (
+                    "employee_name = 'Me'",
+                    "work_state = 'TX'",
+                    "residence_state = 'TX'",
+                    "ytd_net_pay = ytd_net_pay + 1",
+                ),
+            ),
+        )
+        for change in changes
+    ],
+    "audit_chain": [
+        (
+            "DELETE FROM audit_log WHERE id = (SELECT id FROM audit_log WHERE action = 'employee.create' LIMIT 1)",
+        ),
+        ("UPDATE audit_log SET actor_id = NULL WHERE action = 'employee.create'",),
+        ("UPDATE audit_log SET at = at - interval '1 minute' WHERE action = 'payroll.void'",),
+        ("UPDATE audit_log SET details = '{}' WHERE action = 'payroll.run'",),
+        (
+            "DELETE FROM audit_seals WHERE number = 3",
+            "DELETE FROM audit_log a WHERE NOT EXISTS (SELECT FROM audit_seals s WHERE a.id = ANY(s.audit_ids))",
+        ),
+        (
+            "ALTER TABLE audit_log DISABLE TRIGGER USER",
+            "INSERT INTO audit_log SELECT new_id(), organization_id, employer_id, sandbox, actor_kind, actor_id, action, "
+            "subject_id, request_id, details, at FROM audit_log LIMIT 1",
+        ),
+        ("INSERT INTO audit_unsealed SELECT new_id(), id FROM organizations LIMIT 1",),
+    ],
+    "traces": [
+        (
+            # The end of the chain with its seals: the chain itself cannot tell.
+            "DELETE FROM audit_log WHERE id >= (SELECT id FROM audit_log WHERE action = 'payroll.run' ORDER BY id DESC LIMIT 1)",
+            "DELETE FROM audit_seals s WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.id = ANY(s.audit_ids))",
+        ),
+    ],
+    "references": [
+        (
+            "SET LOCAL session_replication_role = replica",
+            "DELETE FROM bank_accounts WHERE id = (SELECT bank_account_id FROM bank_entries LIMIT 1)",
+        ),
+    ],
+    "vault_numbers": [
+        (
+            "UPDATE vault SET ciphertext = o.ciphertext, nonce = o.nonce FROM vault o WHERE o.kind = 'bank_account' "
+            "AND vault.kind = 'bank_account' AND o.owner_id <> vault.owner_id",
+        ),
+        ("UPDATE vault SET last_four = '0000' WHERE kind = 'bank_routing'",),
+        ("UPDATE bank_accounts SET last_four = '0000' WHERE employee_id IS NULL",),
+        ("ALTER TABLE vault DISABLE TRIGGER USER", "UPDATE vault SET key_id = 'other'"),
     ],
 }
 

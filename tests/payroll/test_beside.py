@@ -49,6 +49,32 @@ async def test_a_bonus_shares_a_period_with_hours_in_either_order(
     assert federal_tax(third) == 5.5  # 22 %: supplemental wages, paid apart from the regular ones
 
 
+async def test_what_is_asked_for_each_pay_period_is_withheld_once(account: Account):
+    """Extra withholding of Form W-4 and the state's, and tax on other income: not once more from a bonus beside."""
+    employer_id = await add_household(account.live, state="NY")
+    employee_id = await add_employee(
+        account.live,
+        employer_id,
+        work_state="NY",
+        federal_withholding={"extra_withholding": 50, "other_income": 260_000},
+        state_withholding={
+            "nyc_resident": True,
+            "additional_withholding": 7,
+            "nyc_additional_withholding": 3,
+        },
+    )
+    data(await account.live.post("/payroll/run", payroll_of(employer_id, employee_id)))
+    bonus = data(await account.live.post("/payroll/run", bonus_of(employer_id, employee_id, 1000)))
+    [paycheck] = bonus["employees"]
+    lines = {line["code"]: line["amount"] for line in paycheck["lines"]}
+    assert {code: lines[code] for code in ("US-FIT", "US-FIT-SUP", "NY-SIT", "NY-NYC-LIT")} == {
+        "US-FIT": 0,
+        "US-FIT-SUP": 220,
+        "NY-SIT": 117,
+        "NY-NYC-LIT": 42.5,
+    }
+
+
 @pytest.mark.parametrize(
     "earned", [{"regular_hours": 1}, {"overtime_hours": 1}, {"overtime_hours": 1, "bonus": 5}]
 )

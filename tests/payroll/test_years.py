@@ -158,6 +158,34 @@ async def test_the_doctor_tells_what_a_void_leaves_open_and_finds_a_year_that_fo
     assert ("tax of US-FUTA in 2026", "0.00", "42.00") in found["year_taxes"]
 
 
+async def test_the_doctor_tells_what_a_paycheck_after_a_void_did_not_charge(
+    texan: Texan, owner_database: Database, clock: FixedClock
+):
+    """Not even where it is still noted as owed: the household's lines are charged at once."""
+    first = await texan.run("8000")
+    await texan.run("8000")
+    await texan.void(first)
+    await texan.run("100")
+    uncharged = (
+        "UPDATE paycheck_lines SET amount = 0 WHERE code = 'US-FUTA' AND subject_wages = 10000",
+        "UPDATE year_balances SET amounts[array_position(codes, 'US-FUTA')] = 0, owed = '{\"US-FUTA\": 4200}'",
+    )
+    async with owner_database.transaction(None) as session:
+        for statement in uncharged:
+            await (await session.connection()).exec_driver_sql(statement)
+        results = {
+            each.name: each.differences for each in await examine(session, clock.now(), lambda *_: None)
+        }
+        await session.rollback()
+    assert results["year_lines"] == results["year_caps"] == results["year_taxes"] == ()
+    [difference] = results["year_owed"]
+    assert (difference.what, difference.recorded, difference.expected) == (
+        "owed of US-FUTA in 2026",
+        "42.00",
+        "0.00",
+    )
+
+
 async def test_books_of_the_version_before_are_put_right_by_the_next_paycheck(
     texan: Texan, owner_database: Database, owner_connection: psycopg.Connection, clock: FixedClock
 ):

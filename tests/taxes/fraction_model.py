@@ -108,9 +108,8 @@ def federal_lines(year: str, given: dict) -> list[Line]:
     over_limit = extra_pay - below_limit
     flat = extra_pay if given.get("supplemental_method") == "flat" else over_limit
     by_w4 = gross - flat
-    lines = [
-        Line(figures["code"], "employee", by_w4, by_w4, worksheet_1a(year, by_w4, given["pay_frequency"], w4))
-    ]
+    tax = worksheet_1a(year, by_w4, given["pay_frequency"], w4) if by_w4 or not flat else ZERO
+    lines = [Line(figures["code"], "employee", by_w4, by_w4, tax)]
     if flat:
         at_22 = to_the_cent((flat - over_limit) * figures["supplemental_rate"])
         at_37 = to_the_cent(over_limit * figures["supplemental_rate_over_limit"])
@@ -270,13 +269,19 @@ def state_lines(year: str, given: dict) -> list[Line]:
     frequency = given["pay_frequency"]
     by_table = METHODS[state](version["figures"], gross - flat, frequency, form, periods)
     flat_tax = to_the_cent(flat * rate) if flat else ZERO
-    extra = Fraction(form.get("additional_withholding", 0))
+    extra = Fraction(0 if paid_apart(given) else form.get("additional_withholding", 0))
     lines = [Line(income_tax["code"], "employee", gross, gross, by_table + flat_tax + extra)]
     if state == "NY" and not agreed:
         for tax in new_york_places(year, given, form):
-            amount = new_york_place(tax, gross, flat, frequency, form, by_table, periods)
+            asked = {} if paid_apart(given) else form
+            amount = new_york_place(tax, gross, flat, frequency, form, asked, by_table, periods)
             lines.append(Line(tax["code"], "employee", gross, gross, amount))
     return lines
+
+
+def paid_apart(given: dict) -> bool:
+    """Whether all is supplemental pay at flat rates: what is asked for each pay period is not taken from it."""
+    return given.get("supplemental_method") == "flat" and not Fraction(given["regular_wages"])
 
 
 def new_york_places(year: str, given: dict, form: dict) -> list[dict]:
@@ -296,6 +301,7 @@ def new_york_place(
     flat: Fraction,
     frequency: str,
     form: dict,
+    asked: dict,
     state_tax: Fraction,
     periods: dict,
 ) -> Fraction:
@@ -306,10 +312,10 @@ def new_york_place(
         amount = printed_tables(
             figures, new_york_status(form), regular, frequency, form.get("nyc_allowances", 0), periods
         )
-        extra = form.get("nyc_additional_withholding", 0)
+        extra = asked.get("nyc_additional_withholding", 0)
     elif tax["locality"] == "YONKERS":
         amount = to_the_cent(state_tax * figures["rate"])
-        extra = form.get("yonkers_additional_withholding", 0)
+        extra = asked.get("yonkers_additional_withholding", 0)
     else:
         printed = frequency in figures["bands"]
         times = 1 if printed else periods[frequency]
@@ -318,7 +324,7 @@ def new_york_place(
         amount = ZERO
         if "exclusion" in band:
             amount = to_the_cent((regular * times - band["exclusion"]) * figures["rate"] / times)
-        extra = form.get("yonkers_additional_withholding", 0)
+        extra = asked.get("yonkers_additional_withholding", 0)
     return amount + to_the_cent(flat * tax["supplemental_rate"]) + Fraction(extra)
 
 

@@ -263,6 +263,7 @@ async def _examine(
                 session,
                 taken_at,  # what has come due since then waits, and rightly so
                 lambda done, total, name: pace.say(f"{name} ({done + 1} of {total})"),
+                ring=ring,
             )
             if ring is None:
                 return tuple(checks), None

@@ -4,7 +4,7 @@ Nothing is changed. A finding names the row, what was expected and what was foun
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -16,7 +16,13 @@ from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.reader import parse_nacha
 from hearthpay.security.file_seal import SealedFile, open_file
 from hearthpay.security.key_ring import KeyRing, KeyRingError
-from hearthpay.security.vault_cipher import UnreadableSecretError
+from hearthpay.security.vault_cipher import (
+    OwnerKind,
+    SealedNumber,
+    SecretOwner,
+    UnreadableSecretError,
+    unseal,
+)
 
 Progress = Callable[[int, int], None]
 """Told after each file: files compared so far, and files there are."""
@@ -26,8 +32,16 @@ _FILES: Final = text(
 )
 _CONTENT: Final = text("SELECT sealed_content FROM bank_files WHERE id = :id")
 _ENTRIES: Final = text(
-    "SELECT e.id, e.trace_number, e.amount, e.kind, e.status, e.effective_date, b.employee_id IS NULL AS household "
-    "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id WHERE e.file_id = :id ORDER BY e.trace_number"
+    "SELECT e.id, e.trace_number, e.amount, e.kind, e.status, e.effective_date, e.organization_id, e.employer_id, "
+    "e.bank_account_id, b.employee_id AS holder, b.last_four, b.status = 'replaced' AS replaced, v.ciphertext, "
+    "v.nonce, v.key_id "
+    "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id LEFT JOIN vault v ON v.kind = 'bank_account' "
+    "AND v.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
+    "AND v.owner_id = coalesce(b.employee_id, b.employer_id) WHERE e.file_id = :id ORDER BY e.trace_number"
+)
+# What the bank has corrected since is no longer what the file says, and rightly so.
+_CORRECTED: Final = text(
+    "SELECT subject_id, max(id::text) FROM audit_log WHERE action = 'bank_account.correct' GROUP BY subject_id"
 )
 _COUNT: Final = text("SELECT count(*) FROM bank_entries")
 
@@ -114,9 +128,10 @@ class Reconciliation:
 async def reconcile(session: AsyncSession, ring: KeyRing, progress: Progress | None = None) -> Reconciliation:
     """Compare everything; the session is the schema's owner's, who sees every tenant's rows."""
     findings: list[Finding] = []
+    corrected = {row[0]: UUID(row[1]) for row in await session.execute(_CORRECTED)}
     files = (await session.execute(_FILES)).all()
     for number, file in enumerate(files, start=1):
-        findings += await _compare_file(session, ring, file)
+        findings += await _compare_file(session, ring, file, corrected)
         if progress is not None:
             progress(number, len(files))
     for check in _CHECKS:
@@ -128,7 +143,9 @@ async def reconcile(session: AsyncSession, ring: KeyRing, progress: Progress | N
     return Reconciliation(len(files), entries, tuple(findings))
 
 
-async def _compare_file(session: AsyncSession, ring: KeyRing, file: Any) -> list[Finding]:
+async def _compare_file(
+    session: AsyncSession, ring: KeyRing, file: Any, corrected: Mapping[UUID, UUID]
+) -> list[Finding]:
     """Hold the file's bytes against its row, and its payments against its entries, one by one."""
     sealed = SealedFile(await session.scalar(_CONTENT, {"id": file.id}), file.nonce, file.key_id)
     try:
@@ -150,14 +167,40 @@ async def _compare_file(session: AsyncSession, ring: KeyRing, file: Any) -> list
         for batch in nacha.batches
         for entry in batch.entries
     }
+    numbers = {entry.trace: entry.account for batch in nacha.batches for entry in batch.entries}
     same("entry_count", file.entries, len(said))
     for row in (await session.execute(_ENTRIES, {"id": file.id})).all():
-        debit = row.kind == "debit" or (row.kind == "prenote" and row.household)
+        debit = row.kind == "debit" or (row.kind == "prenote" and row.holder is None)
         wanted = (row.amount, debit, row.effective_date)
         same("entry_differs", _spell(wanted), _spell(said.pop(row.trace_number, None)), row.id)
+        since = corrected.get(row.bank_account_id)
+        if (
+            (since is None or since < file.id)
+            and row.trace_number in numbers
+            and not _is_its_account(ring, row, numbers[row.trace_number])
+        ):
+            same("account_differs", f"the account …{row.last_four}", "another account", row.id)
     for trace, entry in said.items():
         same("entry_unknown", "nothing", f"{trace}: {_spell(entry)}")
     return findings
+
+
+def _is_its_account(ring: KeyRing, row: Any, number: str) -> bool:
+    """Whether the file's number is that of the entry's account: in full while the vault keeps it, else its last four.
+
+    A number is opened in memory alone and told to nobody.
+    """
+    if not number.endswith(row.last_four):
+        return False
+    if row.replaced or row.ciphertext is None:
+        return True
+    kind: OwnerKind = "employer" if row.holder is None else "employee"
+    owner = SecretOwner(row.organization_id, row.employer_id, False, kind, row.holder or row.employer_id)
+    sealed = SealedNumber(row.ciphertext, row.nonce, row.key_id)
+    try:
+        return unseal(ring, owner, "bank_account", sealed).reveal() == number
+    except (KeyRingError, UnreadableSecretError):
+        return False
 
 
 def _spell(entry: tuple[int, bool, Any] | None) -> str:

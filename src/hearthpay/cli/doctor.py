@@ -10,7 +10,9 @@ from hearthpay.cli.operator import DataDir
 from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
+    from hearthpay.database.startup import OpenedDatabase
     from hearthpay.doctor.examination import CheckResult, OpenTax
+    from hearthpay.security.key_ring import KeyRing
 
 EXIT_DIFFERING = 1
 
@@ -21,6 +23,7 @@ def doctor(
 ) -> None:
     """Prove every sum, reversal and transfer of the whole database against each other; nothing is changed.
 
+    The vault's numbers are opened too, in memory only, where the keys are at hand.
     What years still owe after a void is told as open, and is no difference.
     Ends with status 1 where something differs. Safe while the service runs: it looks at one moment of it.
     """
@@ -46,10 +49,20 @@ async def _examine(data_dir: DataDir) -> "tuple[list[CheckResult], list[OpenTax]
         database = open_for_reading(opened.owner_url, opened.installation.owner)
         try:
             async with database.transaction(None) as session:
-                results = await examine(session, SystemClock().now(), _show_progress)
+                results = await examine(session, SystemClock().now(), _show_progress, ring=_keys(opened))
                 return results, await open_taxes(session)
         finally:
             await database.dispose()
+
+
+def _keys(opened: "OpenedDatabase") -> "KeyRing | None":
+    from hearthpay.security.key_ring import KeyRingError, load_key_ring
+
+    try:
+        return load_key_ring(opened.embedded.data_dir if opened.embedded is not None else None, os.environ)
+    except KeyRingError as error:
+        typer.echo(f"The vault's numbers are not opened: {error}", err=True)
+        return None
 
 
 def _show_progress(done: int, total: int, name: str) -> None:

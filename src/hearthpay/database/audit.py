@@ -1,19 +1,26 @@
-"""The audit log: one row for every write by a person or a key, in the transaction which makes the change."""
+"""The audit log: one row for every write by a person or a key, in the transaction which makes the change.
+
+The database seals each row into its organization's chain as it is written. A row written while another transaction
+holds the chain is sealed by the next one that comes, or by the clockwork.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 from uuid import UUID
 
-from sqlalchemy import Boolean, Column, DateTime, Table, Text, Uuid, column, select, table
+from sqlalchemy import Boolean, Column, DateTime, Table, Text, Uuid, column, select, table, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.base import Base
+
+if TYPE_CHECKING:
+    from hearthpay.database.session import Database
 
 ActorKind = Literal["user", "key", "mcp", "employee", "system", "operator"]
 """Who acts: a person, an API key, an agent over MCP, an employee in the portal, the clock, or the operator."""
@@ -36,6 +43,7 @@ audit_log = Table(
 )
 
 
+_SEAL_WAITING: Final = text("SELECT seal_waiting_audit_log()")
 _organizations = table("organizations", column("id", Uuid), column("name", Text))
 
 
@@ -89,6 +97,12 @@ async def record(
             details=dict(details),
         )
     )
+
+
+async def seal_waiting(database: Database) -> int:
+    """Seal the rows that no later one has sealed; returns how many still wait. `database` acts as the clockwork."""
+    async with database.transaction(None) as session:
+        return int(await session.scalar(_SEAL_WAITING) or 0)
 
 
 async def entries(

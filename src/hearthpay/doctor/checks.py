@@ -8,8 +8,9 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
 from hearthpay.doctor.threshold_checks import refunded_years, threshold_taxes, threshold_wages
-from hearthpay.doctor.year_checks import year_caps, year_taxes
+from hearthpay.doctor.year_checks import RELINKED, year_caps, year_owed, year_taxes
 from hearthpay.payroll.lifecycle import TRANSITIONS
 
 Check = Callable[[], str]
@@ -325,43 +326,84 @@ def year_lines() -> str:
 
 
 def latest_to_date() -> str:
-    """The latest paycheck of a year, and its latest line of each code, print the sums to date, prior wages included."""
-    names = ("gross_pay", "net_pay", "employee_taxes", "employer_taxes")
-    sums = ", ".join(f"sum({name}) AS {name}" for name in names)
-    ytd = ", ".join(f"ytd_{name}" for name in names)
-    expected = ", ".join(f"year.{name} + coalesce(prior.{name}, 0) AS {name}" for name in names)
+    """The latest paycheck of a year, and its latest line of each code, print the sums to date, prior wages included.
+
+    They are the person's; of records that were linked or let go, it is the latest paycheck since then.
+    """
+    alone = f"employee_id NOT IN ({RELINKED})"
+    those_alone = _latest_to_date(
+        f"SELECT * FROM paychecks WHERE {alone}",
+        f"SELECT * FROM paycheck_lines WHERE {alone}",
+        "SELECT * FROM prior_wages",
+    )
+    # Each record with the person's records, and the last change of who they are.
+    records = f"""
+        (SELECT DISTINCT ON (r.id) r.id AS employee_id, coalesce(r.person_id, r.id) AS person, a.id AS changed
+           FROM (SELECT DISTINCT coalesce(person_id, id) AS id FROM employees WHERE id IN ({RELINKED})) p
+           JOIN employees r ON coalesce(r.person_id, r.id) = p.id
+           JOIN employees m ON coalesce(m.person_id, m.id) = p.id
+           JOIN audit_log a ON a.action = 'employee.same_person'
+                AND (a.subject_id = m.id OR a.details -> 'before' ->> 'person_id' = p.id::text)
+          ORDER BY r.id, a.id DESC) k
+    """
+    columns = "k.person AS employee_id, k.changed, c.tax_year"
+    those_linked = _latest_to_date(
+        f"SELECT {columns}, c.id, {_totals('c.')}, {_totals('c.ytd_')} "
+        f"FROM {records} JOIN paychecks c USING (employee_id)",
+        f"SELECT {columns}, c.code, c.amount, c.ytd_amount, c.paycheck_id "
+        f"FROM {records} JOIN paycheck_lines c USING (employee_id)",
+        "SELECT k.person AS employee_id, c.id, c.replaced_by, c.tax_year, c.codes, c.amounts, "
+        f"{_totals('c.')} FROM {records} JOIN prior_wages c USING (employee_id)",
+        changed="changed",
+    )
+    return f"{those_alone} UNION ALL {those_linked}"
+
+
+_TOTALS: Final = ("gross_pay", "net_pay", "employee_taxes", "employer_taxes")
+
+
+def _totals(prefix: str) -> str:
+    return ", ".join(f"{prefix}{name}" for name in _TOTALS)
+
+
+def _latest_to_date(paid: str, lines: str, prior: str, *, changed: str = "NULL::uuid") -> str:
+    """Compare what the latest of some paychecks and lines print with their sums; none older than ``changed``."""
+    sums = ", ".join(f"sum({name}) AS {name}" for name in _TOTALS)
+    expected = ", ".join(f"year.{name} + coalesce(prior.{name}, 0) AS {name}" for name in _TOTALS)
     paychecks = _unequal(
         "employee",
         f"SELECT latest.employee_id AS id, latest.*, {expected} FROM (SELECT DISTINCT ON (employee_id, tax_year) "
-        f"employee_id, tax_year, id AS paycheck_id, {ytd} "
-        "FROM paychecks ORDER BY employee_id DESC, tax_year DESC, id DESC) latest "
-        f"JOIN (SELECT employee_id, tax_year, {sums} FROM paychecks GROUP BY employee_id, tax_year) year "
+        f"employee_id, tax_year, id AS paycheck_id, {_totals('ytd_')}, {changed} AS changed "
+        f"FROM ({paid}) p ORDER BY employee_id DESC, tax_year DESC, id DESC) latest "
+        f"JOIN (SELECT employee_id, tax_year, {sums} FROM ({paid}) p GROUP BY employee_id, tax_year) year "
         "ON year.employee_id = latest.employee_id AND year.tax_year = latest.tax_year "
-        f"LEFT JOIN LATERAL (SELECT {sums} FROM prior_wages p WHERE p.employee_id = latest.employee_id "
-        f"AND p.tax_year = latest.tax_year AND {_COUNTED_BY}) prior ON true",
-        money={f"ytd_{name}": (f"ytd_{name}", name) for name in names},
+        f"LEFT JOIN LATERAL (SELECT {sums} FROM ({prior}) p WHERE p.employee_id = latest.employee_id "
+        f"AND p.tax_year = latest.tax_year AND {_COUNTED_BY}) prior ON true "
+        "WHERE changed IS NULL OR paycheck_id > changed",
+        money={f"ytd_{name}": (f"ytd_{name}", name) for name in _TOTALS},
         detail="' of the latest paycheck of ' || s.tax_year",
     )
     # The latest line is the greatest of id and amount as text: one pass over all lines, and no sort of them.
-    lines = _unequal(
+    latest_lines = _unequal(
         "employee",
         f"""
         SELECT latest.id, latest.tax_year, latest.code, latest.amount + coalesce(prior.amount, 0) AS amount,
                substring(latest.newest FROM 37)::bigint AS ytd_amount
           FROM (SELECT employee_id AS id, tax_year, code, sum(amount) AS amount,
-                       max((paycheck_id::text || ytd_amount) COLLATE "C") AS newest
-                  FROM paycheck_lines GROUP BY employee_id, tax_year, code) latest
+                       max((paycheck_id::text || ytd_amount) COLLATE "C") AS newest, max({changed}::text) AS changed
+                  FROM ({lines}) l GROUP BY employee_id, tax_year, code) latest
           LEFT JOIN LATERAL (
                SELECT sum(u.amount) AS amount
                  FROM (SELECT left(latest.newest, 36)::uuid AS paycheck_id) paid,
-                      prior_wages p, unnest(p.codes, p.amounts) AS u (code, amount)
+                      ({prior}) p, unnest(p.codes, p.amounts) AS u (code, amount)
                 WHERE p.employee_id = latest.id AND p.tax_year = latest.tax_year AND u.code = latest.code
                   AND {_COUNTED_BY}) prior ON true
+         WHERE changed IS NULL OR left(latest.newest, 36) > changed
         """,
         money={"ytd_amount": ("ytd_amount", "amount")},
         detail="' of the latest line ' || s.code || ' of ' || s.tax_year",
     )
-    return f"{paychecks} UNION ALL {lines}"
+    return f"{paychecks} UNION ALL {latest_lines}"
 
 
 def direct_deposits() -> str:
@@ -639,6 +681,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     year_lines,
     year_caps,
     year_taxes,
+    year_owed,
     threshold_wages,
     threshold_taxes,
     refunded_years,
@@ -655,5 +698,10 @@ CHECKS: Final[tuple[Check, ...]] = (
     histories,
     overdue,
     idempotency,
+    periods,
+    accounts,
+    paycheck_digests,
+    audit_chain,
+    traces,
 )
 """Every law, in the order in which they are proved."""

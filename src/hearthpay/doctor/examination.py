@@ -4,7 +4,7 @@ import datetime
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
@@ -12,7 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.session import Database
 from hearthpay.doctor.checks import CHECKS, Check
+from hearthpay.doctor.difference import Difference
+from hearthpay.doctor.proofs import PROOFS, Proof
 from hearthpay.doctor.year_checks import OPEN
+from hearthpay.security.key_ring import KeyRing
 
 #: How many differences of one check are told one by one; the others are counted.
 MOST_TOLD: Final = 100
@@ -20,17 +23,6 @@ MOST_TOLD: Final = 100
 # One snapshot for every check, so that what is paid in the meantime cannot look like a difference; and reading only,
 # so that a look at the books cannot change them. Hashes of millions of lines may take some memory, but not all of it.
 _SETTINGS: Final = {"statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "work_mem": "64MB"}
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """One figure that is not what it is proved to be; amounts in dollars."""
-
-    subject: str
-    id: UUID
-    what: str
-    recorded: str | None
-    expected: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,26 +63,42 @@ def open_for_reading(owner_url: str, owner: str) -> Database:
 
 
 async def examine(
-    session: AsyncSession, now: datetime.datetime, progress: Progress, checks: Sequence[Check] = CHECKS
+    session: AsyncSession,
+    now: datetime.datetime,
+    progress: Progress,
+    laws: Sequence[Check | Proof] = (*CHECKS, *PROOFS),
+    *,
+    ring: KeyRing | None = None,
 ) -> list[CheckResult]:
-    """Run the checks in the session's transaction; it must see every tenant. Only queries are sent."""
+    """Prove the laws in the session's transaction; it must see every tenant. Only queries are sent.
+
+    Without the keys the vault's numbers are held only against the digits that are shown of them.
+    """
     results = []
-    for position, check in enumerate(checks):
-        progress(position, len(checks), check.__name__)
+    for position, law in enumerate(laws):
+        progress(position, len(laws), law.__name__)
         started = time.monotonic()
-        rows = (await session.execute(_statement(check), {"now": now, "most": MOST_TOLD})).all()
+        if law in PROOFS:
+            differences = await law(session, ring)
+            found = len(differences)
+        else:
+            found, differences = await _query(session, now, cast("Check", law))
         results.append(
             CheckResult(
-                name=check.__name__,
-                law=(check.__doc__ or "").strip(),
-                found=rows[0].found if rows else 0,
-                differences=tuple(
-                    Difference(row.subject, row.id, row.what, row.recorded, row.expected) for row in rows
-                ),
+                name=law.__name__,
+                law=(law.__doc__ or "").strip(),
+                found=found,
+                differences=tuple(differences[:MOST_TOLD]),
                 seconds=time.monotonic() - started,
             )
         )
     return results
+
+
+async def _query(session: AsyncSession, now: datetime.datetime, check: Check) -> tuple[int, list[Difference]]:
+    rows = (await session.execute(_statement(check), {"now": now, "most": MOST_TOLD})).all()
+    told = [Difference(row.subject, row.id, row.what, row.recorded, row.expected) for row in rows]
+    return (rows[0].found if rows else 0), told
 
 
 async def open_taxes(session: AsyncSession) -> list[OpenTax]:

@@ -1,8 +1,8 @@
 """The laws of a year whose household chose how its thresholds count, or repaid Social Security and Medicare.
 
 Such a year is proved from its wages alone, without what the service noted of it: the household's quarters against the
-thresholds, the days from which each line is due by them, and what the wages of those days demand. `year_checks`
-proves the years of all others.
+thresholds, the days from which each line is due by them, and what the wages of those days demand. A person's year is
+one, under the id of the first record. `year_checks` proves the years of all others.
 """
 
 import functools
@@ -17,13 +17,15 @@ from hearthpay.taxes.year import MOST_ROUNDING_CENTS
 
 GOVERNED: Final = f"""
     governed AS MATERIALIZED (
-        SELECT y.employee_id, y.employer_id, y.tax_year, coalesce(e.person_id, e.id) AS person,
-               coalesce((SELECT b.value FROM jsonb_each_text(m.threshold_bases) b WHERE b.key::int <= y.tax_year
-                          ORDER BY b.key::int DESC LIMIT 1), '') = '{AS_PAID}' AS as_paid, y.fica_refunded
-          FROM year_balances y JOIN employees e ON e.id = y.employee_id JOIN employers m ON m.id = y.employer_id
-         WHERE m.threshold_bases <> '{{}}' OR y.fica_refunded)
+        SELECT g.*, coalesce((SELECT b.value FROM jsonb_each_text(m.threshold_bases) b WHERE b.key::int <= g.tax_year
+                               ORDER BY b.key::int DESC LIMIT 1), '') = '{AS_PAID}' AS as_paid
+          FROM (SELECT coalesce(e.person_id, e.id) AS employee_id, y.employer_id, y.tax_year,
+                       bool_or(y.fica_refunded) AS fica_refunded
+                  FROM year_balances y JOIN employees e ON e.id = y.employee_id JOIN employers m ON m.id = y.employer_id
+                 WHERE m.threshold_bases <> '{{}}' OR y.fica_refunded GROUP BY 1, 2, 3) g
+          JOIN employers m ON m.id = g.employer_id)
 """
-"""The employees' years that are proved here."""
+"""The years that are proved here, one for each person even where only one of the records had its refund."""
 
 
 @functools.cache
@@ -115,6 +117,9 @@ _PAID: Final = """
 
 #: Each measured line of each governed year: from which pay date on it is due.
 _DEMAND: Final = """
+    record AS MATERIALIZED (
+        SELECT DISTINCT r.id AS employee_id, g.employee_id AS person
+          FROM governed g JOIN employees r ON coalesce(r.person_id, r.id) = g.employee_id),
     line AS MATERIALIZED (
         SELECT g.*, law.code, law.ytd_code, law.base, law.floor, law.rate,
                CASE WHEN w.code IS NULL OR NOT (g.as_paid OR g.fica_refunded AND w.liability = 'fica')
@@ -124,16 +129,17 @@ _DEMAND: Final = """
           LEFT JOIN threshold t ON t.tax_year = w.tax_year AND t.state = w.state AND t.liability = w.liability
           LEFT JOIN begun b ON b.employer_id = g.employer_id AND b.tax_year = g.tax_year AND b.state = w.state
                            AND b.liability = w.liability
-                           AND b.person IS NOT DISTINCT FROM CASE WHEN t.alone THEN g.person END),
+                           AND b.person IS NOT DISTINCT FROM CASE WHEN t.alone THEN g.employee_id END),
     before AS MATERIALIZED (
-        SELECT p.employee_id, p.tax_year, u.code, sum(u.subject) AS subject
-          FROM prior p, unnest(p.codes, p.subject_wages) AS u (code, subject) GROUP BY 1, 2, 3),
+        SELECT k.person AS employee_id, p.tax_year, u.code, sum(u.subject) AS subject
+          FROM prior p JOIN record k USING (employee_id), unnest(p.codes, p.subject_wages) AS u (code, subject)
+         GROUP BY 1, 2, 3),
     standing AS (
         SELECT n.employee_id, n.tax_year, n.code, n.base, n.floor, coalesce(o.rate, n.rate) AS rate,
                v.subject, sum(v.subject) OVER (PARTITION BY n.employee_id, n.tax_year, n.code ORDER BY c.id)
                    + coalesce(b.subject, 0) AS so_far
-          FROM line n
-          JOIN paychecks c ON c.employee_id = n.employee_id AND c.tax_year = n.tax_year AND c.reverses IS NULL
+          FROM line n JOIN record k ON k.person = n.employee_id
+          JOIN paychecks c ON c.employee_id = k.employee_id AND c.tax_year = n.tax_year AND c.reverses IS NULL
                           AND c.gross_pay > 0
           JOIN payrolls r ON r.id = c.payroll_id
           JOIN paycheck_lines w ON w.paycheck_id = c.id AND w.code = n.ytd_code
@@ -151,16 +157,22 @@ _DEMAND: Final = """
                min(rate) AS lowest, max(rate) AS highest
           FROM fresh GROUP BY 1, 2, 3),
     balance AS (
-        SELECT y.employee_id, y.tax_year, u.code, u.taxable, u.amount, y.owed
-          FROM governed g JOIN year_balances y USING (employee_id, tax_year),
-               unnest(y.codes, y.taxable_wages, y.amounts) AS u (code, taxable, amount)),
+        SELECT k.person AS employee_id, y.tax_year, u.code, sum(u.taxable) AS taxable, sum(u.amount) AS amount
+          FROM record k JOIN year_balances y USING (employee_id),
+               unnest(y.codes, y.taxable_wages, y.amounts) AS u (code, taxable, amount)
+         GROUP BY 1, 2, 3),
+    owed AS (
+        SELECT k.person AS employee_id, y.tax_year, o.key AS code, sum(o.value::bigint) AS cents
+          FROM record k JOIN year_balances y USING (employee_id), jsonb_each_text(y.owed) AS o
+         GROUP BY 1, 2, 3),
     proof AS (
         SELECT n.employee_id, n.tax_year, n.code, n.base, coalesce(b.taxable, 0) AS taxable,
-               coalesce(b.amount, 0) + coalesce((y.owed ->> n.code)::bigint, 0) AS tax, y.owed ? n.code AS noted,
+               coalesce(b.amount, 0) + coalesce(o.cents, 0) AS tax, o.code IS NOT NULL AS noted,
                coalesce(d.taxable, 0) AS taxable_due, coalesce(d.tax, 0) AS tax_due,
                coalesce(d.payments, 0) AS payments, d.lowest, d.highest,
-               EXISTS (SELECT FROM prior p WHERE p.employee_id = n.employee_id AND p.tax_year = n.tax_year) AS prior
-          FROM line n JOIN year_balances y ON y.employee_id = n.employee_id AND y.tax_year = n.tax_year
+               EXISTS (SELECT FROM before p WHERE p.employee_id = n.employee_id AND p.tax_year = n.tax_year) AS prior
+          FROM line n
+          LEFT JOIN owed o ON o.employee_id = n.employee_id AND o.tax_year = n.tax_year AND o.code = n.code
           LEFT JOIN balance b ON b.employee_id = n.employee_id AND b.tax_year = n.tax_year AND b.code = n.code
           LEFT JOIN demand d ON d.employee_id = n.employee_id AND d.tax_year = n.tax_year AND d.code = n.code
          WHERE b.code IS NOT NULL OR d.code IS NOT NULL)

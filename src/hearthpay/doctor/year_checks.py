@@ -14,22 +14,45 @@ from hearthpay.taxes.year import MOST_ROUNDING_CENTS
 #: Cents by which the sum of payments, each rounded to the nearest, may differ from the rate times their wages.
 _ROUNDING: Final = "0.5 * payments + 0.5"
 
-#: Our own years and what other payrolls paid before; of that, a capped line counts what the law taxes.
+#: The records that are not their person's only one.
+_LINKED: Final = """
+    linked AS MATERIALIZED (
+        SELECT id AS employee_id, person_id AS person FROM employees WHERE person_id IS NOT NULL)
+"""
+
+#: The records that were ever linked or let go.
+RELINKED: Final = "SELECT subject_id FROM audit_log WHERE action = 'employee.same_person'"
+
+_LINES: Final = """
+    unnest(y.codes, y.subject_wages, y.taxable_wages, y.amounts) AS u (code, subject, taxable, amount)
+"""
+_OF_EACH: Final = "coalesce(k.person, y.employee_id) AS employee_id, y.tax_year"
+_SUMS: Final = "sum(u.subject) AS subject, sum(u.taxable) AS taxable, sum(u.amount) AS amount"
+
+#: Our own years and what other payrolls paid before; of that, a capped line counts what the law taxes. A person's year
+#: is one, under the id of the first record. Those of `threshold_checks` are left to it.
 _BALANCES: Final = f"""
     {GOVERNED},
+    {_LINKED},
     prior AS MATERIALIZED (
-        SELECT p.employee_id, p.tax_year, u.code, sum(u.subject) AS subject, sum(u.taxable) AS taxable,
-               sum(u.amount) AS amount
-          FROM prior_wages p,
-               unnest(p.codes, p.subject_wages, p.taxable_wages, p.amounts) AS u (code, subject, taxable, amount)
-         WHERE p.replaced_by IS NULL
+        SELECT {_OF_EACH}, u.code, {_SUMS}
+          FROM prior_wages y LEFT JOIN linked k USING (employee_id), {_LINES}
+         WHERE y.replaced_by IS NULL
          GROUP BY 1, 2, 3),
     balance AS MATERIALIZED (
-        SELECT y.employee_id, y.tax_year, u.code, u.subject, u.taxable, u.amount, y.owed
-          FROM year_balances y,
-               unnest(y.codes, y.subject_wages, y.taxable_wages, y.amounts) AS u (code, subject, taxable, amount)
-         WHERE y.subject_wages IS NOT NULL
-           AND NOT EXISTS (SELECT FROM governed g WHERE g.employee_id = y.employee_id AND g.tax_year = y.tax_year))
+        SELECT y.employee_id, y.tax_year, u.code, u.subject, u.taxable, u.amount
+          FROM year_balances y, {_LINES}
+         WHERE y.subject_wages IS NOT NULL AND NOT EXISTS (SELECT FROM linked k WHERE k.employee_id = y.employee_id)
+           AND NOT EXISTS (SELECT FROM governed g WHERE g.employee_id = y.employee_id AND g.tax_year = y.tax_year)
+         UNION ALL
+        SELECT {_OF_EACH}, u.code, {_SUMS}
+          FROM linked k JOIN year_balances y USING (employee_id), {_LINES}
+         WHERE NOT EXISTS (SELECT FROM governed g WHERE g.employee_id = k.person AND g.tax_year = y.tax_year)
+         GROUP BY 1, 2, 3 HAVING bool_and(y.subject_wages IS NOT NULL)),
+    owed AS MATERIALIZED (
+        SELECT {_OF_EACH}, o.key AS code, sum(o.value::bigint) AS cents
+          FROM year_balances y LEFT JOIN linked k USING (employee_id), jsonb_each_text(y.owed) AS o
+         GROUP BY 1, 2, 3)
 """
 
 
@@ -75,7 +98,8 @@ def year_caps() -> str:
           FROM balance w JOIN law ON law.tax_year = w.tax_year AND law.ytd_code = w.code
           LEFT JOIN balance t ON t.employee_id = w.employee_id AND t.tax_year = w.tax_year AND t.code = law.code
           LEFT JOIN prior p ON p.employee_id = w.employee_id AND p.tax_year = w.tax_year AND p.code = law.ytd_code
-         WHERE coalesce(t.taxable, 0) <> {_own_due()} AND NOT w.owed ? law.code
+          LEFT JOIN owed o ON o.employee_id = w.employee_id AND o.tax_year = w.tax_year AND o.code = law.code
+         WHERE coalesce(t.taxable, 0) <> {_own_due()} AND o.code IS NULL
     """
 
 
@@ -85,28 +109,36 @@ def year_taxes() -> str:
     Every paycheck takes what the earlier ones have left below the cap at its own rate, and a line that has one rate
     ends on exactly the year's maximum.
     """
-    # Where nothing was ever undone or is owed, each line has been charged on its own wages: a sum tells all.
+    # Where nothing was ever undone, linked or is owed, each line has been charged on its own wages: a sum tells all.
+    stands = "(coalesce(b.amount, 0) + coalesce(o.cents, 0))"
     return f"""
         WITH {_law()}, {_BALANCES},
         mended AS MATERIALIZED (
-            SELECT employee_id, tax_year FROM paychecks WHERE reverses IS NOT NULL
-             UNION SELECT employee_id, tax_year FROM year_balances WHERE owed <> '{{}}'
-             UNION SELECT employee_id, tax_year FROM prior_wages),
+            SELECT DISTINCT {_OF_EACH} FROM (
+                SELECT employee_id, tax_year FROM paychecks WHERE reverses IS NOT NULL
+                 UNION SELECT employee_id, tax_year FROM year_balances WHERE owed <> '{{}}'
+                 UNION SELECT employee_id, tax_year FROM year_balances WHERE employee_id IN ({RELINKED})
+                 UNION SELECT employee_id, tax_year FROM prior_wages) y
+              LEFT JOIN linked k USING (employee_id)),
+        mended_records AS MATERIALIZED (
+            SELECT m.employee_id AS person, m.tax_year, coalesce(k.employee_id, m.employee_id) AS employee_id
+              FROM mended m LEFT JOIN linked k ON k.person = m.employee_id),
         plain AS (
             SELECT l.employee_id, l.tax_year, l.code, sum(l.taxable_wages * l.rate) AS demanded,
                    count(*) AS payments, min(l.rate) AS lowest, max(l.rate) AS highest
               FROM paycheck_lines l JOIN law USING (tax_year, code)
-             WHERE NOT EXISTS (SELECT FROM mended m WHERE m.employee_id = l.employee_id AND m.tax_year = l.tax_year)
+             WHERE NOT EXISTS (
+                       SELECT FROM mended_records m WHERE m.employee_id = l.employee_id AND m.tax_year = l.tax_year)
              GROUP BY 1, 2, 3),
         standing AS (
-            SELECT c.employee_id, c.tax_year, law.code, law.base, law.floor, c.id,
+            SELECT m.person AS employee_id, c.tax_year, law.code, law.base, law.floor, c.id,
                    coalesce(o.rate, law.rate) AS rate, w.subject_wages AS subject,
-                   sum(w.subject_wages) OVER (PARTITION BY c.employee_id, c.tax_year, law.code ORDER BY c.id)
+                   sum(w.subject_wages) OVER (PARTITION BY m.person, c.tax_year, law.code ORDER BY c.id)
                        + coalesce(p.subject, 0) AS so_far
-              FROM mended m JOIN paychecks c USING (employee_id, tax_year)
+              FROM mended_records m JOIN paychecks c USING (employee_id, tax_year)
               JOIN paycheck_lines w ON w.paycheck_id = c.id
               JOIN law ON law.tax_year = c.tax_year AND law.ytd_code = w.code
-              LEFT JOIN prior p ON p.employee_id = c.employee_id AND p.tax_year = c.tax_year AND p.code = law.ytd_code
+              LEFT JOIN prior p ON p.employee_id = m.person AND p.tax_year = c.tax_year AND p.code = law.ytd_code
               LEFT JOIN paycheck_lines o ON o.paycheck_id = c.id AND o.code = law.code
              WHERE c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)),
         folded AS (
@@ -118,15 +150,58 @@ def year_taxes() -> str:
             SELECT * FROM plain
              UNION ALL SELECT * FROM folded)
         SELECT 'employee' AS subject, d.employee_id AS id, 'tax of ' || d.code || ' in ' || d.tax_year AS what,
-               {_dollars("b.amount + coalesce((b.owed ->> d.code)::bigint, 0)")} AS recorded,
+               {_dollars(stands)} AS recorded,
                {_dollars("d.demanded")} AS expected
           FROM demand d
-          JOIN balance b ON b.employee_id = d.employee_id AND b.tax_year = d.tax_year AND b.code = d.code
           JOIN law ON law.tax_year = d.tax_year AND law.code = d.code
-         WHERE abs(b.amount + coalesce((b.owed ->> d.code)::bigint, 0) - d.demanded) > CASE
+          JOIN balance w ON w.employee_id = d.employee_id AND w.tax_year = d.tax_year AND w.code = law.ytd_code
+          LEFT JOIN balance b ON b.employee_id = d.employee_id AND b.tax_year = d.tax_year AND b.code = d.code
+          LEFT JOIN owed o ON o.employee_id = d.employee_id AND o.tax_year = d.tax_year AND o.code = d.code
+         WHERE abs({stands} - d.demanded) > CASE
                    WHEN d.lowest = d.highest AND d.demanded = law.base * d.lowest THEN 0.5
                    WHEN EXISTS (SELECT FROM prior p WHERE p.employee_id = d.employee_id AND p.tax_year = d.tax_year)
                    THEN {MOST_ROUNDING_CENTS} ELSE {_ROUNDING} END
+    """
+
+
+def year_owed() -> str:
+    """What a year owes after its latest paycheck is what that one carried: the household's lines are charged at once.
+
+    After a void, prior wages, or a change of the person's records it may be anything that `year_taxes` proves. So may
+    that of a year which waits for thresholds, since others' wages reach them too: `threshold_taxes` proves it.
+    """
+    return f"""
+        WITH {_BALANCES},
+        concerned AS MATERIALIZED (
+            SELECT employee_id, tax_year FROM owed
+             UNION SELECT {_OF_EACH} FROM paychecks y LEFT JOIN linked k USING (employee_id) WHERE y.carried <> '[]'),
+        record AS MATERIALIZED (
+            SELECT c.employee_id AS person, c.tax_year, coalesce(k.employee_id, c.employee_id) AS employee_id
+              FROM concerned c LEFT JOIN linked k ON k.person = c.employee_id),
+        latest AS MATERIALIZED (
+            SELECT DISTINCT ON (r.person, r.tax_year) r.person, r.tax_year, c.id, c.reverses, c.carried
+              FROM record r JOIN paychecks c USING (employee_id, tax_year)
+             ORDER BY r.person, r.tax_year, c.id DESC),
+        settled AS (
+            SELECT l.* FROM latest l
+             WHERE l.reverses IS NULL
+               AND NOT EXISTS (SELECT FROM governed g WHERE g.employee_id = l.person AND g.tax_year = l.tax_year)
+               AND NOT EXISTS (SELECT FROM record r JOIN prior_wages p USING (employee_id, tax_year)
+                                WHERE r.person = l.person AND r.tax_year = l.tax_year AND p.id > l.id)
+               AND NOT EXISTS (SELECT FROM audit_log a
+                                WHERE a.action = 'employee.same_person' AND a.id > l.id
+                                  AND (a.subject_id IN (SELECT r.employee_id FROM record r WHERE r.person = l.person)
+                                       OR a.details -> 'before' ->> 'person_id' = l.person::text))),
+        carried AS (
+            SELECT s.person, s.tax_year, c.line ->> 0 AS code, (c.line ->> 2)::bigint AS cents
+              FROM settled s, jsonb_array_elements(s.carried) AS c (line))
+        SELECT 'employee' AS subject, coalesce(o.person, c.person) AS id,
+               'owed of ' || coalesce(o.code, c.code) || ' in ' || coalesce(o.tax_year, c.tax_year) AS what,
+               {_dollars("coalesce(o.cents, 0)")} AS recorded, {_dollars("coalesce(c.cents, 0)")} AS expected
+          FROM (SELECT s.person, o.tax_year, o.code, o.cents
+                  FROM owed o JOIN settled s ON s.person = o.employee_id AND s.tax_year = o.tax_year) o
+          FULL JOIN carried c ON c.person = o.person AND c.tax_year = o.tax_year AND c.code = o.code
+         WHERE coalesce(o.cents, 0) <> coalesce(c.cents, 0)
     """
 
 

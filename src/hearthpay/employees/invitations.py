@@ -31,7 +31,7 @@ from hearthpay.employees.invitation_schemas import (
 )
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import direct_deposit_available
-from hearthpay.employees.service import lock_employee
+from hearthpay.employees.service import lock_employee, lock_everyone
 from hearthpay.employers.models import Employer
 from hearthpay.http.actor import Actor
 from hearthpay.http.errors import ApiError
@@ -322,7 +322,7 @@ async def complete(
     """
     tenant, found = await _find(database, clock, token)
     async with database.transaction(tenant) as session:
-        employee = await lock_employee(session, found.employee_id)
+        employee = await lock_everyone(session, found.employee_id)
         used = await session.scalar(
             update(Invitation)
             .where(

@@ -1,6 +1,6 @@
 """What employees have entered in the portal, and how it gets into the vault."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -82,14 +82,15 @@ async def direct_deposit_available(session: AsyncSession, employer: Employer, *,
 
 async def save_employee_tax_number(
     session: AsyncSession, ring: KeyRing, actor: Reader, invitation: Invitation, number: SecretNumber
-) -> None:
+) -> Collection[UUID]:
     """Put the Social Security number or ITIN that the employee entered into the vault; leaves an audit row.
 
-    Where another record of the household has the same number, the two are one person (`same_person`).
+    Where another record of the household has the same number, the two are one person (`same_person`); returns the
+    records of every person that has won or lost one. The household and its employees must be locked.
     """
     owner = _owner(invitation)
     await store_secret(session, ring, actor, owner, number)
-    await recognise(session, ring, actor, owner, number)
+    return await recognise(session, ring, actor, owner, number)
 
 
 def _owner(invitation: Invitation) -> SecretOwner:

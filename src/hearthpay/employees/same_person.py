@@ -2,15 +2,17 @@
 
 Numbers are compared where they are entered, within the household. Of the records whose last four digits are the same,
 as the vault tells without a key, the number is read through `read_secret`, which leaves an audit row. Records of one
-person bear the id of the earliest of them as `person_id`.
+person bear the id of the earliest of them as `person_id`, and their year is one: whoever changes it locks that earliest
+record as well as the one it is about.
 """
 
 import hmac
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from typing import Final, Protocol, TypeVar
 from uuid import UUID
 
 import structlog
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import func, or_, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database import audit
@@ -24,13 +26,37 @@ _PURPOSE = "employee.same_person"
 _log = structlog.get_logger("hearthpay.employees")
 
 
+class Record(Protocol):
+    """An employee's record, whatever else is known of it."""
+
+    @property
+    def id(self) -> UUID:
+        """The record's own id."""
+        ...
+
+    @property
+    def person_id(self) -> UUID | None:
+        """The first record of the person; None where this is the only one."""
+        ...
+
+
+WITH_FIRST_RECORDS: Final = text(
+    "employees.id = ANY (array_cat(CAST(:records AS uuid[]), ARRAY(SELECT r.person_id FROM employees r "
+    "WHERE r.id = ANY (CAST(:records AS uuid[])) AND r.person_id IS NOT NULL)))"
+)
+"""Chooses employees by their ids, the list `records`, and of people who have several records the first one."""
+
+_R = TypeVar("_R", bound=Record)
+
+
 async def recognise(
     session: AsyncSession, ring: KeyRing, actor: Reader, owner: SecretOwner, number: SecretNumber
-) -> None:
+) -> Collection[UUID]:
     """Link the employee who has just entered `number` with the household's other records of the same number.
 
     Records that held the earlier number of this kind are let go. A record whose number cannot be opened is passed over:
-    it must not keep the employee from entering one. The household must be locked.
+    it must not keep the employee from entering one. The household and all its employees must be locked. Returns the
+    records of every person that has won or lost one.
     """
     holders = set(await owners_of(session, owner, number)) - {owner.id}
     alike = [other for other in sorted(holders) if await _same(session, ring, actor, owner, other, number)]
@@ -54,16 +80,13 @@ async def recognise(
     }
     let_go = {each.id for each in former} - now_one
     changes = {**_linked(now_one), **_linked(let_go)}
-    await _store(
-        session,
-        actor,
-        owner,
-        {
-            each: changes[each.id]
-            for each in everyone
-            if each.id in changes and each.person_id != changes[each.id]
-        },
-    )
+    stored = {
+        each: changes[each.id]
+        for each in everyone
+        if each.id in changes and each.person_id != changes[each.id]
+    }
+    await _store(session, actor, owner, stored)
+    return changes.keys() if stored else ()
 
 
 def _linked(group: Collection[UUID]) -> dict[UUID, UUID | None]:
@@ -101,6 +124,32 @@ async def _store(
             request_id=actor.request_id,
             details={"before": {"person_id": before}, "after": {"person_id": person}},
         )
+
+
+async def lock_people(
+    lock: Callable[[Sequence[UUID]], Awaitable[Sequence[_R]]], employees: Sequence[UUID]
+) -> dict[UUID, _R]:
+    """Return what ``lock`` finds of these employees, by id, with everyone's first record locked too.
+
+    ``lock`` locks what `WITH_FIRST_RECORDS` chooses, in the order of ids. It is asked again only where a record was
+    linked while it was being waited for.
+    """
+    wanted = list(employees)
+    while True:
+        found = {each.id: each for each in await lock(wanted)}
+        missing = {each.person_id for each in found.values() if each.person_id is not None} - found.keys()
+        if not missing:
+            return {each: found[each] for each in employees if each in found}
+        wanted += missing
+
+
+async def records_of(session: AsyncSession, people: Collection[UUID]) -> dict[UUID, tuple[UUID, ...]]:
+    """Return the ids of each person's records; without people there is nothing to ask for."""
+    if not people:
+        return {}
+    members = select(Employee.person_id, Employee.id).where(Employee.person_id.in_(people))
+    found = (await session.execute(members.order_by(Employee.id))).all()
+    return {person: tuple(row.id for row in found if row.person_id == person) for person in people}
 
 
 async def other_records(
@@ -143,16 +192,14 @@ def told_of_namesake(former: Employee) -> str:
     return (
         f"{former.name} worked for this household until {former.end_date}. If this is the same person, reinstate that "
         f"record (POST /api/v1/employees/{former.id}/reinstate) and end this one before its first payroll: a second "
-        "record begins every wage base and the year to date anew."
+        "record begins every wage base and the year to date anew, until the same tax number is entered for both."
     )
 
 
 def told_of_other_record(other: Employee) -> str:
-    """What to do about two records that the tax number shows to be one person."""
+    """What follows for two records that the tax number shows to be one person."""
     left = f"left on {other.end_date}" if other.status == "terminated" else "is active"
     return (
-        f"By the tax number entered, this is the same person as employee {other.id}, who {left}. Each record counts "
-        "wage bases and the year to date for itself: pay this person by one record only, the one with the year's "
-        "wages; where that one has ended, reinstate it "
-        f"(POST /api/v1/employees/{other.id}/reinstate) and end the other."
+        f"By the tax number entered, this is the same person as employee {other.id}, who {left}. The year is one: wage "
+        "bases and the year to date count the wages of both records."
     )

@@ -174,6 +174,18 @@ async def lock_employee(session: AsyncSession, employee_id: UUID) -> Employee:
     raise ApiError("not_found", "There is no such employee.")
 
 
+async def lock_everyone(session: AsyncSession, employee_id: UUID) -> Employee:
+    """The employee, locked with everyone else of the household. Raises `not_found`.
+
+    For what may concern other records of the same person; all are locked in the order of their ids, as payrolls do.
+    """
+    employer_id = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
+    if employer_id is not None and await _lock_household(session, employer_id):
+        everyone = select(Employee.id).where(Employee.employer_id == employer_id).order_by(Employee.id)
+        await session.execute(everyone.with_for_update(key_share=True))
+    return await lock_employee(session, employee_id)
+
+
 async def _lock_household(session: AsyncSession, employer_id: UUID) -> bool:
     """Let nobody else add or rename an employee of the household until the commit; False where it is gone.
 

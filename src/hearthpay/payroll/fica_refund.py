@@ -18,7 +18,7 @@ from hearthpay.payroll.household_year import HouseholdYear
 from hearthpay.payroll.orders import Entry, Order, Payee
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
-from hearthpay.payroll.register import NO_HISTORY, ZERO, History
+from hearthpay.payroll.register import NO_HISTORY, ZERO, History, seen_by_others
 from hearthpay.payroll.schemas import PayrollRequest
 from hearthpay.taxes import rulebook_for
 from hearthpay.taxes.money import from_cents, rate_of
@@ -65,13 +65,14 @@ def refuse_not_due(
 ) -> Repayable:
     """Return what an employee's refund rests on; raise `invalid_state` where there is none.
 
-    The year must be over for the employee: the pay date in December or later, or after the last day of work. The
+    The year must be over for the person: the pay date in December or later, or after the last day of work. The
     wages, those of other payrolls and of the person's other records included, must stay below the threshold, and
     our paychecks must have charged something.
     """
     about = {"employee_id": employee.id, "tax_year": tax_year}
-    left = employee.end_date is not None and employee.end_date <= dates.pay_date
-    if not left and dates.pay_date < datetime.date(tax_year, _LAST_MONTH, 1):
+    if not household.has_left(employee.id, dates.pay_date) and dates.pay_date < datetime.date(
+        tax_year, _LAST_MONTH, 1
+    ):
         raise ApiError(
             "invalid_state",
             f"The year {tax_year} is not over for this employee: Social Security and Medicare can be repaid with a "
@@ -109,20 +110,19 @@ def calculate_refund(
 ) -> PayrollRecord:
     """Return the payroll that gives back what our paychecks of the year charged of both shares."""
     rulebook = rulebook_for(datetime.date(order.tax_year, 1, 1))
+    paychecks = []
+    for entry in order.entries:
+        employee = payees[entry.employee_id]
+        history = histories.get(employee.id, NO_HISTORY)
+        refund = _refund(entry, employee, order.tax_year, history, repayable[employee.id])
+        paychecks.append(refund)
+        after = history.with_paycheck(refund)
+        histories = {**histories, employee.id: after, **seen_by_others(histories, employee.id, after)}
     return PayrollRecord(
         employer_id=order.employer_id,
         dates=order.dates,
         pay_frequency=order.pay_frequency,
-        paychecks=tuple(
-            _refund(
-                entry,
-                payees[entry.employee_id],
-                order.tax_year,
-                histories.get(entry.employee_id, NO_HISTORY),
-                repayable[entry.employee_id],
-            )
-            for entry in order.entries
-        ),
+        paychecks=tuple(paychecks),
         rulebook_version=rulebook.version,
         tax_year=rulebook.tax_year,
         notes=order.notes,

@@ -35,7 +35,7 @@ from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.orders import Order, Payee, read_entries, read_payees
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PayrollRecord
-from hearthpay.payroll.register import History, calculate_payroll
+from hearthpay.payroll.register import History, calculate_payroll, seen_by_others
 from hearthpay.payroll.reversal import release_periods
 from hearthpay.taxes import TaxInputError
 
@@ -215,7 +215,7 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
     asked = {entry.employee_id for payroll in due for entry in payroll.order.entries}
     payees = await read_payees(session, sorted(asked | {row.id for row in together}))
     years = sorted({payroll.tax_year for payroll in due})
-    histories = {year: await read_histories(session, list(payees), year) for year in years}
+    histories = {year: await read_histories(session, payees.values(), year) for year in years}
     terms = await _terms(session, employers)
     if not terms.bases.keys() <= {row.employer_id for row in together}:
         raise _BasisChosenError("a household chose the basis of its thresholds while its payroll was fired")
@@ -242,7 +242,9 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
             household.add(outcome)
         posted = postings_of(payroll.owner, payroll.id, outcome, year)
         postings += posted
-        year.update({posting.paycheck.employee_id: posting.after for posting in posted})
+        for posting in posted:
+            employee = posting.paycheck.employee_id
+            year |= {employee: posting.after, **seen_by_others(year, employee, posting.after)}
         if amount := debit_of(outcome):
             sent = _day_of(payroll.send_at)
             debits.append(Debit(payroll.id, amount, sent, next_banking_day(sent)))
@@ -363,7 +365,7 @@ async def _thresholds(
             for entry in payroll.order.entries
             if entry.employee_id in years
         }
-        concerned = employer_id in bases or any(history.fica_refunded for history in own.values())
+        concerned = employer_id in bases or any(history.fica_repaid for history in own.values())
         if concerned and key not in found:
             found[key] = await read_household_year(
                 session, employer_id, tax_year, bases.get(employer_id, {}), years

@@ -1,24 +1,32 @@
-"""The year of a whole household: its wages against the thresholds, and what each employee's year owes by them.
+"""The year of a whole household: its wages against the thresholds, and what each person's year owes by them.
 
-Only households that chose how their thresholds count come here, and those that repaid Social Security and Medicare.
-Whoever works on such a year locks all employees of the household first, in the order of their ids: each one's wages
-decide on what the others owe.
+Only households that chose how their thresholds count have such a year, and those that repaid Social Security and
+Medicare; of all others, what was changed beside the paychecks is measured here for each person alone. Whoever works on
+such a year locks all employees of the household first, in the order of their ids: each one's wages decide on what the
+others owe. A person's year is one, whichever record was paid.
 """
 
 import datetime
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.employees.same_person import Record
 from hearthpay.employers.threshold_basis import AS_PAID, basis_of, threshold_bases
-from hearthpay.payroll.ledger import note_owed, read_histories, read_standing_wages
+from hearthpay.payroll.ledger import (
+    note_owed,
+    paid_years,
+    read_histories,
+    read_standing_wages,
+    read_wages_of,
+)
 from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.records import PayrollRecord
-from hearthpay.payroll.register import Due, History, Payment
+from hearthpay.payroll.register import Due, History, Payment, paid_wages
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import (
     QUARTERS,
@@ -28,13 +36,13 @@ from hearthpay.taxes.liability import (
     guards_of,
     wages_by_line,
 )
-from hearthpay.taxes.money import scaled_rate
-from hearthpay.taxes.year import LiableFrom, PaidWages
+from hearthpay.taxes.rulebook import supported_years
+from hearthpay.taxes.year import ALL_DUE, LiableFrom, PaidWages
 
 _EMPLOYEES: Final = text(
-    "SELECT id, coalesce(person_id, id) AS person, work_state, relationship FROM employees "
-    "WHERE employer_id = :employer ORDER BY id"
+    "SELECT id, person_id, work_state, relationship, end_date FROM employees WHERE employer_id = :employer ORDER BY id"
 )
+_EMPLOYER: Final = text("SELECT employer_id FROM employees WHERE id = :employee")
 _LAST_YEAR: Final = text(
     "SELECT c.employee_id, p.pay_date, l.code, l.subject_wages FROM paychecks c "
     "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
@@ -44,6 +52,25 @@ _PRIOR: Final = text(
     "SELECT employee_id, tax_year, as_of, gross_pay, codes, subject_wages FROM prior_wages "
     "WHERE employee_id = ANY(:employees) AND tax_year = ANY(:years) AND replaced_by IS NULL"
 )
+
+
+class _Employee(NamedTuple):
+    """A record of the household."""
+
+    id: UUID
+    person_id: UUID | None
+    work_state: str
+    relationship: str
+    end_date: datetime.date | None
+
+    @property
+    def person(self) -> UUID:
+        """The first record of the person."""
+        return self.person_id or self.id
+
+
+async def _employees_of(session: AsyncSession, employer_id: UUID) -> list[_Employee]:
+    return [_Employee(*row) for row in await session.execute(_EMPLOYEES, {"employer": employer_id})]
 
 
 @dataclass(slots=True)
@@ -57,8 +84,12 @@ class HouseholdYear:
     chosen: bool
     #: The person behind each record.
     persons: Mapping[UUID, UUID]
+    #: What was paid to each person, in the order it was run.
     standing: dict[UUID, list[PaidWages]]
+    #: The persons whose Social Security and Medicare were repaid.
     refunded: Collection[UUID] = ()
+    #: The last day of work by any record, for those persons whose records have all ended.
+    left: Mapping[UUID, datetime.date] = field(default_factory=dict)
     prior: QuarterlyWages = field(default_factory=QuarterlyWages)
     last_year: QuarterlyWages = field(default_factory=QuarterlyWages)
     #: Where anybody works or has worked in the year.
@@ -71,26 +102,26 @@ class HouseholdYear:
         for employee, payment in (payments or {}).items():
             states |= {payment.work_state}
             wages.add(self.persons[employee], payment.pay_date, payment.wages)
-        persons = {self.persons[employee] for employee in self.persons}
+        persons = set(self.persons.values())
         reached = first_days(self.tax_year, states, persons, wages, self.last_year)
         if self.as_paid:
             return {employee: reached[person] for employee, person in self.persons.items()}
         return {
             employee: self._assumed(states)
-            | (self._fica(states, reached[person]) if employee in self.refunded else {})
+            | (self._fica(states, reached[person]) if person in self.refunded else {})
             for employee, person in self.persons.items()
         }
 
     def _wages(self) -> QuarterlyWages:
         wages = QuarterlyWages(dict(self.prior.cents))
-        for employee, paid in self.standing.items():
+        for person, paid in self.standing.items():
             for paycheck in paid:
                 subject = {code: cents for code, (cents, _) in paycheck.lines.items()}
-                wages.add(self.persons[employee], paycheck.pay_date, subject)
+                wages.add(person, paycheck.pay_date, subject)
         return wages
 
     def fica_wages(self, employee: UUID) -> int:
-        """Return the cents of the year that count towards the threshold of Social Security and Medicare."""
+        """Return the cents of the person's year that count towards the threshold of Social Security and Medicare."""
         wages = self._wages()
         [codes] = {
             guard.codes
@@ -119,17 +150,22 @@ class HouseholdYear:
     def due(self, payments: Mapping[UUID, Payment]) -> dict[UUID, Due]:
         """See `hearthpay.payroll.register.Thresholds`."""
         liable = self.liable(payments)
-        return {employee: Due(liable[employee], self.standing.get(employee, ())) for employee in payments}
+        return {employee: Due(liable[employee], self.standing_of(employee)) for employee in payments}
+
+    def standing_of(self, employee: UUID) -> Sequence[PaidWages]:
+        """Return what was paid to the person behind a record, in the order it was run."""
+        return self.standing.get(self.persons[employee], ())
+
+    def has_left(self, employee: UUID, day: datetime.date) -> bool:
+        """Whether no record of the person behind this one works after a day."""
+        last = self.left.get(self.persons[employee])
+        return last is not None and last <= day
 
     def add(self, record: PayrollRecord) -> None:
         """Count the paychecks of a payroll that has been made."""
         for paycheck in record.paychecks:
-            lines = {
-                line.code: (line.subject_wages, None if line.rate is None else scaled_rate(line.rate))
-                for line in paycheck.lines
-            }
-            paid = PaidWages(record.dates.pay_date, paycheck.work_state, lines)
-            self.standing.setdefault(paycheck.employee_id, []).append(paid)
+            paid = paid_wages(paycheck, record.dates.pay_date)
+            self.standing.setdefault(self.persons[paycheck.employee_id], []).append(paid)
 
 
 async def lock_household(
@@ -150,8 +186,7 @@ async def lock_household(
 
 async def lock_all(session: AsyncSession, employer_id: UUID) -> None:
     """Lock every employee of the household, in the order of their ids."""
-    rows = await session.execute(_EMPLOYEES, {"employer": employer_id})
-    await read_payees(session, [row.id for row in rows])
+    await read_payees(session, [each.id for each in await _employees_of(session, employer_id)])
 
 
 async def read_household_year(
@@ -162,26 +197,35 @@ async def read_household_year(
     histories: Mapping[UUID, History],
 ) -> HouseholdYear:
     """Return the household's year as its paychecks stand; ``histories`` are those of the employees it is asked for."""
-    employees = (await session.execute(_EMPLOYEES, {"employer": employer_id})).all()
-    ids = [row.id for row in employees]
-    persons = {row.id: row.person for row in employees}
-    standing = await read_standing_wages(session, ids, tax_year)
+    employees = await _employees_of(session, employer_id)
+    persons = {each.id: each.person for each in employees}
+    records: dict[UUID, list[_Employee]] = {}
+    for each in employees:
+        records.setdefault(each.person, []).append(each)
+    people = {person: [each.id for each in own] for person, own in records.items()}
     codes = {code for history in histories.values() for code in history.year_to_date.taxable_wages}
     year = HouseholdYear(
         tax_year=tax_year,
         as_paid=basis_of(bases, tax_year) == AS_PAID,
         chosen=bool(bases),
         persons=persons,
-        standing=standing,
-        refunded=frozenset(employee for employee, history in histories.items() if history.fica_refunded),
+        standing=await read_wages_of(session, people, tax_year),
+        # Those of other households may be among the histories: a chunk of payrolls is fired with one reading.
+        refunded=frozenset(
+            persons[employee]
+            for employee, history in histories.items()
+            if history.fica_repaid and employee in persons
+        ),
+        left={person: day for person, own in records.items() if (day := _last_day(own)) is not None},
         states=frozenset(
-            {code[:2] for code in codes} & STATES.keys() | {row.work_state for row in employees}
+            {code[:2] for code in codes} & STATES.keys() | {each.work_state for each in employees}
         ),
     )
+    ids = list(persons)
     which = {"employees": ids, "tax_year": tax_year - 1}
     for row in await session.execute(_LAST_YEAR, which):
         year.last_year.add(persons[row.employee_id], row.pay_date, {row.code: row.subject_wages})
-    ties = {row.id: (row.work_state, row.relationship) for row in employees}
+    ties = {each.id: (each.work_state, each.relationship) for each in employees}
     for row in await session.execute(_PRIOR, {"employees": ids, "years": [tax_year, tax_year - 1]}):
         told = dict(zip(row.codes, row.subject_wages, strict=True))
         wages = wages_by_line(tax_year, *ties[row.employee_id], row.gross_pay, told)
@@ -190,29 +234,60 @@ async def read_household_year(
     return year
 
 
+def _last_day(records: Sequence[_Employee]) -> datetime.date | None:
+    days = [each.end_date for each in records if each.end_date is not None]
+    return max(days) if len(days) == len(records) else None
+
+
 async def measure_household(
     session: AsyncSession,
     employer_id: UUID,
     tax_year: int,
     bases: Mapping[str, str],
-    employees: Sequence[UUID] | None = None,
+    employees: Iterable[Record] = (),
 ) -> None:
     """Note what the years of a household owe by its thresholds, this year's and, since they follow it, the next one's.
 
     All employees of the household must be locked. Without ``bases`` only those named are measured, which must be
-    locked then.
+    locked then; a person's year is measured whichever record is named.
     """
     if bases:
-        rows = await session.execute(_EMPLOYEES, {"employer": employer_id})
-        employees = [row.id for row in rows]
+        employees = await _employees_of(session, employer_id)
+    records = list(employees)
     for year in (tax_year, tax_year + 1) if bases else (tax_year,):
-        histories = await read_histories(session, employees or (), year)
+        if year not in supported_years():
+            continue
+        histories = await read_histories(session, records, year)
         if not histories:
             continue
-        household = await read_household_year(session, employer_id, year, bases, histories)
-        liable = household.liable()
+        if bases or any(history.fica_repaid for history in histories.values()):
+            household = await read_household_year(session, employer_id, year, bases, histories)
+            liable = household.liable()
+            standing = {employee: household.standing_of(employee) for employee in histories}
+        else:
+            liable = {}
+            standing = dict(await read_standing_wages(session, histories, year))
+        measured: set[UUID] = set()
         for employee, history in histories.items():
-            standing = household.standing.get(employee, ())
-            owed = history.measured_by(standing, year, liable[employee]).year.owed
-            if owed != history.year.owed:
-                await note_owed(session, employee, year, owed)
+            if employee in measured:
+                continue
+            measured |= {employee, *(history.others.ids if history.others is not None else ())}
+            after = history.measured_by(standing[employee], year, liable.get(employee, ALL_DUE))
+            # Records that were just joined may each have it noted.
+            if after.year.owed != history.year.owed or history.others is not None:
+                await note_owed(session, employee, history, year, after.year.owed)
+
+
+async def measure_people_anew(session: AsyncSession, records: Collection[UUID]) -> None:
+    """Note what every year owes of the people whose records these are, once they have won or lost some of them.
+
+    All employees of the household must be locked.
+    """
+    if not records:
+        return
+    payees = await read_payees(session, list(records))
+    employer_id = await session.scalar(_EMPLOYER, {"employee": next(iter(payees))})
+    assert employer_id is not None, "its employees are locked"
+    bases = await threshold_bases(session, employer_id)
+    for tax_year in await paid_years(session, payees):
+        await measure_household(session, employer_id, tax_year, bases, payees.values())

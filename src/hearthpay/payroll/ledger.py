@@ -5,7 +5,8 @@ costs the same however long the history is. It changes only here, with the emplo
 """
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -15,7 +16,9 @@ from sqlalchemy import TextClause, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.employees.same_person import Record, records_of
 from hearthpay.payroll import escrow
+from hearthpay.payroll.digests import paycheck_digest
 from hearthpay.payroll.earnings import Earnings
 from hearthpay.payroll.lifecycle import history_of
 from hearthpay.payroll.models import EstimateRow, LineRow, PaycheckRow, Payroll
@@ -31,17 +34,26 @@ from hearthpay.payroll.records import (
     Totals,
     YearToDate,
 )
-from hearthpay.payroll.register import NO_HISTORY, NO_YEAR, NOTHING_YET, History, PriorWages
+from hearthpay.payroll.register import NO_HISTORY, History, PriorWages, other_records, seen_by_others
+from hearthpay.payroll.set_asides import SetAsideRule
 from hearthpay.taxes import YearSoFar
 from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.prior_wages import counted_year
 from hearthpay.taxes.year import PaidWages
 
-#: Arrays come as one text each: the driver would look at every element.
-_BALANCES: Final = text(
-    "SELECT employee_id, array_to_string(codes, ','), array_to_string(subject_wages, ','), "
-    "array_to_string(taxable_wages, ','), array_to_string(amounts, ','), owed, fica_refunded, gross_pay, net_pay, "
-    "employee_taxes, employer_taxes FROM year_balances WHERE employee_id = ANY(:employees) AND tax_year = :tax_year"
+#: Arrays come as one text each: the driver would look at every element. Years, prior wages and escrow in one statement:
+#: each costs a trip to the database and the proof of the tenant.
+_ARRAYS: Final = (
+    "array_to_string(codes, ','), array_to_string(subject_wages, ','), array_to_string(taxable_wages, ','), "
+    "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes"
+)
+_HISTORIES: Final = text(
+    f"SELECT 'year', employee_id, {_ARRAYS}, owed, fica_refunded, NULL::numeric, NULL::bigint FROM year_balances "
+    "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
+    f"UNION ALL SELECT 'prior', employee_id, {_ARRAYS}, NULL, NULL, NULL, NULL FROM prior_wages "
+    "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year AND replaced_by IS NULL "
+    "UNION ALL SELECT 'escrow', employee_id, NULL, NULL, NULL, NULL, balance, NULL, NULL, NULL, NULL, NULL, rule_rate, "
+    "rule_amount FROM escrow_accounts WHERE employee_id = ANY(:employees)"
 )
 #: Where a year was opened by a version that did not keep them.
 _SUBJECT_WAGES: Final = text(
@@ -55,19 +67,21 @@ _STANDING: Final = text(
     "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
     "ORDER BY c.employee_id, c.id, l.position"
 )
-_PRIOR: Final = text(
-    "SELECT employee_id, array_to_string(codes, ','), array_to_string(subject_wages, ','), "
-    "array_to_string(taxable_wages, ','), array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, "
-    "employer_taxes FROM prior_wages WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
-    "AND replaced_by IS NULL"
-)
+#: What a person's year owes is kept with one of the records that were paid in it.
 _OWED: Final = text(
-    "UPDATE year_balances SET owed = CAST(:owed AS jsonb) WHERE employee_id = :employee AND tax_year = :tax_year"
+    "UPDATE year_balances SET owed = CASE WHEN employee_id = (SELECT employee_id FROM year_balances "
+    "WHERE employee_id = ANY(:records) AND tax_year = :tax_year ORDER BY employee_id DESC LIMIT 1) "
+    "THEN CAST(:owed AS jsonb) ELSE '{}' END WHERE employee_id = ANY(:records) AND tax_year = :tax_year"
 )
+_OWED_NO_MORE: Final = text(
+    "UPDATE year_balances SET owed = '{}' WHERE employee_id = ANY(:records) AND tax_year = :tax_year AND owed <> '{}'"
+)
+_YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employee_id = ANY(:records)")
+#: The payroll is looked up only where there is an overlap, which is seldom.
 _OVERLAPS: Final = text(
-    "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, p.pay_date, "
-    "e.regular_hours + e.overtime_hours, e.bonus, e.other_earnings "
-    "FROM payroll_entries e JOIN payrolls p ON p.id = e.payroll_id "
+    "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, "
+    "(SELECT p.pay_date FROM payrolls p WHERE p.id = e.payroll_id), "
+    "e.regular_hours + e.overtime_hours, e.bonus, e.other_earnings FROM payroll_entries e "
     "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
     "ORDER BY e.employee_id, e.payroll_id"
 )
@@ -136,6 +150,7 @@ _PAYCHECK_TYPES: Final = {
     "reciprocity_certificate": "text",
     "warnings": "jsonb",
     "carried": "jsonb",
+    "digest": "bytea",
 }
 #: Of a line, what every line of its code has in common travels once; `tax` is its place among those.
 _TAX_TYPES: Final = {"code": "text", "name": "text", "payer": "text", "agency": "text", "category": "text"}
@@ -260,79 +275,130 @@ async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates:
 
 
 async def read_histories(
-    session: AsyncSession, employees: Sequence[UUID], tax_year: int
+    session: AsyncSession, records: Iterable[Record], tax_year: int
 ) -> dict[UUID, History]:
-    """Return what each employee's paychecks of the year add up to, with balance and rule of the set-asides."""
-    ids = list(employees)
-    balances = await session.execute(_BALANCES, {"employees": ids, "tax_year": tax_year})
-    years = {row[0]: row for row in balances}
-    accounts = await escrow.read_rules_and_balances(session, ids)
-    priors = await _prior_wages(session, ids, tax_year)
-    histories = {}
-    for employee in ids:
-        year, account = years.get(employee), accounts.get(employee)
-        if year is None and account is None and employee not in priors:
-            continue
-        histories[employee] = History(
-            totals=YearToDate(*year[7:]) if year is not None else NOTHING_YET,
-            year=NO_YEAR if year is None else await _year(session, year, tax_year),
-            set_aside_balance=account.balance if account is not None else 0,
-            set_aside_rule=account.rule if account is not None else None,
-            prior=priors.get(employee),
-            fica_refunded=year is not None and year[6],
-        )
-    return histories
+    """Return what each employee's paychecks of the year add up to, with balance and rule of the set-asides.
 
-
-async def _prior_wages(
-    session: AsyncSession, employees: Sequence[UUID], tax_year: int
-) -> dict[UUID, PriorWages]:
+    Of a person with several records all are returned, each with the sums of the others: the year is one.
+    """
+    asked = list(records)
+    people = await records_of(session, {each.person_id for each in asked if each.person_id is not None})
+    of_person = {record: person for person in people.values() for record in person}
+    ids = list(of_person.keys() | {each.id for each in asked}) if people else [each.id for each in asked]
+    found: dict[UUID, History] = {}
     told: dict[UUID, PriorWages] = {}
-    for row in await session.execute(_PRIOR, {"employees": list(employees), "tax_year": tax_year}):
-        year = YearSoFar(*(_by_code(row[1], amounts) for amounts in row[2:5]))
-        prior = PriorWages(YearToDate(*row[5:]), year)
-        earlier = told.get(row[0])
-        if earlier is not None:
-            prior = PriorWages(prior.totals.plus(earlier.totals), prior.year.plus(earlier.year))
-        told[row[0]] = prior
+    for row in await session.execute(_HISTORIES, {"employees": ids, "tax_year": tax_year}):
+        what, employee = row[:2]
+        if what == "year":
+            totals, year = YearToDate(*row[6:10]), await _year(session, row, tax_year)
+            found[employee] = replace(
+                found.get(employee, NO_HISTORY), totals=totals, year=year, fica_refunded=row[11]
+            )
+        elif what == "prior":
+            paid = PriorWages(
+                YearToDate(*row[6:10]), YearSoFar(*(_by_code(row[2], each) for each in row[3:6]))
+            )
+            told[employee] = paid.plus(told[employee]) if employee in told else paid
+        else:
+            rate, amount = row[12:]
+            rule = None if rate is None and amount is None else SetAsideRule(rate, amount)
+            found[employee] = replace(
+                found.get(employee, NO_HISTORY), set_aside_balance=row[6], set_aside_rule=rule
+            )
+    if told or people:
+        for person in set(of_person.values()) | {(each,) for each in told if each not in of_person}:
+            found |= _of_person(person, found, told, tax_year)
+    return found
+
+
+def _of_person(
+    records: Sequence[UUID],
+    histories: Mapping[UUID, History],
+    told: Mapping[UUID, PriorWages],
+    tax_year: int,
+) -> dict[UUID, History]:
+    """Bring together what was found of a person's records, most often one, and what was told of prior wages."""
+    own = {record: histories.get(record, NO_HISTORY) for record in records}
+    prior: PriorWages | None = None
+    for record in records:
+        if record in told:
+            prior = told[record] if prior is None else prior.plus(told[record])
+    if prior is not None:
+        prior = PriorWages(prior.totals, counted_year(prior.year, tax_year))
+    if len(own) == 1:
+        return {record: replace(history, prior=prior) for record, history in own.items()}
+    owed = {code: cents for history in own.values() for code, cents in history.year.owed.items()}
     return {
-        employee: PriorWages(prior.totals, counted_year(prior.year, tax_year))
-        for employee, prior in told.items()
+        record: replace(
+            history,
+            year=replace(history.year, owed=owed),
+            prior=prior,
+            others=other_records([each for each in records if each != record], own),
+        )
+        for record, history in own.items()
     }
 
 
 async def _year(session: AsyncSession, row: Any, tax_year: int) -> YearSoFar:
-    codes, subject, taxable, taxes, owed = row[1:6]
+    codes, subject, taxable, taxes = row[2:6]
     if subject is None:
-        sums = await session.execute(_SUBJECT_WAGES, {"employee": row[0], "tax_year": tax_year})
+        sums = await session.execute(_SUBJECT_WAGES, {"employee": row[1], "tax_year": tax_year})
         found = {line[0]: int(line[1]) for line in sums}
         wages = {code: found.get(code, 0) for code in codes.split(",") if code}
     else:
         wages = _by_code(codes, subject)
-    return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), owed)
+    return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), row[10])
 
 
-async def note_owed(session: AsyncSession, employee: UUID, tax_year: int, owed: Mapping[str, int]) -> None:
-    """Note what a year owes once something other than its paychecks has changed; the employee must be locked."""
-    which = {"employee": employee, "tax_year": tax_year, "owed": orjson.dumps(dict(owed)).decode()}
-    await session.execute(_OWED, which)
+async def note_owed(
+    session: AsyncSession, employee_id: UUID, history: History, tax_year: int, owed: Mapping[str, int]
+) -> None:
+    """Note what a person's year owes once something other than its paychecks has changed; it must be locked."""
+    which = {"records": list(_records(employee_id, history)), "tax_year": tax_year}
+    await session.execute(_OWED, which | {"owed": orjson.dumps(dict(owed)).decode()})
+
+
+async def paid_years(session: AsyncSession, records: Collection[UUID]) -> list[int]:
+    """Return the tax years in which any of these records was paid, ascending."""
+    return sorted(await session.scalars(_YEARS, {"records": list(records)}))
+
+
+def _records(employee_id: UUID, history: History) -> tuple[UUID, ...]:
+    return (employee_id,) if history.others is None else (employee_id, *history.others.ids)
 
 
 async def read_standing_wages(
-    session: AsyncSession, employees: Sequence[UUID], tax_year: int, *, without: Sequence[UUID] = ()
+    session: AsyncSession, histories: Mapping[UUID, History], tax_year: int, *, without: Sequence[UUID] = ()
 ) -> dict[UUID, list[PaidWages]]:
     """Return the wages of a year's paychecks that nothing has undone, by employee, in the order they were run.
 
-    Those ``without`` are about to be undone.
+    They are the person's, whichever record was paid. Those ``without`` are about to be undone.
     """
+    people = {employee: _records(employee, history) for employee, history in histories.items()}
+    return await read_wages_of(session, people, tax_year, without=without)
+
+
+async def read_wages_of(
+    session: AsyncSession,
+    people: Mapping[UUID, Sequence[UUID]],
+    tax_year: int,
+    *,
+    without: Sequence[UUID] = (),
+) -> dict[UUID, list[PaidWages]]:
+    """Return the same of people given by their records, under the ids they are given by."""
     paid: dict[UUID, dict[UUID, PaidWages]] = {}
     lines: dict[UUID, dict[str, tuple[int, int | None]]] = {}
-    which = {"employees": list(employees), "tax_year": tax_year, "without": list(without)}
+    employees = sorted({record for records in people.values() for record in records})
+    which = {"employees": employees, "tax_year": tax_year, "without": list(without)}
     for row in await session.execute(_STANDING, which):
         own = lines.setdefault(row.id, {})
         own[row.code] = (row.subject_wages, None if row.rate is None else scaled_rate(row.rate))
         paid.setdefault(row.employee_id, {})[row.id] = PaidWages(row.pay_date, row.work_state, own)
-    return {employee: list(own.values()) for employee, own in paid.items()}
+    standing = {}
+    for person, records in people.items():
+        wages = {each: one for record in records for each, one in paid.get(record, {}).items()}
+        standing[person] = [wages[each] for each in sorted(wages)]
+    return standing
 
 
 def _by_code(codes: str, amounts: str) -> dict[str, int]:
@@ -410,20 +476,27 @@ def postings_of(
     owner: Owner, payroll_id: UUID, record: PayrollRecord, histories: Mapping[UUID, History]
 ) -> list[Posting]:
     """Return the paychecks of a calculated payroll, ready to be written."""
-    return [
-        Posting(
-            id=uuid7(),
-            owner=owner,
-            payroll_id=payroll_id,
-            position=position,
-            tax_year=record.tax_year,
-            period_start=record.dates.period_start,
-            period_end=record.dates.period_end,
-            paycheck=paycheck,
-            after=histories.get(paycheck.employee_id, NO_HISTORY).with_paycheck(paycheck),
+    years = histories
+    postings = []
+    for position, paycheck in enumerate(record.paychecks):
+        employee = paycheck.employee_id
+        after = years.get(employee, NO_HISTORY).with_paycheck(paycheck)
+        if after.others is not None:
+            years = {**years, employee: after, **seen_by_others(years, employee, after)}
+        postings.append(
+            Posting(
+                id=uuid7(),
+                owner=owner,
+                payroll_id=payroll_id,
+                position=position,
+                tax_year=record.tax_year,
+                period_start=record.dates.period_start,
+                period_end=record.dates.period_end,
+                paycheck=paycheck,
+                after=after,
+            )
         )
-        for position, paycheck in enumerate(record.paychecks)
-    ]
+    return postings
 
 
 async def post_paychecks(session: AsyncSession, postings: Sequence[Posting], now: datetime.datetime) -> None:
@@ -438,8 +511,14 @@ async def post_paychecks(session: AsyncSession, postings: Sequence[Posting], now
     )
     await _insert_lines(session, postings)
     last = {(posting.paycheck.employee_id, posting.tax_year): posting for posting in postings}
-    balances = [_balance_values(posting) for posting in last.values()]
+    settled = _settled_elsewhere(postings)
+    balances = [_balance_values(posting, key in settled) for key, posting in last.items()]
     await session.execute(_SAVE_BALANCES, _columns(_BALANCE_TYPES, balances))
+    if settled:
+        years = {year for _, year in settled}
+        for year in years:
+            records = [record for record, of_year in settled if of_year == year]
+            await session.execute(_OWED_NO_MORE, {"records": records, "tax_year": year})
     paid = [
         posting.id for posting in postings if posting.reverses is None and posting.paycheck.set_aside.amount
     ]
@@ -448,6 +527,16 @@ async def post_paychecks(session: AsyncSession, postings: Sequence[Posting], now
     undone = [posting.reverses for posting in postings if posting.reverses is not None]
     if undone:
         await escrow.reverse(session, now, undone)
+
+
+def _settled_elsewhere(postings: Iterable[Posting]) -> set[tuple[UUID, int]]:
+    """Return the records and years that owe nothing any more: it is noted with another record of the same person."""
+    settled: set[tuple[UUID, int]] = set()
+    for posting in postings:
+        if posting.after.others is not None:
+            settled |= {(record, posting.tax_year) for record in posting.after.others.ids}
+            settled.discard((posting.paycheck.employee_id, posting.tax_year))
+    return settled
 
 
 def _paycheck_values(posting: Posting) -> tuple[object, ...]:
@@ -487,6 +576,8 @@ def _paycheck_values(posting: Posting) -> tuple[object, ...]:
         paycheck.reciprocity_certificate,
         orjson.dumps(paycheck.warnings).decode(),
         orjson.dumps([list(each) for each in paycheck.carried]).decode() if paycheck.carried else "[]",
+        "\\x"
+        + paycheck_digest(posting.id, posting.payroll_id, posting.tax_year, paycheck, posting.reverses).hex(),
     )
 
 
@@ -519,7 +610,7 @@ async def _insert_lines(session: AsyncSession, postings: Sequence[Posting]) -> N
     )
 
 
-def _balance_values(posting: Posting) -> tuple[object, ...]:
+def _balance_values(posting: Posting, settled: bool) -> tuple[object, ...]:
     after = posting.after
     year = after.year
     codes = sorted(year.taxes)
@@ -531,7 +622,7 @@ def _balance_values(posting: Posting) -> tuple[object, ...]:
         _array([year.subject_wages[code] for code in codes]),
         _array([year.taxable_wages[code] for code in codes]),
         _array([year.taxes[code] for code in codes]),
-        orjson.dumps(year.owed).decode() if year.owed else "{}",
+        orjson.dumps(year.owed).decode() if year.owed and not settled else "{}",
         after.fica_refunded,
         *after.totals,
     )
@@ -552,7 +643,7 @@ def _columns(types: Mapping[str, str], rows: Sequence[tuple[object, ...]]) -> di
     }
 
 
-_QUOTED: Final = frozenset({"text", "jsonb", "daterange"})
+_QUOTED: Final = frozenset({"text", "jsonb", "daterange", "bytea"})
 
 
 def _array(values: Iterable[object]) -> str:

@@ -10,6 +10,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.employees.models import Employee
+from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.taxes.money import from_cents
 
@@ -96,6 +97,8 @@ class Payee(NamedTuple):
     federal_withholding: dict[str, Any]
     state_withholding: dict[str, Any]
     end_date: datetime.date | None = None
+    #: The first record of the person, where there are several.
+    person_id: UUID | None = None
 
     @property
     def name(self) -> str:
@@ -104,6 +107,7 @@ class Payee(NamedTuple):
 
 
 _PAYEE: Final = tuple(getattr(Employee, name) for name in Payee._fields)
+_LOCK: Final = select(*_PAYEE).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
 
 
 def payee_of(employee: Employee) -> Payee:
@@ -112,14 +116,15 @@ def payee_of(employee: Employee) -> Payee:
 
 
 async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[UUID, Payee]:
-    """Return the employees by id, locked in the order of their ids until the transaction ends."""
-    statement = (
-        select(*_PAYEE)
-        .where(Employee.id.in_(employees))
-        .order_by(Employee.id)
-        .with_for_update(key_share=True)
-    )
-    return {row[0]: Payee(*row) for row in await session.execute(statement)}
+    """Return the employees by id, locked in the order of their ids until the transaction ends.
+
+    The first record of each person is locked with them, so that the person's year is theirs alone.
+    """
+
+    async def lock(wanted: Sequence[UUID]) -> list[Payee]:
+        return [Payee(*row) for row in await session.execute(_LOCK, {"records": list(wanted)})]
+
+    return await lock_people(lock, list(employees))
 
 
 async def read_entries(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[UUID, list[Entry]]:

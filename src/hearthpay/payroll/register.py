@@ -1,7 +1,7 @@
 """Calculates a payroll: each employee's earnings and year to date through the tax engine into a paycheck."""
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import NamedTuple, Protocol
@@ -23,7 +23,7 @@ from hearthpay.taxes import (
 )
 from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
-from hearthpay.taxes.money import from_cents, to_cents
+from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.thresholds import liability_thresholds
 from hearthpay.taxes.year import (
@@ -47,12 +47,27 @@ class PriorWages(NamedTuple):
     totals: YearToDate
     year: YearSoFar
 
+    def plus(self, other: "PriorWages") -> "PriorWages":
+        """Return both together."""
+        return PriorWages(self.totals.plus(other.totals), self.year.plus(other.year))
+
+
+class OtherRecords(NamedTuple):
+    """The other records of the same person: their ids, and what our own paychecks of theirs add up to (cents)."""
+
+    ids: tuple[UUID, ...]
+    totals: YearToDate
+    year: YearSoFar
+    #: Whether Social Security and Medicare were repaid with one of them.
+    fica_refunded: bool = False
+
 
 @dataclass(frozen=True, slots=True)
 class History:
     """What an employee's earlier paychecks add up to: the year's sums by line; and the escrow (cents).
 
-    ``totals`` and ``year`` are of our own paychecks; ``prior`` comes on top of them.
+    ``totals`` and ``year`` are of our own paychecks; ``prior`` comes on top of them. A person's year is one: where
+    there are ``others``, ``prior`` and what the year owes are the person's, whichever record they were entered for.
     """
 
     totals: YearToDate = NOTHING_YET
@@ -60,18 +75,29 @@ class History:
     set_aside_balance: int = 0
     set_aside_rule: SetAsideRule | None = None
     prior: PriorWages | None = None
-    #: Social Security and Medicare of the year were repaid; they are due once its wages reach the threshold.
+    #: Social Security and Medicare of the year were repaid with this record; see `fica_repaid`.
     fica_refunded: bool = False
+    others: OtherRecords | None = None
+
+    @property
+    def fica_repaid(self) -> bool:
+        """Whether Social Security and Medicare of the person's year were repaid.
+
+        They are due again once the year's wages reach the threshold.
+        """
+        return self.fica_refunded or (self.others is not None and self.others.fica_refunded)
 
     @property
     def totals_to_date(self) -> YearToDate:
-        """The year's sums, prior wages included."""
-        return self.totals if self.prior is None else self.totals.plus(self.prior.totals)
+        """The person's sums of the year, prior wages included."""
+        totals = self.totals if self.others is None else self.totals.plus(self.others.totals)
+        return totals if self.prior is None else totals.plus(self.prior.totals)
 
     @property
     def year_to_date(self) -> YearSoFar:
-        """The year by line, prior wages included."""
-        return self.year if self.prior is None else self.year.plus(self.prior.year)
+        """The person's year by line, prior wages included."""
+        year = self.year if self.others is None else self.year.plus(self.others.year)
+        return year if self.prior is None else year.plus(self.prior.year)
 
     def with_paycheck(self, paycheck: PaycheckRecord) -> "History":
         """Return the history with one more paycheck."""
@@ -129,6 +155,39 @@ class History:
 
 
 NO_HISTORY = History()
+
+
+def seen_by_others(
+    histories: Mapping[UUID, History], employee_id: UUID, after: History
+) -> dict[UUID, History]:
+    """Return the histories of a person's other records once one record's is ``after``; none for most people.
+
+    ``histories`` hold all records of the person.
+    """
+    if after.others is None:
+        return {}
+    records = {each: histories[each] for each in after.others.ids} | {employee_id: after}
+    return {
+        record: replace(
+            records[record],
+            year=replace(records[record].year, owed=after.year.owed),
+            others=other_records([each for each in records if each != record], records),
+        )
+        for record in after.others.ids
+    }
+
+
+def other_records(ids: Iterable[UUID], histories: Mapping[UUID, History]) -> OtherRecords:
+    """Return what these records of one person add up to, each by its own paychecks."""
+    together = OtherRecords(tuple(ids), NOTHING_YET, NO_YEAR)
+    for record in together.ids:
+        own = histories[record]
+        together = together._replace(
+            totals=together.totals.plus(own.totals),
+            year=together.year.plus(own.year),
+            fica_refunded=together.fica_refunded or own.fica_refunded,
+        )
+    return together
 
 
 class Due(NamedTuple):
@@ -201,6 +260,10 @@ def calculate_payroll(
             ):
                 record = replace(record, warnings=(*record.warnings, assumed))
             paychecks.append(record)
+            if history.others is not None:  # the person may be paid by another record too
+                after = history.with_paycheck(record)
+                histories = {**histories, payee.id: after, **seen_by_others(histories, payee.id, after)}
+                due = _due_after(due, history.others, paid_wages(record, dates.pay_date))
             projected |= dict.fromkeys(paycheck.projected)
         except TaxInputError as error:
             raise TaxInputError(f"employees[{position}].{error.field}", error.message, error.code) from error
@@ -214,6 +277,27 @@ def calculate_payroll(
         notes=order.notes,
         projected=tuple(projected),
     )
+
+
+def paid_wages(paycheck: PaycheckRecord, pay_date: datetime.date) -> PaidWages:
+    """Return what a paycheck counts for once it stands."""
+    lines = {
+        line.code: (line.subject_wages, None if line.rate is None else scaled_rate(line.rate))
+        for line in paycheck.lines
+    }
+    return PaidWages(pay_date, paycheck.work_state, lines)
+
+
+def _due_after(due: Mapping[UUID, Due], others: OtherRecords, paid: PaidWages) -> Mapping[UUID, Due]:
+    """Return what is due of a person's other records in the same payroll once one of them has been paid."""
+    return {
+        **due,
+        **{
+            record: due[record]._replace(standing=(*due[record].standing, paid))
+            for record in others.ids
+            if record in due
+        },
+    }
 
 
 def _payment(pay_date: datetime.date, entry: Entry, employee: Payee) -> Payment:

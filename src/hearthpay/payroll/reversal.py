@@ -22,8 +22,9 @@ from hearthpay.payroll.ledger import (
     read_standing_wages,
 )
 from hearthpay.payroll.models import PaycheckRow
+from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, SetAside, YearToDate
-from hearthpay.payroll.register import NO_HISTORY, History
+from hearthpay.payroll.register import NO_HISTORY, History, seen_by_others
 
 _REFUNDED: Final = text(
     "SELECT EXISTS (SELECT FROM paychecks c WHERE c.employee_id = :employee AND c.tax_year = :tax_year "
@@ -60,13 +61,20 @@ async def reverse_paychecks(
     employees = [row.employee_id for row, _ in standing]
     employer_id = standing[0][0].employer_id
     bases = await lock_household(session, employer_id, employees)
+    payees = await read_payees(session, employees)
     tax_year = standing[0][0].tax_year
-    histories = await read_histories(session, employees, tax_year)
-    left = await read_standing_wages(session, employees, tax_year, without=[row.id for row, _ in standing])
+    histories = await read_histories(session, payees.values(), tax_year)
+    left = await read_standing_wages(session, histories, tax_year, without=[row.id for row, _ in standing])
     postings = []
     for row, record in standing:
         before = histories.get(row.employee_id, NO_HISTORY)
         negative = opposite_of(record, before)
+        after = replace(
+            before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year),
+            fica_refunded=before.fica_refunded
+            and not (record.is_refund and not await _refunded_otherwise(session, row)),
+        )
+        histories |= {row.employee_id: after, **seen_by_others(histories, row.employee_id, after)}
         postings.append(
             Posting(
                 id=uuid7(),
@@ -77,16 +85,12 @@ async def reverse_paychecks(
                 period_start=row.period.lower,
                 period_end=row.period.upper - datetime.timedelta(days=1),
                 paycheck=negative,
-                after=replace(
-                    before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year),
-                    fica_refunded=before.fica_refunded
-                    and not (record.is_refund and not await _refunded_otherwise(session, row)),
-                ),
+                after=after,
                 reverses=row.id,
             )
         )
     await post_paychecks(session, postings, now)
-    repaid = [posting.paycheck.employee_id for posting in postings if posting.after.fica_refunded]
+    repaid = [payees[employee] for employee in employees if histories[employee].fica_repaid]
     if bases or repaid:
         await measure_household(session, employer_id, tax_year, bases, repaid)
     await session.execute(_RELEASE, {"payroll_id": payroll_id, "employees": employees})

@@ -341,7 +341,7 @@ class SetAsideItem:
 
 @dataclass(frozen=True, slots=True)
 class YearToDateItem:
-    """Sums of the year, this paycheck included."""
+    """Sums of the person's year, this paycheck included; of several records of one person, all of them."""
 
     gross_pay: Dollars
     net_pay: Dollars

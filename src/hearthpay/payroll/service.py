@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 from uuid import UUID
 
 import orjson
@@ -14,7 +15,7 @@ from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.readiness import Blocker, employee_blockers, household_blockers
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
-from hearthpay.employees.same_person import other_records, told_of_other_record
+from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
@@ -50,7 +51,7 @@ from hearthpay.payroll.ledger import (
 )
 from hearthpay.payroll.lifecycle import Cause, Status, Transition, begin
 from hearthpay.payroll.models import EntryRow, Payroll
-from hearthpay.payroll.orders import Entry, Order, is_catch_up, is_fica_refund, payee_of
+from hearthpay.payroll.orders import Entry, Order, Payee, is_catch_up, is_fica_refund, payee_of
 from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
 from hearthpay.payroll.records import PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.register import NO_HISTORY, History, calculate_payroll
@@ -60,6 +61,10 @@ from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.rulebook import rulebook_of
 
+_LOCK: Final = (
+    select(Employee).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
+)
+
 
 @dataclass(frozen=True, slots=True)
 class _Prepared:
@@ -67,6 +72,7 @@ class _Prepared:
 
     order: Order
     record: PayrollRecord
+    payees: Sequence[Payee]
     histories: Mapping[UUID, History]
     confirmations: tuple[str, ...]
     #: What the household chose of its thresholds; see `hearthpay.employers.threshold_basis`.
@@ -134,8 +140,9 @@ async def run_payroll(
     else:
         await post_paychecks(session, postings_of(owner, payroll_id, record, prepared.histories), now)
         if prepared.by_thresholds:
-            paid = sorted(paycheck.employee_id for paycheck in record.paychecks)
-            await measure_household(session, employer.id, record.tax_year, prepared.threshold_bases, paid)
+            await measure_household(
+                session, employer.id, record.tax_year, prepared.threshold_bases, prepared.payees
+            )
     if status == "pending_funding":
         send_on = calendar.submission_day(now)
         debit = Debit(payroll_id, debit_of(record), send_on, calendar.next_banking_day(send_on))
@@ -223,15 +230,13 @@ async def _prepare(
     told: dict[UUID, list[str]] = {}
     if not order.fica_refund:
         order, told = _beside(order, await find_overlaps(session, ids, dates))
-    for employee_id, others in (await other_records(session, employees)).items():
-        told.setdefault(employee_id, []).extend(map(told_of_other_record, others))
-    histories = await read_histories(session, ids, year)
     terms = await tax_terms(session, employer.id, year)
     if lock and terms.threshold_bases and not household_locked:  # chosen since the household was read
         await lock_all(session, employer.id)
+    histories = await read_histories(session, employees, year)
     payees = {employee.id: payee_of(employee) for employee in employees}
     thresholds: HouseholdYear | None = None
-    refunded = order.fica_refund or any(history.fica_refunded for history in histories.values())
+    refunded = order.fica_refund or any(history.fica_repaid for history in histories.values())
     if terms.threshold_bases or refunded:
         thresholds = await read_household_year(session, employer.id, year, terms.threshold_bases, histories)
     if order.fica_refund:
@@ -249,7 +254,15 @@ async def _prepare(
     refuse_beyond_the_bank(record)
     authorization_needed = order.direct_deposit and await needs_authorization(session, employer.id, now)
     confirmations = confirmations_needed(record, authorization_needed=authorization_needed)
-    return _Prepared(order, record, histories, confirmations, terms.threshold_bases, thresholds is not None)
+    return _Prepared(
+        order,
+        record,
+        tuple(payees.values()),
+        histories,
+        confirmations,
+        terms.threshold_bases,
+        thresholds is not None,
+    )
 
 
 def _beside(order: Order, overlaps: Sequence[Overlap]) -> tuple[Order, dict[UUID, list[str]]]:
@@ -382,10 +395,15 @@ async def _employees(
                 f"employees[{position}] is in the list twice.",
                 details={"employee_id": employee_id},
             )
-    statement = select(Employee).where(Employee.id.in_(ids)).order_by(Employee.id)
+
+    async def locked(wanted: Sequence[UUID]) -> Sequence[Employee]:
+        return (await session.scalars(_LOCK, {"records": list(wanted)})).all()
+
     if lock:
-        statement = statement.with_for_update(key_share=True)
-    found = {employee.id: employee for employee in await session.scalars(statement)}
+        found = await lock_people(locked, ids)
+    else:
+        asked = select(Employee).where(Employee.id.in_(ids))
+        found = {employee.id: employee for employee in await session.scalars(asked)}
     problems = []
     for position, employee_id in enumerate(ids):
         employee = found.get(employee_id)

@@ -149,10 +149,10 @@ async def _pay_in_the_new_year(
     bases = await lock_household(session, old.employer_id, employees)
     payees = await read_payees(session, employees)
     year = dates.pay_date.year
-    histories = await read_histories(session, employees, year)
+    histories = await read_histories(session, payees.values(), year)
     terms = await tax_terms(session, old.employer_id, year)
     thresholds = None
-    if bases:
+    if bases or any(history.fica_repaid for history in histories.values()):
         thresholds = await read_household_year(session, old.employer_id, year, bases, histories)
     try:
         record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds)

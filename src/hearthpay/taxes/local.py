@@ -310,7 +310,8 @@ class LocalTax:
             if trace is not None:
                 trace.cents("supplemental wages", flat)
                 trace.rate("rate on supplemental wages", self.supplemental_rate)
-        if self.additional_field is not None:
+        apart = bool(local.supplemental) and local.supplemental == local.pay.wages
+        if self.additional_field is not None and not apart:  # it is asked for each pay period
             amount += int(certificate[self.additional_field] or 0)
         if self.year_maximum is not None and local.tax_before is not None:
             amount = min(amount, max(0, self.year_maximum - local.tax_before))

@@ -381,8 +381,14 @@ def _federal_income_tax(
             over_limit = min(supplemental, max(0, earlier + supplemental - tax.supplemental_limit))
             flat = supplemental if request.supplemental_method == "flat" else over_limit
         taxable = gross - flat
-        amount = tax.withhold(taxable, request.pay_frequency, certificate, trace)
-        if certificate.extra_withholding:
+        # What the certificate asks for in step 4, it asks for each pay period: it is taken from regular wages.
+        # Supplemental wages paid apart bear the flat rate alone (Publication 15, section 7).
+        apart = flat and not taxable
+        if not apart:
+            amount = tax.withhold(taxable, request.pay_frequency, certificate, trace)
+        elif trace is not None:
+            trace.text("nothing by the certificate", "supplemental wages paid apart bear the flat rate alone")
+        if certificate.extra_withholding and not apart:
             extra = to_cents(certificate.extra_withholding, "federal.extra_withholding")
             if trace is not None:
                 trace.cents("extra withholding (4a)", extra)
@@ -491,6 +497,8 @@ def _state_income_tax(
     if told is not None:
         pay = pay._replace(federal_income_tax=int(told))
     amount = taxable = state_tax = regular_state_tax = 0
+    # As with the federal tax: what the certificate asks for each pay period is not taken once more.
+    apart = request.supplemental_method == "flat" and gross == supplemental
     flat_rate = version.supplemental_rate if request.supplemental_method == "flat" else None
     flat = supplemental if flat_rate is not None else 0
     if withheld:
@@ -499,7 +507,8 @@ def _state_income_tax(
             # Each on its own: regular pay meets the federal tax on regular pay, the bonus its flat rate.
             federal_tax = build.lines[0].amount_cents if told is None else int(told)
             regular_pay = pay._replace(wages=gross - flat, federal_income_tax=federal_tax)
-            state_tax = regular_state_tax = version.method.withhold(regular_pay, certificate, trace)
+            if not apart:
+                state_tax = regular_state_tax = version.method.withhold(regular_pay, certificate, trace)
         else:
             state_tax = regular_state_tax = version.method.withhold(pay, certificate, trace)
         if flat and flat_rate is not None:
@@ -507,7 +516,7 @@ def _state_income_tax(
             if trace is not None:
                 trace.cents("supplemental wages at the flat rate", flat)
                 trace.rate("flat supplemental rate", flat_rate)
-        extra = int(certificate.get("additional_withholding") or 0)
+        extra = 0 if apart else int(certificate.get("additional_withholding") or 0)
         if trace is not None and extra:
             trace.cents("additional withholding", extra)
         amount = state_tax + extra

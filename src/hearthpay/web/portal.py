@@ -31,6 +31,7 @@ from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.errors import ApiError
 from hearthpay.http.runtime import runtime_of
+from hearthpay.payroll.household_year import measure_people_anew
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.web.forms import read_form, refuse_other_sites
 from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_number
@@ -112,7 +113,8 @@ def _entry(opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing, clock
     number = read_tax_number(form)
 
     async def enter_number(session: AsyncSession, visitor: Visitor, invitation: Invitation) -> None:
-        await save_employee_tax_number(session, ring, visitor, invitation, number)
+        parted_or_joined = await save_employee_tax_number(session, ring, visitor, invitation, number)
+        await measure_people_anew(session, parted_or_joined)
 
     return enter_number, f"{_KIND_NAMES[number.kind]} ending in {number.last_four}"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import structlog
 
 from hearthpay.clock import Clock
+from hearthpay.database.audit import seal_waiting
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.outbox import count_due_mails
@@ -55,7 +56,10 @@ def clockwork_duties(
         return Progress(round_.sent, round_.failed, round_.remaining)
 
     async def end_what_is_over(stopping: Stopping) -> Progress:
-        return Progress() if stopping() else await expire(database, clock)
+        if stopping():
+            return Progress()
+        await seal_waiting(database)
+        return await expire(database, clock)
 
     return (
         Duty("fire_due_payrolls", "Payrolls fired", fire, shared_by=CHUNK),

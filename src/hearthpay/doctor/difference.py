@@ -1,0 +1,15 @@
+"""One figure that is not what it is proved to be."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where it stands, what is recorded there and what is expected; amounts in dollars."""
+
+    subject: str
+    id: UUID
+    what: str
+    recorded: str | None
+    expected: str | None

@@ -1,0 +1,97 @@
+"""Laws that no single query can state: that every reference leads somewhere, and that the vault's numbers open."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.doctor.difference import Difference
+from hearthpay.security.key_ring import KeyRing, KeyRingError
+from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, UnreadableSecretError, unseal
+
+Proof = Callable[[AsyncSession, KeyRing | None], Awaitable[list[Difference]]]
+
+_BATCH: Final = 1_000
+
+_REFERENCES: Final = text(
+    """
+    SELECT c.conname, c.conrelid::regclass::text AS source, c.confrelid::regclass::text AS target,
+           array_agg(quote_ident(s.attname) ORDER BY k.place) AS columns,
+           array_agg(quote_ident(t.attname) ORDER BY k.place) AS keys,
+           (SELECT quote_ident(i.attname) FROM pg_attribute i
+             WHERE i.attrelid = c.conrelid AND i.attname IN ('id', 'payroll_id', 'paycheck_id', 'employee_id',
+                   'employer_id', 'organization_id') AND NOT i.attisdropped
+             ORDER BY array_position(ARRAY['id', 'payroll_id', 'paycheck_id', 'employee_id', 'employer_id',
+                                           'organization_id']::name[], i.attname) LIMIT 1) AS id
+      FROM pg_constraint c CROSS JOIN LATERAL unnest(c.conkey, c.confkey) WITH ORDINALITY AS k (source, target, place)
+      JOIN pg_attribute s ON s.attrelid = c.conrelid AND s.attnum = k.source
+      JOIN pg_attribute t ON t.attrelid = c.confrelid AND t.attnum = k.target
+     WHERE c.contype = 'f' AND c.connamespace = 'public'::regnamespace
+     GROUP BY c.oid, c.conname, c.conrelid, c.confrelid ORDER BY c.conname
+    """
+)
+_NUMBERS: Final = text(
+    "SELECT id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, key_id, "
+    "last_four FROM vault WHERE id > :after ORDER BY id LIMIT :batch"
+)
+_ACCOUNTS: Final = text(
+    "SELECT b.id, b.last_four AS recorded, v.last_four AS expected FROM bank_accounts b "
+    "LEFT JOIN vault v ON v.kind = 'bank_account' AND v.employer_id = b.employer_id "
+    "AND v.owner_id = coalesce(b.employee_id, b.employer_id) "
+    "WHERE b.status <> 'replaced' AND b.last_four IS DISTINCT FROM v.last_four ORDER BY b.id"
+)
+
+
+async def references(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
+    """Every reference of one row to another leads to a row of the same tenant."""
+    found = []
+    for each in (await session.execute(_REFERENCES)).all():
+        whole = " AND ".join(f"s.{column} IS NOT NULL" for column in each.columns)
+        same = " AND ".join(
+            f"t.{key} = s.{column}" for key, column in zip(each.keys, each.columns, strict=True)
+        )
+        dangling = text(
+            # The names are the catalog's, quoted by it.
+            f"SELECT s.{each.id} AS id, concat_ws(' ', {', '.join(f's.{name}' for name in each.columns)}) AS recorded "
+            f"FROM {each.source} s WHERE {whole} AND NOT EXISTS (SELECT FROM {each.target} t WHERE {same})"
+        )
+        found += [
+            Difference(each.source, row.id, each.conname, row.recorded, f"a row of {each.target}")
+            for row in await session.execute(dangling)
+        ]
+    return found
+
+
+async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Difference]:
+    """Every number of the vault opens as its owner's, and ends in the digits that are shown of it."""
+    found = [
+        Difference("bank_account", row.id, "last four digits", row.recorded, row.expected or "a number")
+        for row in await session.execute(_ACCOUNTS)
+    ]
+    after = UUID(int=0)
+    while ring is not None:
+        rows = (await session.execute(_NUMBERS, {"after": after, "batch": _BATCH})).all()
+        for row in rows:
+            owner = SecretOwner(
+                row.organization_id, row.employer_id, row.sandbox, row.owner_kind, row.owner_id
+            )
+            sealed = SealedNumber(row.ciphertext, row.nonce, row.key_id)
+            try:
+                number = unseal(ring, owner, row.kind, sealed)
+            except (KeyRingError, UnreadableSecretError) as error:
+                found.append(Difference("vault", row.id, row.kind, str(error), "a number of its owner"))
+                continue
+            if number.last_four != row.last_four:
+                found.append(
+                    Difference("vault", row.id, f"{row.kind} ends in", row.last_four, number.last_four)
+                )
+        if not rows:
+            break
+        after = rows[-1].id
+    return found
+
+
+PROOFS: Final[tuple[Proof, ...]] = (references, vault_numbers)
+"""Every such law, in the order in which they are proved."""
