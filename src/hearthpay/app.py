@@ -37,6 +37,7 @@ from hearthpay.http.runtime import Runtime, runtime_of
 from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
+from hearthpay.payroll.household_routes import router as households
 from hearthpay.payroll.prior_routes import router as prior_wages
 from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import calculator_router as calculator
@@ -49,6 +50,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     calculator,
     payroll,
     employers,
+    households,
     employees,
     prior_wages,
     banking,

@@ -136,7 +136,7 @@ def _get_employer(world: World) -> Asked:
 
 @_case("updateEmployer")
 def _update_employer(world: World) -> Asked:
-    return Asked({"email": f"home@{world.word.lower()}.example"})
+    return Asked({"email": f"home@{world.word.lower()}.example", "threshold_basis": "as_paid"})
 
 
 @_case("deleteEmployer", test_keys_only=True)

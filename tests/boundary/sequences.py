@@ -89,7 +89,11 @@ def _update_employer(step: Step, worlds: list[World]) -> Request:
     identity = _id(step, worlds, "employers", step.thing)
     word = worlds[step.speaker].word
     home = {"line1": f"1 {word} St", "city": word, "state": "CA", "zip": "94110"}
-    changes = ({"state": "NV"}, {"address": home}, {"email": f"home@{word.lower()}.example"})
+    changes = (
+        {"state": "NV", "threshold_basis": "as_paid"},
+        {"address": home},
+        {"email": f"home@{word.lower()}.example"},
+    )
     return Request("PATCH", f"/employers/{identity}", frozenset({step.thing}), body=changes[step.variant])
 
 

@@ -308,7 +308,8 @@ def test_shadows_of_tables_deceive_no_function(
     service.execute("CREATE TEMP TABLE employers (LIKE public.employers)")
     service.execute(
         "INSERT INTO pg_temp.employers (id, organization_id, sandbox, first_name, last_name, email, state, "
-        "is_primary, ein_status, created_at) VALUES (%s, %s, true, 'x', 'x', 'x', 'CA', false, 'none', now())",
+        "is_primary, ein_status, threshold_bases, created_at) "
+        "VALUES (%s, %s, true, 'x', 'x', 'x', 'CA', false, 'none', '{}', now())",
         (other.employer_id, sandbox.organization_id),
     )
     found = service.execute("SELECT organization_id FROM authenticate_api_key(%s)", (other.key_hash,))

@@ -122,11 +122,11 @@ async def test_the_conditions_are_really_gone(
     assert ACTIONS.keys() == set(ONCE_EACH)
 
     written = "\n".join(forgetting.changed)
-    tables = {"employees", "payrolls", "assigned_rates", "idempotency_keys"}
+    tables = {"employees", "payrolls", "idempotency_keys"}
     if columns is ALL_IDS:
-        tables |= {"employers", "paychecks", "paycheck_lines"}
+        tables |= {"employers", "assigned_rates", "paychecks", "paycheck_lines"}
     for table in tables:
-        assert f"FROM {table}" in written, table
+        assert f"FROM {table}" in written or f"JOIN {table}" in written, table
     for before, after in forgetting.changed.items():
         assert after.count("true") > before.count("true")
     forms = ("= %(", "ANY(", "IN (") if columns is ALL_IDS else ("= %(",)

@@ -25,10 +25,17 @@ _MEANINGLESS: Final = "42"  # the class of SQLSTATEs for syntax errors, unknown 
 _FORBIDDEN: Final = "42501"
 
 _PARAMETER: Final = r"%\(\w+\)s(?:::\w+(?:\[\])?)?"
+
+
+def _nested(depth: int) -> str:
+    """The pattern of a text whose parentheses are balanced, down to `depth`."""
+    return "[^()]*" if not depth else rf"(?:[^()]|\({_nested(depth - 1)}\))*"
+
+
 _VALUES: Final = "|".join(
     (
         rf"=\s*{_PARAMETER}",
-        rf"=\s*ANY\s*\(\s*{_PARAMETER}\s*\)",
+        rf"=\s*ANY\s*\({_nested(6)}\)",
         r"=\s*\w+\.\w+",
         r"=\s*\(\s*SELECT\b(?:[^()]|\([^()]*\))*\)",
         r"IS\s+(?:NOT\s+)?(?:true|false|null)",

@@ -187,3 +187,19 @@ def test_an_ein_is_followed_on_its_way(place: Place) -> None:
         {"before": "none", "after": "pending"},
     ]
     assert {row["actor"] for row in noted} == {"operator"}
+
+
+def test_the_operator_chooses_how_thresholds_count(place: Place) -> None:
+    household = str(place.cohen.employer_id)
+
+    def choose(basis: str, of: str = household) -> tuple[int, str]:
+        result = run(place, "households", "threshold-basis", of, basis)
+        return result.exit_code, (result.stdout + result.stderr).strip().splitlines()[0]
+
+    assert choose("as_paid") == (0, f"Thresholds of {household}: assume_crossed → as_paid")
+    assert choose("sometimes") == (2, "hearthpay: the basis must be assume_crossed or as_paid")
+    nobody = "0199aa00-0000-7000-8000-000000000000"
+    assert choose("as_paid", nobody) == (2, f"hearthpay: There is no household with the id {nobody}.")
+    assert choose("as_paid") == (0, f"Thresholds of {household}: as_paid → as_paid")
+    [noted] = rows(place, "--action", "employer.update")
+    assert (noted["actor"], noted["details"]["threshold_basis"]["after"]) == ("operator", "as_paid")

@@ -46,6 +46,7 @@ def test_keys_and_the_vault_on_an_empty_machine(data_dir: Path):
         ("keys", "create", "--organization", "X", "--mode", "production"),
         ("keys", "create", "--organization", "X", "--mode", "test", "--employer", "nobody"),
         ("keys", "revoke", "nothing"),
+        ("households", "threshold-basis", "nobody", "as_paid"),
         ("households", "assign-sui-rate", "nobody", "--year", "2026", "--state", "CA", "--rate", "0.02"),
     ],
 )

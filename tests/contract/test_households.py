@@ -17,7 +17,8 @@ HOME = {
     "zip": "94110",
 }
 ITEM = {
-    *("id", "first_name", "last_name", "email", "state", "is_primary", "ein_status", "sandbox", "created_at")
+    *("id", "first_name", "last_name", "email", "state", "is_primary", "ein_status", "sandbox", "created_at"),
+    "threshold_basis",
 }
 
 
@@ -49,6 +50,7 @@ async def test_a_household_is_created_listed_read_and_changed(account: Account) 
     assert read["address"] == HOME
     moved = data(await patch(account.live, path, {"address": HOME | {"zip": "94110-1234"}}))
     assert moved["address"]["zip"] == "94110-1234"
+    assert moved.pop("warnings") == []
     assert data(await account.live.get(path)) == moved
 
 

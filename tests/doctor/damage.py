@@ -12,6 +12,8 @@ ONE_STANDING = (
 UNCAPPED = "array_position(codes, 'CA-SDI-EE')"
 ONE_REVERSING = "(SELECT id FROM paychecks WHERE reverses IS NOT NULL AND set_aside = 0 ORDER BY id LIMIT 1)"
 ON_PAPER = "payment_method = 'check'"
+#: As if every household had chosen what all have by default: then other checks prove its years.
+AS_CHOSEN = 'UPDATE employers SET threshold_bases = \'{"2000": "assume_crossed"}\''
 LATEST = "(SELECT id FROM paychecks ORDER BY id DESC LIMIT 1)"
 STANDING_LATEST = (
     "(SELECT id FROM paychecks c WHERE reverses IS NULL AND NOT EXISTS "
@@ -147,6 +149,28 @@ DAMAGE = {
             f'UPDATE paychecks SET carried = \'[["US-SS-EE", "Social Security", {cents}]]\' WHERE id = {STANDING_LATEST}',
         )
         for cents in (10, -10)
+    ],
+    "threshold_wages": [
+        (
+            AS_CHOSEN,
+            f"UPDATE paycheck_lines SET taxable_wages = taxable_wages - 1 WHERE code = 'US-FUTA' AND paycheck_id = {ONE_STANDING}",
+            "UPDATE year_balances SET taxable_wages[array_position(codes, 'US-FUTA')] = taxable_wages[array_position(codes, "
+            f"'US-FUTA')] - 1 WHERE employee_id = (SELECT employee_id FROM paychecks WHERE id = {ONE_STANDING})",
+        ),
+    ],
+    "threshold_taxes": [
+        (
+            AS_CHOSEN,
+            f"UPDATE year_balances SET owed = '{{\"{code}\": {cents}}}' WHERE codes @> ARRAY['{code}']",
+        )
+        for code in ("US-FUTA", "US-MED-EE", "CA-SDI-EE")
+        for cents in (10, -10)
+    ],
+    "refunded_years": [
+        (
+            "UPDATE employers SET threshold_bases = '{}'",
+            "UPDATE year_balances SET fica_refunded = true WHERE gross_pay > 400000",
+        ),
     ],
     "latest_to_date": [
         (
@@ -362,6 +386,7 @@ DAMAGE = {
 }
 
 NO_DAMAGE = {
+    "a basis chosen": (AS_CHOSEN,),
     "a code that came to nothing may stay in the year's balance": (
         "UPDATE year_balances SET codes = codes || ARRAY['XX-GONE'], subject_wages = subject_wages || ARRAY[0::bigint], taxable_wages = taxable_wages || ARRAY[0::bigint], amounts = amounts || ARRAY[0::bigint]",
     ),

@@ -87,7 +87,11 @@ async def test_every_success_is_documented_to_the_last_field(
     await caller.get("/employers", limit=1)
     await caller.get(f"/employers/{employer_id}")
     home = {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "zip": "94110"}
-    await client.patch(f"/api/v1/employers/{employer_id}", json={"address": home}, headers=caller.headers())
+    await client.patch(
+        f"/api/v1/employers/{employer_id}",
+        json={"address": home, "threshold_basis": "as_paid"},
+        headers=caller.headers(),
+    )
     await caller.get(f"/employees/{rosa}")
     await caller.get("/jurisdictions/IN")
     for _ in range(2):
@@ -183,6 +187,8 @@ async def test_every_refusal_is_documented_with_its_code(
         ("POST", f"/payroll/{NOBODY}/void"),
         ("GET", f"/employers/{employer_id}/dd-status"),
         ("GET", f"/employers/{NOBODY}/dd-status"),
+        ("PATCH", f"/employers/{employer_id}"),
+        ("PATCH", f"/employers/{NOBODY}"),
         ("DELETE", f"/employers/{employer_id}"),
         ("DELETE", f"/employers/{NOBODY}"),
     ):

@@ -12,7 +12,8 @@ from hearthpay.taxes import (
     calculate_paycheck,
     check_thresholds,
 )
-from hearthpay.taxes.thresholds import liability_thresholds, supported_threshold_years
+from hearthpay.taxes.liability import guards_of
+from hearthpay.taxes.thresholds import LiabilityThreshold, liability_thresholds, supported_threshold_years
 from tests.taxes.strategies import RULEBOOK, STATES, YEAR
 
 CENT = Decimal("0.01")
@@ -278,3 +279,44 @@ def test_a_relationship_does_not_touch_income_tax():
         }
         assert rows["none"] == rows["spouse"] == rows["child_under_18"]
         assert len(rows["none"]) == 2
+
+
+def test_how_far_a_threshold_reaches_is_the_states_own():
+    def of(state: str, liability: str) -> LiabilityThreshold:
+        [row] = [row for row in liability_thresholds(state, YEAR) if row.liability == liability]
+        return row
+
+    fica, futa = of("TX", "fica"), of("TX", "futa")
+    assert (fica.reaches_back_to, fica.per_employee, fica.next_year_too) == ("year", True, False)
+    assert (futa.reaches_back_to, futa.per_employee, futa.next_year_too) == ("year", False, True)
+    assert {state for state in STATES if of(state, "sui").reaches_back_to == "quarter"} == {"NY", "DC"}
+    assert not any(of(state, "sui").per_employee for state in STATES)
+    tdi = of("HI", "tdi")
+    assert (tdi.reaches_back_to, tdi.per_employee, tdi.next_year_too) == ("quarter", True, False)
+
+
+@pytest.mark.parametrize("state", sorted(STATES))
+def test_every_line_that_waits_has_a_threshold_and_is_measured_on_one_that_waits_for_the_same(state: str):
+    rulebook = RULEBOOK
+    waits = {code: guard.threshold.liability for guard in guards_of(YEAR, state) for code in guard.codes}
+    for line in (*rulebook.contributions, *rulebook.state(state).contributions):
+        assert waits.get(line.code, "always") == line.liability
+        assert waits.get(line.code) == waits.get(line.ytd_code)
+
+
+def test_a_line_that_is_not_due_is_subject_and_bears_nothing():
+    paid = PaycheckInput(
+        pay_date=datetime.date(YEAR, 6, 5),
+        pay_frequency="weekly",
+        regular_wages=Decimal(600),
+        work_state="CA",
+        not_due=frozenset({"US-FUTA", "CA-SDI-EE"}),
+    )
+    paycheck = calculate_paycheck(paid, explain=True)
+    lines = {line.code: line for line in paycheck.lines}
+    for code in ("US-FUTA", "CA-SDI-EE"):
+        line = lines[code]
+        assert (line.subject_wages, line.taxable_wages, line.amount) == (Decimal(600), 0, 0)
+        [told] = [each for each in paycheck.explanations if each.code == code]
+        assert any(step.label == "not due yet" for step in told.steps)
+    assert lines["CA-SUI-ER"].amount == Decimal("20.40")

@@ -58,7 +58,10 @@ class Home:
             "pay_period_end": day,
             "pay_date": day,
             "pay_frequency": "weekly",
-            "employees": [{"employee_id": each, "other_earnings": float(wages)} for each, wages in paid],
+            "employees": [
+                {"employee_id": each, "other_earnings": float(wages), "payment_method": "check"}
+                for each, wages in paid
+            ],
             "confirm_large_payroll": True,
         }
 

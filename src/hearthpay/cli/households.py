@@ -106,6 +106,30 @@ def ein_status(
     typer.echo(f"EIN of {employer_id}: {before} → {status}")
 
 
+@households.command("threshold-basis")
+def threshold_basis(
+    employer: Annotated[str, typer.Argument(help="The household's id.")],
+    basis: Annotated[str, typer.Argument(help="assume_crossed or as_paid.")],
+    data_dir: DataDir = None,
+) -> None:
+    """Charge what waits for a threshold of wages from the first dollar, or once the wages paid have reached it."""
+    from hearthpay.clock import SystemClock
+    from hearthpay.employers.threshold_basis import is_threshold_basis
+    from hearthpay.payroll.threshold_choice import choose_threshold_basis
+
+    employer_id = _household_id(employer)
+    if not is_threshold_basis(basis):
+        refuse("the basis must be assume_crossed or as_paid")
+
+    async def run(session: Any) -> Any:
+        return await choose_threshold_basis(session, SystemClock(), employer_id, basis)
+
+    choice = as_operator(data_dir, run)
+    typer.echo(f"Thresholds of {employer_id}: {choice.before} → {choice.after}")
+    for told in choice.told:
+        typer.echo(told)
+
+
 def _household_id(text: str) -> UUID:
     try:
         return UUID(text)

@@ -10,6 +10,7 @@ from typing import Final
 
 from hearthpay.banking.exposure import OPEN_CASES
 from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
+from hearthpay.doctor.threshold_checks import refunded_years, threshold_taxes, threshold_wages
 from hearthpay.doctor.year_checks import RELINKED, year_caps, year_owed, year_taxes
 from hearthpay.payroll.lifecycle import TRANSITIONS
 
@@ -24,6 +25,7 @@ _WAS_PAID: Final = f"""
     (p.status IN {_PAID} OR p.status IN ('voided', 'failed') AND EXISTS (
         SELECT FROM payroll_transitions t WHERE t.payroll_id = p.id AND t.to_status IN {_PAID}))
 """
+_IS_REFUND: Final = f"coalesce(lower(btrim(notes, {_WHITE})), '') = 'fica-refund'"
 _REVERSED: Final = "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
 #: Whether a paycheck `c` was paid by check after all, since its direct deposit could not leave.
 _BY_CHECK: Final = (
@@ -98,10 +100,13 @@ def paycheck_taxes() -> str:
 
 
 def tax_years() -> str:
-    """A payroll, its paychecks and their lines belong to the year of the pay date."""
+    """A payroll, its paychecks and their lines belong to the year of the pay date, a refund to that of its period."""
     payrolls = _unequal(
         "payroll",
-        "SELECT id, tax_year, extract(year FROM pay_date)::int AS year FROM payrolls",
+        f"""
+        SELECT id, tax_year, extract(year FROM CASE WHEN {_IS_REFUND} THEN period_end ELSE pay_date END)::int AS year
+          FROM payrolls
+        """,
         other={"tax_year": ("tax_year", "year")},
     )
     paychecks = _unequal(
@@ -710,6 +715,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     year_caps,
     year_taxes,
     year_owed,
+    threshold_wages,
+    threshold_taxes,
+    refunded_years,
     latest_to_date,
     direct_deposits,
     debits,

@@ -6,6 +6,7 @@ They are written like those of `checks`: a docstring is a law, its query returns
 import functools
 from typing import Final
 
+from hearthpay.doctor.threshold_checks import GOVERNED
 from hearthpay.taxes.money import rate_of
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.year import MOST_ROUNDING_CENTS
@@ -29,8 +30,9 @@ _OF_EACH: Final = "coalesce(k.person, y.employee_id) AS employee_id, y.tax_year"
 _SUMS: Final = "sum(u.subject) AS subject, sum(u.taxable) AS taxable, sum(u.amount) AS amount"
 
 #: Our own years and what other payrolls paid before; of that, a capped line counts what the law taxes. A person's year
-#: is one, under the id of the first record.
+#: is one, under the id of the first record. Those of `threshold_checks` are left to it.
 _BALANCES: Final = f"""
+    {GOVERNED},
     {_LINKED},
     prior AS MATERIALIZED (
         SELECT {_OF_EACH}, u.code, {_SUMS}
@@ -41,9 +43,11 @@ _BALANCES: Final = f"""
         SELECT y.employee_id, y.tax_year, u.code, u.subject, u.taxable, u.amount
           FROM year_balances y, {_LINES}
          WHERE y.subject_wages IS NOT NULL AND NOT EXISTS (SELECT FROM linked k WHERE k.employee_id = y.employee_id)
+           AND NOT EXISTS (SELECT FROM governed g WHERE g.employee_id = y.employee_id AND g.tax_year = y.tax_year)
          UNION ALL
         SELECT {_OF_EACH}, u.code, {_SUMS}
           FROM linked k JOIN year_balances y USING (employee_id), {_LINES}
+         WHERE NOT EXISTS (SELECT FROM governed g WHERE g.employee_id = k.person AND g.tax_year = y.tax_year)
          GROUP BY 1, 2, 3 HAVING bool_and(y.subject_wages IS NOT NULL)),
     owed AS MATERIALIZED (
         SELECT {_OF_EACH}, o.key AS code, sum(o.value::bigint) AS cents
@@ -163,7 +167,8 @@ def year_taxes() -> str:
 def year_owed() -> str:
     """What a year owes after its latest paycheck is what that one carried: the household's lines are charged at once.
 
-    After a void, prior wages, or a change of the person's records it may be anything that `year_taxes` proves.
+    After a void, prior wages, or a change of the person's records it may be anything that `year_taxes` proves. So may
+    that of a year which waits for thresholds, since others' wages reach them too: `threshold_taxes` proves it.
     """
     return f"""
         WITH {_BALANCES},
@@ -180,6 +185,7 @@ def year_owed() -> str:
         settled AS (
             SELECT l.* FROM latest l
              WHERE l.reverses IS NULL
+               AND NOT EXISTS (SELECT FROM governed g WHERE g.employee_id = l.person AND g.tax_year = l.tax_year)
                AND NOT EXISTS (SELECT FROM record r JOIN prior_wages p USING (employee_id, tax_year)
                                 WHERE r.person = l.person AND r.tax_year = l.tax_year AND p.id > l.id)
                AND NOT EXISTS (SELECT FROM audit_log a

@@ -1,7 +1,8 @@
 """The unemployment rates that states assign to households, which take the place of the new-employer rates."""
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import select
@@ -18,12 +19,26 @@ MOST_DECIMALS: Final = 9
 FIRST_YEAR, LAST_YEAR = 2000, 2200
 
 
-async def assigned_sui_rates(session: AsyncSession, employer_id: UUID, tax_year: int) -> dict[str, Decimal]:
-    """Return a household's assigned unemployment rates of a year, by state; usually one, or none."""
-    statement = select(AssignedRate.state, AssignedRate.sui_rate).where(
-        AssignedRate.employer_id == employer_id, AssignedRate.tax_year == tax_year
+class TaxTerms(NamedTuple):
+    """What a household's taxes of a year depend on beside the law."""
+
+    #: The assigned unemployment rates by state; usually one, or none.
+    sui_rates: Mapping[str, Decimal]
+    #: See `hearthpay.employers.threshold_basis`.
+    threshold_bases: Mapping[str, str]
+
+
+async def tax_terms(session: AsyncSession, employer_id: UUID, tax_year: int) -> TaxTerms:
+    """Return a household's assigned rates of a year and the basis of its thresholds, with one statement."""
+    statement = (
+        select(Employer.threshold_bases, AssignedRate.state, AssignedRate.sui_rate)
+        .outerjoin(
+            AssignedRate, (AssignedRate.employer_id == Employer.id) & (AssignedRate.tax_year == tax_year)
+        )
+        .where(Employer.id == employer_id)
     )
-    return {row[0]: row[1] for row in await session.execute(statement)}
+    rows = (await session.execute(statement)).all()
+    return TaxTerms({row[1]: row[2] for row in rows if row[1] is not None}, rows[0][0] if rows else {})
 
 
 async def assign_sui_rate(

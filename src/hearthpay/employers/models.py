@@ -1,5 +1,6 @@
 """The tables of households."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -29,6 +30,8 @@ class Employer(Base):
     address: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     is_primary: Mapped[bool]
     ein_status: Mapped[str]
+    #: By the first tax year for which each holds; empty where the household never chose.
+    threshold_bases: Mapped[Mapping[str, str]] = mapped_column(JSONB)
     created_at: Mapped[datetime]
 
 

@@ -13,7 +13,6 @@ from hearthpay.employers.schemas import (
     CreatedEmployer,
     DeletedEmployer,
     DeletionQuery,
-    EmployerChanges,
     EmployerDetail,
     EmployerItem,
     NewEmployer,
@@ -38,15 +37,6 @@ _NEW_EMPLOYER: Final = {
     "email": "maria.lopez@example.com",
     "state": "CA",
     "address": {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "zip": "94110"},
-}
-_CHANGES: Final = {
-    "address": {
-        "line1": "350 5th Ave",
-        "line2": "Apt 4",
-        "city": "New York",
-        "state": "NY",
-        "zip": "10118",
-    }
 }
 
 
@@ -108,26 +98,6 @@ async def get_employer(
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         employer = await service.find_employer(session, employer_id)
     return answer(request, detail_of(employer))
-
-
-@router.patch(
-    "/employers/{employer_id}",
-    operation_id="updateEmployer",
-    summary="Change a household's settings",
-    **describe(answer=Envelope[EmployerDetail], body=_CHANGES, errors=("not_found", "idempotency_conflict")),
-)
-async def update_employer(
-    request: Request,
-    employer_id: UUID,
-    body: EmployerChanges,
-    actor: Annotated[Actor, Depends(require("employees"))],
-) -> Response:
-    """Only the fields sent change."""
-
-    async def operation(session: AsyncSession) -> Answer:
-        return Answer(detail_of(await service.update_employer(session, actor, employer_id, body)))
-
-    return await idempotent(request, actor, operation)
 
 
 @router.delete(

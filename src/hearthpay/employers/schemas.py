@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from hearthpay.employers.models import Employer
+from hearthpay.employers.threshold_basis import ASSUME_CROSSED, ThresholdBasis, current_basis
 from hearthpay.http.fields import Email, PersonName, RequestModel, StateCode, Text
 
 EinStatus = Literal["none", "pending", "approved"]
@@ -51,6 +52,12 @@ class NewEmployer(RequestModel):
     )
     state: StateCode
     address: Address | None = None
+    threshold_basis: ThresholdBasis = Field(
+        default=ASSUME_CROSSED,
+        description="`assume_crossed` charges what waits for a threshold of wages (Social Security and Medicare, FUTA, "
+        "unemployment, California's SDI) from the first dollar. `as_paid` charges it once the wages paid have reached "
+        "the threshold, back to the first dollar, as the law has it.",
+    )
 
 
 def _kept(description: str | None = None) -> Any:
@@ -68,6 +75,9 @@ class EmployerChanges(RequestModel):
         "Where employees work who are added from now on without a `work_state`; those there are stay where they are."
     )
     address: Address | None = Field(default=None, description="As a whole; null takes it out.")
+    threshold_basis: ThresholdBasis = _kept(
+        "Holds for this tax year and those to come; earlier years that were paid stay as they are."
+    )
 
 
 class DeletionQuery(RequestModel):
@@ -94,6 +104,7 @@ class EmployerItem:
     ein_status: EinStatus
     sandbox: bool
     created_at: datetime
+    threshold_basis: ThresholdBasis
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,22 +152,23 @@ class ResetEmployer:
 
 def item_of(employer: Employer) -> EmployerItem:
     """The household as a list shows it."""
-    return EmployerItem(**_shown(employer))
+    return EmployerItem(**shown(employer))
 
 
 def detail_of(employer: Employer) -> EmployerDetail:
     """The household by itself."""
-    return EmployerDetail(**_shown(employer), address=_address_of(employer))
+    return EmployerDetail(**shown(employer), address=address_of(employer))
 
 
 def created(employer: Employer) -> CreatedEmployer:
     """The household as the answer to its creation shows it."""
     return CreatedEmployer(
-        **_shown(employer), address=_address_of(employer), organization_id=employer.organization_id
+        **shown(employer), address=address_of(employer), organization_id=employer.organization_id
     )
 
 
-def _shown(employer: Employer) -> dict[str, Any]:
+def shown(employer: Employer) -> dict[str, Any]:
+    """The fields of `EmployerItem`."""
     return {
         "id": employer.id,
         "first_name": employer.first_name,
@@ -167,8 +179,10 @@ def _shown(employer: Employer) -> dict[str, Any]:
         "ein_status": cast(EinStatus, employer.ein_status),
         "sandbox": employer.sandbox,
         "created_at": employer.created_at,
+        "threshold_basis": current_basis(employer.threshold_bases),
     }
 
 
-def _address_of(employer: Employer) -> AddressItem | None:
+def address_of(employer: Employer) -> AddressItem | None:
+    """The household's postal address, where it was told."""
     return None if employer.address is None else AddressItem(**employer.address)

@@ -12,6 +12,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant, become
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import EmployerChanges, NewEmployer
+from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
 from hearthpay.http.actor import Actor
 from hearthpay.http.entitlements import refuse_beyond
 from hearthpay.http.errors import ApiError, invalid
@@ -65,11 +66,19 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
         address=None if new.address is None else new.address.model_dump(),
         is_primary=existing == 0,
         ein_status="none",
+        threshold_bases={FROM_THE_FIRST: AS_PAID} if new.threshold_basis == AS_PAID else {},
         created_at=clock.now(),
     )
     session.add(employer)
     await session.flush()
-    await leave_trace(session, actor, "employer.create", employer_id=employer.id, subject_id=employer.id)
+    await leave_trace(
+        session,
+        actor,
+        "employer.create",
+        employer_id=employer.id,
+        subject_id=employer.id,
+        details={"threshold_basis": new.threshold_basis},
+    )
     return employer
 
 
@@ -84,16 +93,17 @@ async def find_employer(session: AsyncSession, employer_id: UUID) -> Employer:
 async def update_employer(
     session: AsyncSession, actor: Actor, employer_id: UUID, changes: EmployerChanges
 ) -> Employer:
-    """Change what was sent; of two changes at once the later one sees what the first left.
+    """Change what was sent, save the basis of its thresholds, which `payroll.threshold_choice` changes.
 
-    Raises `not_found`, and `validation_error` where a real household would lose its email address.
+    Of two changes at once the later one sees what the first left. Raises `not_found`, and `validation_error` where a
+    real household would lose its email address.
     """
     employer = await session.scalar(
         select(Employer).where(Employer.id == employer_id).with_for_update(key_share=True)
     )
     if employer is None:
         raise _unknown()
-    wanted: dict[str, Any] = changes.model_dump(exclude_unset=True)
+    wanted: dict[str, Any] = changes.model_dump(exclude_unset=True, exclude={"threshold_basis"})
     if changes.address is not None:
         wanted["address"] = changes.address.model_dump()
     if "email" in wanted and wanted["email"] is None and not employer.sandbox:
@@ -125,7 +135,9 @@ async def lock_households(session: AsyncSession, actor: Actor) -> None:
     await session.execute(_LOCK_HOUSEHOLDS, {"name": name})
 
 
-async def resolve_employer(session: AsyncSession, actor: Actor, employer_id: UUID | None) -> Employer:
+async def resolve_employer(
+    session: AsyncSession, actor: Actor, employer_id: UUID | None, *, hold: bool = False
+) -> Employer:
     """The household a request is about; from here on the transaction sees this household's rows only.
 
     Named, it must be the organization's own and of the key's mode. Left out, it is the one the key remembers,
@@ -133,16 +145,18 @@ async def resolve_employer(session: AsyncSession, actor: Actor, employer_id: UUI
 
     A live key that was made under a sandbox household must always name a real one, also after the sandbox is gone.
 
-    Raises `household_forbidden`, `key_mode_mismatch`, or `validation_error` naming `employer_id` where the
-    request must choose.
+    With `hold`, nobody changes its settings before the transaction ends. Raises `household_forbidden`,
+    `key_mode_mismatch`, or `validation_error` naming `employer_id` where the request must choose.
     """
     wanted = actor.employer_id if employer_id is None else employer_id
     if wanted is None and actor.employer_sandbox and not actor.sandbox:
         raise ApiError("key_mode_mismatch", _MADE_UNDER_A_SANDBOX, details={"required_mode": "test"})
     if wanted is None:
         employer = await _only_one(session, actor)
+        if hold:
+            await session.refresh(employer, with_for_update={"read": True})
     else:
-        found = await session.get(Employer, wanted)
+        found = await session.get(Employer, wanted, with_for_update={"read": True} if hold else None)
         if found is None:
             raise await _why_out_of_reach(session, actor, wanted)
         employer = found

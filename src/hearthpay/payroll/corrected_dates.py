@@ -5,10 +5,12 @@ from typing import Any, NamedTuple
 
 from hearthpay.banking import calendar
 from hearthpay.http.errors import ApiError, from_tax_engine
+from hearthpay.payroll.orders import is_fica_refund
 from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
 from hearthpay.payroll.schemas import PayrollRequest
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.pay_periods import check_period, regular_days
+from hearthpay.taxes.rulebook import rulebook_of
 
 
 class _Asked(NamedTuple):
@@ -29,10 +31,21 @@ def settle_dates_of(
     """
     asked = _Asked(request.pay_period_start, request.pay_period_end, request.pay_date)
     try:
+        if is_fica_refund(request.notes):  # of a year, or of what of it was worked
+            return _settle_refund(asked, way, today, now)
         return _settle(asked, request.pay_frequency, way, today, now)
     except ApiError as refusal:
         refusal.example = _corrected(request, asked, way, today, now)
         raise
+
+
+def _settle_refund(asked: _Asked, way: Way, today: datetime.date, now: datetime.datetime) -> PayDates:
+    dates = settle_pay_dates(asked.start, asked.end, asked.pay_date, way, today=today, now=now)
+    try:
+        rulebook_of(dates.period_end.year)
+    except TaxInputError as error:
+        raise from_tax_engine(error) from None
+    return dates
 
 
 def _settle(

@@ -9,7 +9,7 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -31,6 +31,7 @@ from hearthpay.payroll import failures
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.attempts import most_attempts, pause_after
 from hearthpay.payroll.failures import Failure
+from hearthpay.payroll.household_year import HouseholdYear, measure_household, read_household_year
 from hearthpay.payroll.ledger import Owner, Posting, post_paychecks, postings_of, read_histories
 from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.orders import Order, Payee, read_entries, read_payees
@@ -64,8 +65,14 @@ _CLAIM_AGAIN: Final = text(
 )
 #: Counted only as far as it matters to those who share the work.
 _COUNT_DUE: Final = text(f"SELECT count(*) FROM (SELECT FROM payrolls WHERE {_DUE} LIMIT {10 * CHUNK}) due")
-_RATES: Final = text(
-    "SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates WHERE employer_id = ANY(:employers)"
+_TERMS: Final = text(
+    "SELECT e.id, e.threshold_bases, r.tax_year, r.state, r.sui_rate FROM employers e "
+    "LEFT JOIN assigned_rates r ON r.employer_id = e.id WHERE e.id = ANY(:employers)"
+)
+#: Households that chose how their thresholds count: the years of all their employees hang together.
+_EMPLOYEES_TOGETHER: Final = text(
+    "SELECT m.id, e.id AS employer_id FROM employers e JOIN employees m ON m.employer_id = e.id "
+    "WHERE e.id = ANY(:employers) AND e.threshold_bases <> '{}'"
 )
 _TOTALS: Final = text(
     "UPDATE payrolls p SET gross_pay = r.gross_pay, total_deductions = r.total_deductions, net_pay = r.net_pay, "
@@ -202,13 +209,17 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
     if not rows:
         return chunk
     due = await _read(session, rows, now)
-    payees = await read_payees(
-        session, sorted({entry.employee_id for payroll in due for entry in payroll.order.entries})
-    )
+    employers = list({payroll.owner.employer_id for payroll in due})
+    together = (await session.execute(_EMPLOYEES_TOGETHER, {"employers": employers})).all()
+    asked = {entry.employee_id for payroll in due for entry in payroll.order.entries}
+    payees = await read_payees(session, sorted(asked | {row.id for row in together}))
     years = sorted({payroll.tax_year for payroll in due})
     histories = {year: await read_histories(session, payees.values(), year) for year in years}
-    rates = await _rates(session, due)
     authorized = await authorized_payrolls(session, [payroll.id for payroll in due], now)
+    terms = await _terms(session, employers)
+    if not terms.bases.keys() <= {row.employer_id for row in together}:
+        raise _BasisChosenError("a household chose the basis of its thresholds while its payroll was fired")
+    thresholds = await _thresholds(session, due, terms.bases, histories)
     solvent = await households_with_account(session, {payroll.owner.employer_id for payroll in due})
     payable = await employees_with_account(session, payees)
 
@@ -217,14 +228,18 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
     debits: list[Debit] = []
     for payroll in due:
         year = histories[payroll.tax_year]
-        assigned = rates.get((payroll.owner.employer_id, payroll.tax_year), {})
+        employer_and_year = (payroll.owner.employer_id, payroll.tax_year)
+        assigned = terms.rates.get(employer_and_year, {})
+        household = thresholds.get(employer_and_year)
         outcome = _unready(payroll, solvent, authorized, payable) or _calculate(
-            payroll, payees, year, assigned
+            payroll, payees, year, assigned, household
         )
         if isinstance(outcome, Failure):
             chunk.problems[payroll.id] = outcome
             continue
         calculated[payroll.id] = outcome
+        if household is not None:
+            household.add(outcome)
         posted = postings_of(payroll.owner, payroll.id, outcome, year)
         postings += posted
         for posting in posted:
@@ -236,6 +251,9 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
 
     await _move(session, calculated, {debit.payroll_id for debit in debits}, now)
     await post_paychecks(session, postings, now)
+    for (employer_id, tax_year), household in thresholds.items():
+        if household.chosen:
+            await measure_household(session, employer_id, tax_year, terms.bases[employer_id])
     await _save_totals(session, calculated)
     await _save_dates(session, rows, calculated)
     collected = await collect(session, now, debits)
@@ -243,6 +261,10 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
         raise _AccountLostError("a household's account went out of use while its payroll was fired")
     chunk.fired = len(calculated)
     return chunk
+
+
+class _BasisChosenError(Exception):
+    """Not all who are to be locked are; everything is rolled back and tried again apart."""
 
 
 class _AccountLostError(Exception):
@@ -310,13 +332,45 @@ def _day_of(send_at: datetime.datetime) -> datetime.date:
     return send_at.astimezone(BUSINESS_TIME).date()
 
 
-async def _rates(session: AsyncSession, due: Sequence[_Due]) -> dict[tuple[UUID, int], dict[str, Decimal]]:
-    """Return the assigned unemployment rates by household and year, then by state."""
-    rates: dict[tuple[UUID, int], dict[str, Decimal]] = {}
-    employers = list({payroll.owner.employer_id for payroll in due})
-    for employer_id, tax_year, state, rate in await session.execute(_RATES, {"employers": employers}):
-        rates.setdefault((employer_id, tax_year), {})[state] = rate
-    return rates
+class _Terms(NamedTuple):
+    """Assigned unemployment rates by household and year, then by state; and the bases of the thresholds."""
+
+    rates: dict[tuple[UUID, int], dict[str, Decimal]]
+    bases: dict[UUID, Mapping[str, str]]
+
+
+async def _terms(session: AsyncSession, employers: Sequence[UUID]) -> _Terms:
+    terms = _Terms({}, {})
+    for employer_id, bases, tax_year, state, rate in await session.execute(_TERMS, {"employers": employers}):
+        if bases:
+            terms.bases[employer_id] = bases
+        if state is not None:
+            terms.rates.setdefault((employer_id, tax_year), {})[state] = rate
+    return terms
+
+
+async def _thresholds(
+    session: AsyncSession,
+    due: Sequence[_Due],
+    bases: Mapping[UUID, Mapping[str, str]],
+    histories: Mapping[int, Mapping[UUID, History]],
+) -> dict[tuple[UUID, int], HouseholdYear]:
+    """Return the household's year of each payroll whose taxes depend on it."""
+    found: dict[tuple[UUID, int], HouseholdYear] = {}
+    for payroll in due:
+        key = employer_id, tax_year = payroll.owner.employer_id, payroll.tax_year
+        years = histories[tax_year]
+        own = {
+            entry.employee_id: years[entry.employee_id]
+            for entry in payroll.order.entries
+            if entry.employee_id in years
+        }
+        concerned = employer_id in bases or any(history.fica_repaid for history in own.values())
+        if concerned and key not in found:
+            found[key] = await read_household_year(
+                session, employer_id, tax_year, bases.get(employer_id, {}), years
+            )
+    return found
 
 
 def _unready(payroll: _Due, solvent: Set[UUID], authorized: Set[UUID], payable: Set[UUID]) -> Failure | None:
@@ -338,13 +392,14 @@ def _calculate(
     payees: Mapping[UUID, Payee],
     histories: Mapping[UUID, History],
     sui_rates: Mapping[str, Decimal],
+    household: HouseholdYear | None,
 ) -> PayrollRecord | Failure:
     for entry in payroll.order.entries:
         left = payees[entry.employee_id].end_date
         if left is not None and left < payroll.order.dates.period_start:
             return failures.employee_left(entry.employee_id)
     try:
-        record = calculate_payroll(payroll.order, payees, histories, sui_rates)
+        record = calculate_payroll(payroll.order, payees, histories, sui_rates, household)
     except TaxInputError as error:
         return failures.not_calculable(f"{error.field} {error.message}")
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back

@@ -22,7 +22,7 @@ from hearthpay.payroll.digests import paycheck_digest
 from hearthpay.payroll.earnings import Earnings
 from hearthpay.payroll.lifecycle import history_of
 from hearthpay.payroll.models import EstimateRow, LineRow, PaycheckRow, Payroll
-from hearthpay.payroll.orders import Order, read_payees
+from hearthpay.payroll.orders import Order
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import (
     Carried,
@@ -39,7 +39,6 @@ from hearthpay.payroll.set_asides import SetAsideRule
 from hearthpay.taxes import YearSoFar
 from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.prior_wages import counted_year
-from hearthpay.taxes.rulebook import supported_years
 from hearthpay.taxes.year import PaidWages
 
 #: Arrays come as one text each: the driver would look at every element. Years, prior wages and escrow in one statement:
@@ -49,11 +48,11 @@ _ARRAYS: Final = (
     "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes"
 )
 _HISTORIES: Final = text(
-    f"SELECT 'year', employee_id, {_ARRAYS}, owed, NULL::numeric, NULL::bigint FROM year_balances "
+    f"SELECT 'year', employee_id, {_ARRAYS}, owed, fica_refunded, NULL::numeric, NULL::bigint FROM year_balances "
     "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
-    f"UNION ALL SELECT 'prior', employee_id, {_ARRAYS}, NULL, NULL, NULL FROM prior_wages "
+    f"UNION ALL SELECT 'prior', employee_id, {_ARRAYS}, NULL, NULL, NULL, NULL FROM prior_wages "
     "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year AND replaced_by IS NULL "
-    "UNION ALL SELECT 'escrow', employee_id, NULL, NULL, NULL, NULL, balance, NULL, NULL, NULL, NULL, rule_rate, "
+    "UNION ALL SELECT 'escrow', employee_id, NULL, NULL, NULL, NULL, balance, NULL, NULL, NULL, NULL, NULL, rule_rate, "
     "rule_amount FROM escrow_accounts WHERE employee_id = ANY(:employees)"
 )
 #: Where a year was opened by a version that did not keep them.
@@ -64,7 +63,7 @@ _SUBJECT_WAGES: Final = text(
 _STANDING: Final = text(
     "SELECT c.employee_id, c.id, p.pay_date, c.work_state, l.code, l.subject_wages, l.rate FROM paychecks c "
     "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
-    "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL "
+    "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL AND c.gross_pay > 0 "
     "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
     "ORDER BY c.employee_id, c.id, l.position"
 )
@@ -184,6 +183,7 @@ _BALANCE_TYPES: Final = {
     "taxable_wages": "text",
     "amounts": "text",
     "owed": "jsonb",
+    "fica_refunded": "boolean",
     "gross_pay": "bigint",
     "net_pay": "bigint",
     "employee_taxes": "bigint",
@@ -192,7 +192,7 @@ _BALANCE_TYPES: Final = {
 _BALANCE_VALUES: Final = (
     "r.organization_id, r.employer_id, r.sandbox, r.employee_id, r.tax_year, CAST(r.codes AS text[]), "
     "CAST(r.subject_wages AS bigint[]), CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.owed, "
-    "r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
+    "r.fica_refunded, r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
 )
 
 
@@ -227,7 +227,7 @@ _SAVE_BALANCES: Final = text(
     f"FROM unnest({_arrays(_BALANCE_TYPES)}) AS r({', '.join(_BALANCE_TYPES)}) "
     "ON CONFLICT (employee_id, tax_year) DO UPDATE SET codes = excluded.codes, "
     "subject_wages = excluded.subject_wages, taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, "
-    "owed = excluded.owed, gross_pay = excluded.gross_pay, "
+    "owed = excluded.owed, fica_refunded = excluded.fica_refunded, gross_pay = excluded.gross_pay, "
     "net_pay = excluded.net_pay, employee_taxes = excluded.employee_taxes, employer_taxes = excluded.employer_taxes"
 )
 
@@ -292,14 +292,16 @@ async def read_histories(
         what, employee = row[:2]
         if what == "year":
             totals, year = YearToDate(*row[6:10]), await _year(session, row, tax_year)
-            found[employee] = replace(found.get(employee, NO_HISTORY), totals=totals, year=year)
+            found[employee] = replace(
+                found.get(employee, NO_HISTORY), totals=totals, year=year, fica_refunded=row[11]
+            )
         elif what == "prior":
             paid = PriorWages(
                 YearToDate(*row[6:10]), YearSoFar(*(_by_code(row[2], each) for each in row[3:6]))
             )
             told[employee] = paid.plus(told[employee]) if employee in told else paid
         else:
-            rate, amount = row[11:]
+            rate, amount = row[12:]
             rule = None if rate is None and amount is None else SetAsideRule(rate, amount)
             found[employee] = replace(
                 found.get(employee, NO_HISTORY), set_aside_balance=row[6], set_aside_rule=rule
@@ -349,31 +351,17 @@ async def _year(session: AsyncSession, row: Any, tax_year: int) -> YearSoFar:
     return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), row[10])
 
 
-async def measure_year_anew(session: AsyncSession, record: Record, tax_year: int) -> None:
+async def note_owed(
+    session: AsyncSession, employee_id: UUID, history: History, tax_year: int, owed: Mapping[str, int]
+) -> None:
     """Note what a person's year owes once something other than its paychecks has changed; it must be locked."""
-    histories = await read_histories(session, [record], tax_year)
-    history = histories.get(record.id)
-    if history is None:
-        return
-    standing = await read_standing_wages(session, {record.id: history}, tax_year)
-    owed = history.measured_by(standing.get(record.id, ()), tax_year).year.owed
-    which = {"records": list(_records(record.id, history)), "tax_year": tax_year}
-    await session.execute(_OWED, which | {"owed": orjson.dumps(owed).decode()})
+    which = {"records": list(_records(employee_id, history)), "tax_year": tax_year}
+    await session.execute(_OWED, which | {"owed": orjson.dumps(dict(owed)).decode()})
 
 
-async def measure_people_anew(session: AsyncSession, records: Collection[UUID]) -> None:
-    """Note what every year owes of the people whose records these are, once they have won or lost some of them."""
-    if not records:
-        return
-    people = {
-        each.person_id or each.id: each for each in (await read_payees(session, list(records))).values()
-    }
-    for record in people.values():
-        members = await records_of(session, {record.person_id} if record.person_id is not None else ())
-        paid = members.get(record.person_id, ()) if record.person_id is not None else (record.id,)
-        for (tax_year,) in (await session.execute(_YEARS, {"records": list(paid)})).all():
-            if tax_year in supported_years():
-                await measure_year_anew(session, record, tax_year)
+async def paid_years(session: AsyncSession, records: Collection[UUID]) -> list[int]:
+    """Return the tax years in which any of these records was paid, ascending."""
+    return sorted(await session.scalars(_YEARS, {"records": list(records)}))
 
 
 def _records(employee_id: UUID, history: History) -> tuple[UUID, ...]:
@@ -388,6 +376,17 @@ async def read_standing_wages(
     They are the person's, whichever record was paid. Those ``without`` are about to be undone.
     """
     people = {employee: _records(employee, history) for employee, history in histories.items()}
+    return await read_wages_of(session, people, tax_year, without=without)
+
+
+async def read_wages_of(
+    session: AsyncSession,
+    people: Mapping[UUID, Sequence[UUID]],
+    tax_year: int,
+    *,
+    without: Sequence[UUID] = (),
+) -> dict[UUID, list[PaidWages]]:
+    """Return the same of people given by their records, under the ids they are given by."""
     paid: dict[UUID, dict[UUID, PaidWages]] = {}
     lines: dict[UUID, dict[str, tuple[int, int | None]]] = {}
     employees = sorted({record for records in people.values() for record in records})
@@ -397,9 +396,9 @@ async def read_standing_wages(
         own[row.code] = (row.subject_wages, None if row.rate is None else scaled_rate(row.rate))
         paid.setdefault(row.employee_id, {})[row.id] = PaidWages(row.pay_date, row.work_state, own)
     standing = {}
-    for employee, records in people.items():
-        persons = {each: wages for record in records for each, wages in paid.get(record, {}).items()}
-        standing[employee] = [persons[each] for each in sorted(persons)]
+    for person, records in people.items():
+        wages = {each: one for record in records for each, one in paid.get(record, {}).items()}
+        standing[person] = [wages[each] for each in sorted(wages)]
     return standing
 
 
@@ -631,6 +630,7 @@ def _balance_values(posting: Posting, settled: bool) -> tuple[object, ...]:
         _array([year.taxable_wages[code] for code in codes]),
         _array([year.taxes[code] for code in codes]),
         orjson.dumps(year.owed).decode() if year.owed and not settled else "{}",
+        after.fica_refunded,
         *after.totals,
     )
 

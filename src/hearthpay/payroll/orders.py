@@ -60,10 +60,25 @@ class Order(NamedTuple):
         """Whether it only records what was paid before."""
         return is_catch_up(self.notes)
 
+    @property
+    def fica_refund(self) -> bool:
+        """Whether it pays no wages but repays Social Security and Medicare."""
+        return is_fica_refund(self.notes)
+
+    @property
+    def tax_year(self) -> int:
+        """The year it belongs to: that of the pay date, and of a refund that of the wages it is about."""
+        return self.dates.period_end.year if self.fica_refund else self.dates.pay_date.year
+
 
 def is_catch_up(notes: str | None) -> bool:
     """Whether the notes say that a payroll records in retrospect what was paid: it never moves money."""
     return notes is not None and notes.strip().lower() == "catch-up"
+
+
+def is_fica_refund(notes: str | None) -> bool:
+    """Whether the notes say that a payroll repays Social Security and Medicare of a year below their threshold."""
+    return notes is not None and notes.strip().lower() == "fica-refund"
 
 
 class Payee(NamedTuple):

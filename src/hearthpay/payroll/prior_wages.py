@@ -15,12 +15,13 @@ from uuid_utils.compat import uuid7
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import lock_everyone
+from hearthpay.employers.threshold_basis import threshold_bases
 from hearthpay.http.actor import Actor
 from hearthpay.http.errors import ApiError, invalid
 from hearthpay.http.fields import Day, RequestModel, Text
 from hearthpay.http.money import Dollars, Money
 from hearthpay.http.trail import leave_trace
-from hearthpay.payroll.ledger import measure_year_anew
+from hearthpay.payroll.household_year import measure_household
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
 
@@ -113,7 +114,9 @@ async def enter_prior_wages(
         raise invalid("as_of", "must be a day of tax_year")
     if new.as_of > clock.today():
         raise invalid("as_of", "must not be to come")
+    # Their wages may reach a threshold of the household, on which the years of the others depend.
     employee = await lock_everyone(session, employee_id)
+    bases = await threshold_bases(session, employee.employer_id)
     lines = [
         PriorLine(
             line.code,
@@ -155,7 +158,7 @@ async def enter_prior_wages(
             "amounts": [line.amount for line in lines],
         },
     )
-    await measure_year_anew(session, employee, new.tax_year)
+    await measure_household(session, employee.employer_id, new.tax_year, bases, [employee])
     await leave_trace(
         session,
         actor,

@@ -79,6 +79,11 @@ class PaycheckRecord:
     carried: tuple[Carried, ...] = ()
 
     @property
+    def is_refund(self) -> bool:
+        """Whether it pays no wages but gives back what was withheld, or undoes that."""
+        return not self.gross_pay
+
+    @property
     def net_pay(self) -> int:
         """What is paid out: gross pay less the employee's taxes and what is set aside."""
         return self.gross_pay - self.employee_taxes - self.set_aside.amount

@@ -4,7 +4,7 @@ import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from hearthpay.employees.certificates import federal_certificate, state_entries
@@ -22,10 +22,19 @@ from hearthpay.taxes import (
     rulebook_for,
 )
 from hearthpay.taxes.assumptions import assumptions_of
-from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
+from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.thresholds import liability_thresholds
-from hearthpay.taxes.year import PaidWages, owed_after, year_demands
+from hearthpay.taxes.year import (
+    ALL_DUE,
+    LiableFrom,
+    PaidWages,
+    counted_wages,
+    is_due,
+    owed_after,
+    year_demands,
+)
 
 ZERO = Decimal("0.00")
 NOTHING_YET = YearToDate()
@@ -49,6 +58,8 @@ class OtherRecords(NamedTuple):
     ids: tuple[UUID, ...]
     totals: YearToDate
     year: YearSoFar
+    #: Whether Social Security and Medicare were repaid with one of them.
+    fica_refunded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +75,17 @@ class History:
     set_aside_balance: int = 0
     set_aside_rule: SetAsideRule | None = None
     prior: PriorWages | None = None
+    #: Social Security and Medicare of the year were repaid with this record; see `fica_repaid`.
+    fica_refunded: bool = False
     others: OtherRecords | None = None
+
+    @property
+    def fica_repaid(self) -> bool:
+        """Whether Social Security and Medicare of the person's year were repaid.
+
+        They are due again once the year's wages reach the threshold.
+        """
+        return self.fica_refunded or (self.others is not None and self.others.fica_refunded)
 
     @property
     def totals_to_date(self) -> YearToDate:
@@ -99,6 +120,7 @@ class History:
             totals=self.totals.plus(sums),
             year=YearSoFar(subject, taxable, taxes, owed),
             set_aside_balance=self.set_aside_balance + paycheck.set_aside.amount,
+            fica_refunded=self.fica_refunded or paycheck.is_refund,
         )
 
     def without_paycheck(
@@ -110,11 +132,26 @@ class History:
         """
         return self.with_paycheck(negative).measured_by(standing, tax_year)
 
-    def measured_by(self, standing: Sequence[PaidWages], tax_year: int) -> "History":
-        """Return the history with what it owes worked out anew from the paychecks that stand, in their order."""
+    def measured_by(
+        self, standing: Sequence[PaidWages], tax_year: int, liable: LiableFrom = ALL_DUE
+    ) -> "History":
+        """Return the history with what it owes worked out anew from the paychecks that stand, in their order.
+
+        ``liable`` tells from which day on lines are due that wait for a threshold.
+        """
         before = self.prior.year if self.prior is not None else NO_YEAR
-        owed = owed_after(year_demands(standing, before), before, self.year_to_date, tax_year)
+        demands = year_demands(standing, before, liable)
+        owed = owed_after(demands, before, self.year_to_date, tax_year, liable)
         return replace(self, year=replace(self.year, owed=owed))
+
+    def counted_by(self, standing: Sequence[PaidWages], tax_year: int, liable: LiableFrom) -> YearSoFar:
+        """Return the year to date, prior wages included, with the subject wages on which the lines are due."""
+        before = self.prior.year if self.prior is not None else NO_YEAR
+        year = self.measured_by(standing, tax_year, liable).year_to_date
+        counted = {code: cents for code, cents in counted_wages(standing, before, liable).items() if cents}
+        others = {code: cents for code, cents in year.subject_wages.items() if code not in liable}
+        known = dict.fromkeys((code for code in year.subject_wages if code in liable), 0)
+        return replace(year, subject_wages=others | known | counted)
 
 
 NO_HISTORY = History()
@@ -146,9 +183,39 @@ def other_records(ids: Iterable[UUID], histories: Mapping[UUID, History]) -> Oth
     for record in together.ids:
         own = histories[record]
         together = together._replace(
-            totals=together.totals.plus(own.totals), year=together.year.plus(own.year)
+            totals=together.totals.plus(own.totals),
+            year=together.year.plus(own.year),
+            fica_refunded=together.fica_refunded or own.fica_refunded,
         )
     return together
+
+
+class Due(NamedTuple):
+    """From when the lines are due that wait for a threshold, for one employee, and the paychecks that stand."""
+
+    liable: LiableFrom
+    standing: Sequence[PaidWages]
+
+
+class Thresholds(Protocol):
+    """Tells which lines are due, given what a payroll is about to pay."""
+
+    def due(self, payments: Mapping[UUID, "Payment"]) -> Mapping[UUID, Due]:
+        """Return it for each employee of the payroll."""
+        ...
+
+    @property
+    def as_paid(self) -> bool:
+        """Whether nothing is charged before a threshold is reached."""
+        ...
+
+
+class Payment(NamedTuple):
+    """Wages about to be paid: their day, the state of work, and the cents that are subject to each guarded line."""
+
+    pay_date: datetime.date
+    work_state: str
+    wages: Mapping[str, int]
 
 
 def calculate_payroll(
@@ -156,24 +223,38 @@ def calculate_payroll(
     payees: Mapping[UUID, Payee],
     histories: Mapping[UUID, History],
     sui_rates: Mapping[str, Decimal],
+    thresholds: Thresholds | None = None,
 ) -> PayrollRecord:
     """Calculate every paycheck of a payroll.
 
     ``sui_rates`` are the household's assigned unemployment rates by state; elsewhere the new-employer rate applies.
+    Without ``thresholds`` every line is due from the first dollar.
 
     Preview, run and the firing of a scheduled payroll all come through here, so that a preview is what the run will
     be. Raises `TaxInputError` with the field as the request spells it.
     """
     dates = order.dates
     rulebook = rulebook_for(dates.pay_date)
+    due: Mapping[UUID, Due] = {}
+    if thresholds is not None:
+        due = thresholds.due(
+            {
+                entry.employee_id: _payment(dates.pay_date, entry, payees[entry.employee_id])
+                for entry in order.entries
+            }
+        )
     paychecks: list[PaycheckRecord] = []
     projected: dict[str, None] = {}
     for position, entry in enumerate(order.entries):
         payee = payees[entry.employee_id]
         try:
             history = histories.get(payee.id, NO_HISTORY)
-            record, paycheck = _calculate(order, entry, payee, history, sui_rates.get(payee.work_state))
-            assumed = _assumed_thresholds(record, payee.work_state, dates.pay_date)
+            record, paycheck = _calculate(
+                order, entry, payee, history, sui_rates.get(payee.work_state), due.get(payee.id)
+            )
+            assumed = None
+            if thresholds is None or not thresholds.as_paid:
+                assumed = _assumed_thresholds(record, payee.work_state, dates.pay_date)
             if assumed is not None and not any(
                 _ASSUMED in told for each in paychecks for told in each.warnings
             ):
@@ -182,6 +263,7 @@ def calculate_payroll(
             if history.others is not None:  # the person may be paid by another record too
                 after = history.with_paycheck(record)
                 histories = {**histories, payee.id: after, **seen_by_others(histories, payee.id, after)}
+                due = _due_after(due, history.others, paid_wages(record, dates.pay_date))
             projected |= dict.fromkeys(paycheck.projected)
         except TaxInputError as error:
             raise TaxInputError(f"employees[{position}].{error.field}", error.message, error.code) from error
@@ -197,11 +279,35 @@ def calculate_payroll(
     )
 
 
-def _calculate(
-    order: Order, entry: Entry, employee: Payee, history: History, sui_rate: Decimal | None
-) -> tuple[PaycheckRecord, Paycheck]:
-    dates = order.dates
-    earnings = Earnings(
+def paid_wages(paycheck: PaycheckRecord, pay_date: datetime.date) -> PaidWages:
+    """Return what a paycheck counts for once it stands."""
+    lines = {
+        line.code: (line.subject_wages, None if line.rate is None else scaled_rate(line.rate))
+        for line in paycheck.lines
+    }
+    return PaidWages(pay_date, paycheck.work_state, lines)
+
+
+def _due_after(due: Mapping[UUID, Due], others: OtherRecords, paid: PaidWages) -> Mapping[UUID, Due]:
+    """Return what is due of a person's other records in the same payroll once one of them has been paid."""
+    return {
+        **due,
+        **{
+            record: due[record]._replace(standing=(*due[record].standing, paid))
+            for record in others.ids
+            if record in due
+        },
+    }
+
+
+def _payment(pay_date: datetime.date, entry: Entry, employee: Payee) -> Payment:
+    gross = to_cents(_earnings(entry, employee).gross_pay, "regular_hours")
+    wages = wages_by_line(pay_date.year, employee.work_state, employee.relationship, gross)
+    return Payment(pay_date, employee.work_state, wages)
+
+
+def _earnings(entry: Entry, employee: Payee) -> Earnings:
+    return Earnings(
         regular_hours=entry.regular_hours,
         regular_pay=_approved(entry.regular_pay, employee.pay_rate, entry.regular_hours),
         overtime_hours=entry.overtime_hours,
@@ -209,11 +315,28 @@ def _calculate(
         bonus=entry.bonus,
         other_earnings=entry.other_earnings,
     )
+
+
+def _calculate(
+    order: Order,
+    entry: Entry,
+    employee: Payee,
+    history: History,
+    sui_rate: Decimal | None,
+    due: Due | None,
+) -> tuple[PaycheckRecord, Paycheck]:
+    dates = order.dates
+    earnings = _earnings(entry, employee)
     if not earnings.gross_pay:
         raise TaxInputError(
             "regular_hours", "hours, a bonus or other earnings are needed: there is nothing to pay"
         )
-    year = history.year_to_date
+    not_due: frozenset[str] = frozenset()
+    if due is None or not due.liable:
+        year = history.year_to_date
+    else:
+        year = history.counted_by(due.standing, dates.pay_date.year, due.liable)
+        not_due = frozenset(code for code in due.liable if not is_due(due.liable, code, dates.pay_date))
     paycheck = calculate_paycheck(
         asked := PaycheckInput(
             pay_date=dates.pay_date,
@@ -231,6 +354,7 @@ def _calculate(
             relationship=employee.relationship,
             employer=EmployerProfile(sui_rate=sui_rate),
             year=year,
+            not_due=not_due,
         )
     )
     after_taxes = paycheck.net_pay_cents
@@ -297,7 +421,7 @@ def _assumed_thresholds(paycheck: PaycheckRecord, state: str, pay_date: datetime
 
     Wages of the year of as many times the threshold as quarters have begun have crossed it in one of them.
     """
-    quarter = (pay_date.month + 2) // 3
+    quarter = quarter_of(pay_date)
     open_ones = [
         f"{threshold.name} {from_cents(threshold.cents):,}"
         for threshold in liability_thresholds(state, pay_date.year)
@@ -338,8 +462,11 @@ def _warnings(
     if withheld and ytd.gross_pay < fica.cents:
         warnings.append(
             f"Social Security and Medicare are withheld although the year's wages are still below "
-            f"{from_cents(fica.cents):,}. If the year ends below it, nothing was due: repay the employee."
+            f"{from_cents(fica.cents):,}. If the year ends below it, nothing was due: repay the employee, "
+            "which a run with the notes fica-refund does."
         )
+    if asked.not_due:
+        warnings.append(_not_due(asked, employee.work_state))
     warnings += _corrected(paycheck)
     if employee.payment_method == "direct_deposit" and entry.payment_method != "direct_deposit":
         warnings.append(
@@ -361,6 +488,19 @@ def _odd_period(order: Order) -> str | None:
     except TaxInputError as error:
         return f"About the pay period: {error.message}."
     return None if odd is None else odd.message
+
+
+def _not_due(asked: PaycheckInput, state: str) -> str:
+    """Name what is not charged because its threshold is not reached, with the wages from which it will be."""
+    waiting = [
+        f"{guard.threshold.name} (from {from_cents(guard.threshold.cents):,} in a {guard.threshold.period})"
+        for guard in guards_of(asked.pay_date.year, state)
+        if asked.not_due.intersection(guard.codes)
+    ]
+    return (
+        f"Not charged, since the wages paid so far stay below the threshold: {'; '.join(waiting)}. "
+        "Once they reach it, it is charged back to the first dollar."
+    )
 
 
 def _corrected(paycheck: Paycheck) -> list[str]:

@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Final
 from uuid import UUID
@@ -11,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.payroll.earnings import Earnings
+from hearthpay.payroll.household_year import lock_household, measure_household
 from hearthpay.payroll.ledger import (
     Owner,
     Posting,
@@ -24,6 +26,11 @@ from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, SetAside, YearToDate
 from hearthpay.payroll.register import NO_HISTORY, History, seen_by_others
 
+_REFUNDED: Final = text(
+    "SELECT EXISTS (SELECT FROM paychecks c WHERE c.employee_id = :employee AND c.tax_year = :tax_year "
+    "AND c.gross_pay = 0 AND c.reverses IS NULL AND c.id <> :id "
+    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id))"
+)
 _RELEASE: Final = text(
     "UPDATE payroll_entries SET live = false WHERE payroll_id = :payroll_id AND employee_id = ANY(:employees) AND live"
 )
@@ -52,6 +59,8 @@ async def reverse_paychecks(
     if not standing:
         return []
     employees = [row.employee_id for row, _ in standing]
+    employer_id = standing[0][0].employer_id
+    bases = await lock_household(session, employer_id, employees)
     payees = await read_payees(session, employees)
     tax_year = standing[0][0].tax_year
     histories = await read_histories(session, payees.values(), tax_year)
@@ -60,7 +69,11 @@ async def reverse_paychecks(
     for row, record in standing:
         before = histories.get(row.employee_id, NO_HISTORY)
         negative = opposite_of(record, before)
-        after = before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year)
+        after = replace(
+            before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year),
+            fica_refunded=before.fica_refunded
+            and not (record.is_refund and not await _refunded_otherwise(session, row)),
+        )
         histories |= {row.employee_id: after, **seen_by_others(histories, row.employee_id, after)}
         postings.append(
             Posting(
@@ -77,8 +90,17 @@ async def reverse_paychecks(
             )
         )
     await post_paychecks(session, postings, now)
+    repaid = [payees[employee] for employee in employees if histories[employee].fica_repaid]
+    if bases or repaid:
+        await measure_household(session, employer_id, tax_year, bases, repaid)
     await session.execute(_RELEASE, {"payroll_id": payroll_id, "employees": employees})
     return postings
+
+
+async def _refunded_otherwise(session: AsyncSession, refund: PaycheckRow) -> bool:
+    """Whether another refund of the year stands beside this one."""
+    which = {"employee": refund.employee_id, "tax_year": refund.tax_year, "id": refund.id}
+    return bool(await session.scalar(_REFUNDED, which))
 
 
 async def release_periods(session: AsyncSession, payroll_id: UUID) -> None:

@@ -96,7 +96,9 @@ class PayrollRequest(RequestModel):
     )
     notes: Annotated[str, Text(longest=500, lines=True)] | None = Field(
         default=None,
-        description="`catch-up` records in retrospect what was paid before: completed at once, no money moves.",
+        description="`catch-up` records in retrospect what was paid before: completed at once, no money moves. "
+        "`fica-refund` repays Social Security and Medicare of the pay period's year, by check or cash, to employees "
+        "whose wages of the year stay below the threshold; hours and earnings must be 0.",
     )
     confirm_large_payroll: bool = Field(
         default=False,

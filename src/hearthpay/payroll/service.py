@@ -16,7 +16,7 @@ from hearthpay.banking.readiness import Blocker, employee_blockers, household_bl
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
-from hearthpay.employers.assigned_rates import assigned_sui_rates
+from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.http.actor import Actor
@@ -32,6 +32,13 @@ from hearthpay.payroll.approval import (
     require_confirmations,
 )
 from hearthpay.payroll.corrected_dates import settle_dates_of
+from hearthpay.payroll.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
+from hearthpay.payroll.household_year import (
+    HouseholdYear,
+    lock_all,
+    measure_household,
+    read_household_year,
+)
 from hearthpay.payroll.ledger import (
     Overlap,
     Owner,
@@ -45,10 +52,10 @@ from hearthpay.payroll.ledger import (
 )
 from hearthpay.payroll.lifecycle import Cause, Status, Transition, begin
 from hearthpay.payroll.models import EntryRow, Payroll
-from hearthpay.payroll.orders import Entry, Order, is_catch_up, payee_of
+from hearthpay.payroll.orders import Entry, Order, Payee, is_catch_up, is_fica_refund, payee_of
 from hearthpay.payroll.pay_dates import PayDates, Way
 from hearthpay.payroll.records import PayrollRecord, Preview, StoredPayroll
-from hearthpay.payroll.register import History, calculate_payroll
+from hearthpay.payroll.register import NO_HISTORY, History, calculate_payroll
 from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
 from hearthpay.payroll.ways_out import with_ways_out
 from hearthpay.taxes.money import from_cents
@@ -64,10 +71,15 @@ class _Prepared:
 
     order: Order
     record: PayrollRecord
+    payees: Sequence[Payee]
     histories: Mapping[UUID, History]
     confirmations: tuple[str, ...]
     #: Dated as direct deposit would be, although nothing goes through the bank.
     dated_ahead: bool
+    #: What the household chose of its thresholds; see `hearthpay.employers.threshold_basis`.
+    threshold_bases: Mapping[str, str]
+    #: Whether the year is measured by thresholds, and is to be measured anew once the paychecks are posted.
+    by_thresholds: bool
 
 
 async def preview_payroll(
@@ -102,7 +114,7 @@ async def run_payroll(
     than the plan allows, and what `resolve_employer` raises.
     """
     refuse_long_payroll(actor.terms, len(request.employees))
-    employer = await resolve_employer(session, actor, request.employer_id)
+    employer = await resolve_employer(session, actor, request.employer_id, hold=True)
     prepared = await _prepare(session, clock, request, employer, offered=offered)
     order, record = prepared.order, prepared.record
     if record.projected:
@@ -129,6 +141,10 @@ async def run_payroll(
         await save_estimate(session, payroll_id, estimate)
     else:
         await post_paychecks(session, postings_of(owner, payroll_id, record, prepared.histories), now)
+        if prepared.by_thresholds:
+            await measure_household(
+                session, employer.id, record.tax_year, prepared.threshold_bases, prepared.payees
+            )
     if status == "pending_funding":
         send_on = calendar.submission_day(now)
         debit = Debit(payroll_id, debit_of(record), send_on, calendar.next_banking_day(send_on))
@@ -182,32 +198,64 @@ async def _prepare(
     preview: bool = False,
 ) -> _Prepared:
     now = clock.now()
+    refunds = is_fica_refund(request.notes)
+    if refunds:
+        refuse_other_pay(request)
+    if not preview and employer.threshold_bases:
+        await lock_all(session, employer.id)
     employees = await _employees(session, request, lock=not preview)
     methods = [
-        entry.payment_method or employee.payment_method
+        entry.payment_method or ("check" if refunds else employee.payment_method)
         for entry, employee in zip(request.employees, employees, strict=True)
     ]
     way = _way_of(request, methods)
     unnamed = all(entry.payment_method is None for entry in request.employees)
-    dated_ahead = preview and unnamed and way == "on_paper"
+    dated_ahead = preview and unnamed and way == "on_paper" and not refunds
     dates = settle_dates_of(request, "direct_deposit" if dated_ahead else way, today=clock.today(), now=now)
     _refuse_unpayable(request, employees, dates)
     order = _order_of(request, methods, employer.id, dates)
+    year = order.tax_year
     if order.direct_deposit:
         blockers = await household_blockers(session, employer, offered=offered)
         if blockers:
             raise _unavailable(blockers)
         await _require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
-    order, told = _beside(order, await find_overlaps(session, ids, dates))
-    histories = await read_histories(session, employees, dates.pay_date.year)
-    sui_rates = await assigned_sui_rates(session, employer.id, dates.pay_date.year)
+    told: dict[UUID, list[str]] = {}
+    if not order.fica_refund:
+        order, told = _beside(order, await find_overlaps(session, ids, dates))
+    terms = await tax_terms(session, employer.id, year)
+    histories = await read_histories(session, employees, year)
     payees = {employee.id: payee_of(employee) for employee in employees}
-    record = _with_warnings(calculate_payroll(order, payees, histories, sui_rates), told)
+    thresholds: HouseholdYear | None = None
+    refunded = order.fica_refund or any(history.fica_repaid for history in histories.values())
+    if terms.threshold_bases or refunded:
+        thresholds = await read_household_year(session, employer.id, year, terms.threshold_bases, histories)
+    if order.fica_refund:
+        assert thresholds is not None, "read just above"
+        repayable = {
+            employee.id: refuse_not_due(
+                employee, dates, year, histories.get(employee.id, NO_HISTORY), thresholds
+            )
+            for employee in employees
+        }
+        record = calculate_refund(order, payees, histories, repayable)
+    else:
+        record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds)
+    record = _with_warnings(record, told)
     refuse_beyond_the_bank(record)
     authorization_needed = order.direct_deposit and await needs_authorization(session, employer.id, now)
     confirmations = confirmations_needed(record, authorization_needed=authorization_needed)
-    return _Prepared(order, record, histories, confirmations, dated_ahead)
+    return _Prepared(
+        order,
+        record,
+        tuple(payees.values()),
+        histories,
+        confirmations,
+        dated_ahead,
+        terms.threshold_bases,
+        thresholds is not None,
+    )
 
 
 def _beside(order: Order, overlaps: Sequence[Overlap]) -> tuple[Order, dict[UUID, list[str]]]:

@@ -30,9 +30,10 @@ from hearthpay.banking.funding import households_with_account
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
-from hearthpay.employers.assigned_rates import assigned_sui_rates
+from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.payroll import failures
 from hearthpay.payroll.approval import debit_of
+from hearthpay.payroll.household_year import lock_household, measure_household, read_household_year
 from hearthpay.payroll.ledger import Owner, insert_payroll, post_paychecks, postings_of, read_histories
 from hearthpay.payroll.lifecycle import Cause, Status, begin
 from hearthpay.payroll.orders import Order, read_entries, read_payees
@@ -146,12 +147,16 @@ async def _pay_in_the_new_year(
         old.notes,
         tuple(entry for entry in entries if entry.employee_id in employees),
     )
+    bases = await lock_household(session, old.employer_id, employees)
     payees = await read_payees(session, employees)
     year = dates.pay_date.year
     histories = await read_histories(session, payees.values(), year)
-    rates = await assigned_sui_rates(session, old.employer_id, year)
+    terms = await tax_terms(session, old.employer_id, year)
+    thresholds = None
+    if bases or any(history.fica_repaid for history in histories.values()):
+        thresholds = await read_household_year(session, old.employer_id, year, bases, histories)
     try:
-        record = calculate_payroll(order, payees, histories, rates)
+        record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds)
     except TaxInputError as error:
         raise _NotYetError(f"{error.field} {error.message}") from error
     if record.projected:
@@ -164,6 +169,8 @@ async def _pay_in_the_new_year(
     )
     await begin(session, new_payroll, status, Cause("system", now))
     await post_paychecks(session, postings_of(owner, new_payroll, record, histories), now)
+    if bases:
+        await measure_household(session, old.employer_id, year, bases)
     if amount:
         day = submission_day(now)
         collected = await collect(session, now, [Debit(new_payroll, amount, day, next_banking_day(day))])

@@ -1,7 +1,7 @@
 """From gross pay to net pay: the one path that every calculator, preview and payroll takes."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
@@ -19,7 +19,7 @@ from hearthpay.taxes.state import Reciprocity, StateIncomeTax, StateRules
 from hearthpay.taxes.thresholds import liability_thresholds
 from hearthpay.taxes.trace import Source, Step, Trace
 from hearthpay.taxes.withholding import PeriodPay
-from hearthpay.taxes.year import Standing, ToldYear, Year, YearSoFar, arrears, capped_lines, fresh_charge
+from hearthpay.taxes.year import Standing, ToldYear, Year, YearSoFar, arrears, fresh_charge, lines_in_force
 
 PAY_FREQUENCIES = ("weekly", "biweekly", "semimonthly", "monthly")
 
@@ -64,7 +64,8 @@ class PaycheckInput:
     were subject to a line, whether below its cap or not: with it, what earlier paychecks taxed too little or too much
     of them is corrected; for a line that is left out, nothing is taken to be missing. ``year`` gives all of it at
     once in cents, and takes the place of the three. ``annual_wages_expected`` below a threshold switches off what
-    that threshold guards.
+    that threshold guards. ``not_due`` are codes of lines whose threshold the wages paid so far do not reach: this
+    paycheck's wages are subject to them and bear nothing; what ``year`` says is owed of them is corrected all the same.
     """
 
     pay_date: datetime.date
@@ -87,6 +88,7 @@ class PaycheckInput:
     ytd_tax: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
     ytd_subject: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
     year: YearSoFar | None = None
+    not_due: frozenset[str] = frozenset()
 
 
 class PaycheckLine(NamedTuple):
@@ -608,6 +610,8 @@ def _contributions(
     waived = employer.waived_lines
     if waived:
         _check_waived(waived, rules)
+    not_due = request.not_due
+    owing: Container[str] = () if year is None else year.owing
     for line in rules.contributions_on(request.pay_date):
         code = line.code
         if code in waived:
@@ -621,9 +625,11 @@ def _contributions(
             subject = taxable = 0
         else:
             subject = taxable = gross
-        if (line.wage_base is not None or line.wage_floor) and line.liability not in off:
+        counted = 0 if code in not_due else subject
+        capped = line.wage_base is not None or line.wage_floor
+        if (capped or code in owing) and line.liability not in off:
             if year is None:
-                taxable = line.due(subject)
+                taxable = line.due(counted)
                 amount = (2 * taxable * rate + RATE_SCALE) // (2 * RATE_SCALE)
             else:
                 standing = year.standing(line)
@@ -631,8 +637,9 @@ def _contributions(
                 if standing.owed is not None or standing.taxable != line.due(standing.subject):
                     missing, owed = arrears(line, rate, standing)
                     before = None if before is None else before + owed
-                taxable, amount = fresh_charge(line, rate, standing.subject, before, subject)
+                taxable, amount = fresh_charge(line, rate, standing.subject, before, counted)
         else:
+            taxable = min(taxable, counted)
             amount = (2 * taxable * rate + RATE_SCALE) // (2 * RATE_SCALE)
         if line.period_maximum is not None:
             amount, taxable = _within_period_maximum(line, request.pay_frequency, amount, taxable)
@@ -669,7 +676,7 @@ def _lines_of_other_states(
     elsewhere = [code for code in year.codes if code not in known]
     if not elsewhere:
         return
-    for code, line in capped_lines(rulebook, elsewhere, request.pay_date).items():
+    for code, line in lines_in_force(rulebook, elsewhere, request.pay_date, year.owing).items():
         if code in known:
             continue
         missing, owed = arrears(line, line.rate, year.standing(line))
@@ -695,8 +702,9 @@ def _lines_of_other_states(
 def _settle_arrears(build: _Builder, gross: int) -> None:
     """Correct the employee's lines: what was withheld too much is paid back, what is missing taken from net pay.
 
-    An overcollection is repaid within its year, section 31.6413(a)-1 of the Treasury Regulations; an undercollection
-    is the household's to make good out of later pay, section 31.6205-1(d). Income tax and the paycheck's own
+    An overcollection that is repaid before the year's return is filed is not reported, section 31.6413(a)-1(a)(1) of
+    the Treasury Regulations; an undercollection is the household's to correct, section 31.6205-1, and what a reached
+    threshold makes due is collected from the employee, section 31.3102-1(c). Income tax and the paycheck's own
     contributions come first, and net pay is never negative: the rest is carried to the next paycheck.
     """
     positions = {line.code: position for position, line in enumerate(build.lines)}
@@ -768,6 +776,8 @@ def _explain_contribution(
         trace.text("not liable", f"the {line.liability} liability is off or below its threshold")
     elif request.relationship in line.exempt_relationships:
         trace.text("exempt", f"wages of a {request.relationship} are not subject to it")
+    elif line.code in request.not_due:
+        trace.text("not due yet", f"the wages paid so far stay below the {line.liability} threshold")
     trace.cents("subject wages", subject)
     if line.wage_base is not None:
         trace.cents("wage base of the year", line.wage_base)

@@ -3,7 +3,7 @@
 import functools
 from decimal import Decimal
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.money import from_cents, to_cents
@@ -26,6 +26,12 @@ class LiabilityThreshold(NamedTuple):
     rule: str
     sources: tuple[Source, ...]
     confidence: Confidence
+    #: Which wages are taxed once it is reached: from the first dollar of the year, or of the quarter that reaches it.
+    reaches_back_to: Literal["year", "quarter"] = "year"
+    #: Whether each employee's wages are counted alone, or those of all household employees together.
+    per_employee: bool = False
+    #: Whether a year whose wages reached it makes the household liable in the next one too.
+    next_year_too: bool = False
 
     @property
     def annualized_cents(self) -> int:
@@ -71,6 +77,12 @@ def _read(table: RuleTable, liability: str, period: Literal["year", "quarter"]) 
         rule=table.text("rule"),
         sources=table.sources(),
         confidence=table.confidence(),
+        reaches_back_to=cast(
+            'Literal["year", "quarter"]',
+            table.choice("reaches_back_to", ("year", "quarter"), default="year"),
+        ),
+        per_employee=table.flag("per_employee", default=period == "year"),
+        next_year_too=table.flag("next_year_too", default=period == "quarter"),
     )
 
 

@@ -6,7 +6,7 @@ the next paycheck.
 """
 
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
@@ -55,6 +55,11 @@ class Year(Protocol):
         """The lines that have subject wages, where all are known."""
         ...
 
+    @property
+    def owing(self) -> Mapping[str, int]:
+        """The lines of which the caller knows what they owe."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class YearSoFar:
@@ -91,6 +96,11 @@ class YearSoFar:
     def codes(self) -> Iterable[str]:
         """See `Year`."""
         return self.subject_wages
+
+    @property
+    def owing(self) -> Mapping[str, int]:
+        """See `Year`."""
+        return self.owed
 
     def plus(self, prior: "YearSoFar") -> "YearSoFar":
         """Return this with what was paid before it; what is owed stays this one's."""
@@ -153,6 +163,11 @@ class ToldYear:
     def codes(self) -> Iterable[str]:
         """See `Year`: a caller need not tell all, so lines of other states are left alone."""
         return ()
+
+    @property
+    def owing(self) -> Mapping[str, int]:
+        """See `Year`."""
+        return _NOTHING
 
 
 def _cents(value: Decimal | None, field_name: str) -> int:
@@ -229,18 +244,41 @@ class Demand(NamedTuple):
     tax: int
 
 
-def year_demands(paychecks: Iterable[PaidWages], before: YearSoFar) -> dict[str, Demand]:
-    """Return what each capped line of a year comes to by the paychecks that stand, in the order they were run.
+LiableFrom = Mapping[str, datetime.date | None]
+"""From which pay date on a line is due, by code; None: not at all. A line that is not there is due on all wages."""
+
+ALL_DUE: LiableFrom = MappingProxyType({})
+
+
+def is_due(liable: LiableFrom, code: str, pay_date: datetime.date) -> bool:
+    """Whether wages of a pay date bear a line."""
+    first = liable.get(code, datetime.date.min)
+    return first is not None and first <= pay_date
+
+
+def is_measured(line: Contribution, liable: LiableFrom) -> bool:
+    """Whether a line follows the year's wages: it is capped, or waits for a threshold.
+
+    One with a maximum for the pay period does not wait: it limits each payment, so nothing is made up.
+    """
+    return line.is_capped or (line.code in liable and line.period_maximum is None)
+
+
+def year_demands(
+    paychecks: Iterable[PaidWages], before: YearSoFar, liable: LiableFrom = ALL_DUE
+) -> dict[str, Demand]:
+    """Return what each measured line of a year comes to by the paychecks that stand, in the order they were run.
 
     It is what the books would say if no other paycheck had ever been: each takes what the earlier ones have left
-    below the cap, at its own rate. ``before`` is what another payroll had paid already.
+    below the cap, at its own rate. ``before`` is what another payroll had paid already. Wages on which a line is not
+    due by ``liable`` neither bear it nor count towards its cap.
     """
     subject = dict(before.subject_wages)
     demands: dict[str, Demand] = {}
     for paid in paychecks:
         rules = rulebook_of(paid.pay_date.year).state(paid.work_state)
         for line in rules.contributions_on(paid.pay_date):
-            if not line.is_capped:
+            if not is_measured(line, liable):
                 continue
             wages, _ = paid.lines.get(line.ytd_code, (0, None))
             _, rate = paid.lines.get(line.code, (0, None))
@@ -252,23 +290,29 @@ def year_demands(paychecks: Iterable[PaidWages], before: YearSoFar) -> dict[str,
                 line.rate if rate is None else rate,
                 subject.get(line.ytd_code, 0),
                 so_far.tax,
-                wages,
+                wages if is_due(liable, line.code, paid.pay_date) else 0,
             )
             demands[line.code] = Demand(so_far.taxable + taxable, so_far.tax + tax)
         for code, (wages, _) in paid.lines.items():
-            subject[code] = subject.get(code, 0) + wages
+            if is_due(liable, code, paid.pay_date):
+                subject[code] = subject.get(code, 0) + wages
     return demands
 
 
 def owed_after(
-    demands: Mapping[str, Demand], before: YearSoFar, so_far: YearSoFar, tax_year: int
+    demands: Mapping[str, Demand],
+    before: YearSoFar,
+    so_far: YearSoFar,
+    tax_year: int,
+    liable: LiableFrom = ALL_DUE,
 ) -> dict[str, int]:
     """Return the lines whose wages or tax are not what the year demands, with the cents still to be charged.
 
-    A capped line of which no paycheck stands any more is to come back to what it was ``before`` them all.
+    A measured line of which no paycheck stands any more is to come back to what it was ``before`` them all.
     """
     expected = dict(demands)
-    for code in capped_lines(rulebook_of(tax_year), so_far.taxable_wages, datetime.date(tax_year, 12, 31)):
+    last_day = datetime.date(tax_year, 12, 31)
+    for code in lines_in_force(rulebook_of(tax_year), so_far.taxable_wages, last_day, liable):
         if code not in expected:
             expected[code] = Demand(before.taxable_wages.get(code, 0), before.taxes.get(code, 0))
     owed = {}
@@ -277,6 +321,16 @@ def owed_after(
         if tax or demand.taxable != so_far.taxable_wages.get(code, 0):
             owed[code] = tax
     return owed
+
+
+def counted_wages(paychecks: Iterable[PaidWages], before: YearSoFar, liable: LiableFrom) -> dict[str, int]:
+    """Return the year's subject wages of the lines that wait for a threshold: those on which they are due."""
+    counted = {code: before.subject_wages.get(code, 0) for code in liable}
+    for paid in paychecks:
+        for code, (wages, _) in paid.lines.items():
+            if code in counted and is_due(liable, code, paid.pay_date):
+                counted[code] += wages
+    return counted
 
 
 class Open(NamedTuple):
@@ -306,15 +360,26 @@ def open_lines(so_far: YearSoFar, on: datetime.date) -> tuple[Open, ...]:
 
 def capped_lines(rulebook: Rulebook, codes: Iterable[str], on: datetime.date) -> dict[str, Contribution]:
     """Return the capped lines in force on a day in federal law and in every state that one of the codes names."""
+    return lines_in_force(rulebook, codes, on, ALL_DUE)
+
+
+def lines_in_force(
+    rulebook: Rulebook, codes: Iterable[str], on: datetime.date, liable: Container[str]
+) -> dict[str, Contribution]:
+    """Return the same with the lines that are in ``liable``, capped or not, save those capped by pay period."""
     lines: dict[str, Contribution] = {}
     for state in sorted({code[:2] for code in codes} & STATES.keys()):
         in_force = rulebook.state(state).contributions_on(on)
-        lines |= {line.code: line for line in in_force if line.is_capped}
+        lines |= {
+            line.code: line
+            for line in in_force
+            if line.is_capped or (line.code in liable and line.period_maximum is None)
+        }
     if not lines:
         lines = {
             line.code: line
             for line in rulebook.contributions
-            if line.is_capped
+            if (line.is_capped or line.code in liable)
             and line.effective_from <= on
             and (line.effective_to is None or on <= line.effective_to)
         }

@@ -31,7 +31,7 @@ from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.errors import ApiError
 from hearthpay.http.runtime import runtime_of
-from hearthpay.payroll.ledger import measure_people_anew
+from hearthpay.payroll.household_year import measure_people_anew
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.web.forms import read_form, refuse_other_sites
 from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_number

@@ -1,0 +1,38 @@
+"""Whether a household pays what waits for a threshold from the first dollar, or once the wages paid have reached it."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, TypeGuard
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+ThresholdBasis = Literal["assume_crossed", "as_paid"]
+
+ASSUME_CROSSED: Final[ThresholdBasis] = "assume_crossed"
+AS_PAID: Final[ThresholdBasis] = "as_paid"
+#: From the first year that can be paid.
+FROM_THE_FIRST: Final = "2000"
+
+_BASES: Final = text("SELECT threshold_bases FROM employers WHERE id = :employer")
+
+
+def is_threshold_basis(value: str) -> TypeGuard[ThresholdBasis]:
+    """Whether `value` is one of the two."""
+    return value in (ASSUME_CROSSED, AS_PAID)
+
+
+def basis_of(bases: Mapping[str, str], tax_year: int) -> ThresholdBasis:
+    """Return the basis of a year; ``bases`` names each by the first year for which it holds."""
+    begun = [year for year in bases if int(year) <= tax_year]
+    return AS_PAID if begun and bases[max(begun, key=int)] == AS_PAID else ASSUME_CROSSED
+
+
+def current_basis(bases: Mapping[str, str]) -> ThresholdBasis:
+    """Return the basis that was chosen last."""
+    return basis_of(bases, max((int(year) for year in bases), default=0))
+
+
+async def threshold_bases(session: AsyncSession, employer_id: UUID) -> Mapping[str, str]:
+    """Return what a household has chosen, by the first year for which it holds; nothing where it never did."""
+    return await session.scalar(_BASES, {"employer": employer_id}) or {}

@@ -1,0 +1,141 @@
+"""Choosing how a household's thresholds count, also in mid-year: what its years then owe is worked out at once."""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.clock import Clock
+from hearthpay.database import audit
+from hearthpay.employers.models import Employer
+from hearthpay.employers.schemas import EmployerChanges, EmployerDetail, address_of, shown
+from hearthpay.employers.service import update_employer
+from hearthpay.employers.threshold_basis import FROM_THE_FIRST, ThresholdBasis, current_basis
+from hearthpay.http.actor import Actor
+from hearthpay.http.errors import ApiError
+from hearthpay.http.trail import leave_trace
+from hearthpay.payroll.household_year import lock_all, measure_household
+from hearthpay.taxes.money import from_cents
+
+_LOCK: Final = text(
+    "SELECT organization_id, sandbox, threshold_bases FROM employers WHERE id = :employer FOR NO KEY UPDATE"
+)
+_YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employer_id = :employer ORDER BY 1")
+_SAVE: Final = text("UPDATE employers SET threshold_bases = CAST(:bases AS jsonb) WHERE id = :employer")
+_OPEN: Final = text(
+    "SELECT y.tax_year, o.key AS code, sum(o.value::bigint)::bigint AS cents "
+    "FROM year_balances y, jsonb_each_text(y.owed) AS o WHERE y.employer_id = :employer AND y.tax_year >= :since "
+    "GROUP BY 1, 2 HAVING sum(o.value::bigint) <> 0 ORDER BY 1, 2"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedEmployer(EmployerDetail):
+    """A household with its settings changed, and what that means for taxes already charged."""
+
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a choice changed; ``told`` says what the next paychecks charge or give back for it."""
+
+    before: ThresholdBasis
+    after: ThresholdBasis
+    #: The first tax year for which it holds.
+    since: int
+    told: tuple[str, ...]
+
+
+async def change_employer(
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, changes: EmployerChanges
+) -> ChangedEmployer:
+    """Change a household's settings for an actor who reaches it; raises what `update_employer` raises."""
+    employer = await update_employer(session, actor, employer_id, changes)
+    told: tuple[str, ...] = ()
+    if "threshold_basis" in changes.model_fields_set:
+        choice = await _choose(session, employer.id, changes.threshold_basis, clock.today())
+        told = choice.told
+        if choice.before != choice.after:
+            await leave_trace(
+                session,
+                actor,
+                "employer.update",
+                employer_id=employer.id,
+                subject_id=employer.id,
+                details=_details(choice),
+            )
+    employer = await session.get_one(Employer, employer.id, populate_existing=True)
+    return ChangedEmployer(**shown(employer), address=address_of(employer), warnings=list(told))
+
+
+async def choose_threshold_basis(
+    session: AsyncSession, clock: Clock, employer_id: UUID, basis: ThresholdBasis
+) -> Choice:
+    """Change the basis of a household's thresholds for the operator; raises `not_found`."""
+    choice = await _choose(session, employer_id, basis, clock.today())
+    if choice.before != choice.after:
+        employer = await session.get_one(Employer, employer_id)
+        await audit.record(
+            session,
+            actor_kind="operator",
+            actor_id=None,
+            organization_id=employer.organization_id,
+            employer_id=employer_id,
+            sandbox=employer.sandbox,
+            action="employer.update",
+            subject_id=employer_id,
+            request_id=None,
+            details=_details(choice),
+        )
+    return choice
+
+
+def _details(choice: Choice) -> dict[str, object]:
+    changed = {"before": choice.before, "after": choice.after, "since": choice.since}
+    return {"threshold_basis": changed}
+
+
+async def _choose(
+    session: AsyncSession, employer_id: UUID, basis: ThresholdBasis, today: datetime.date
+) -> Choice:
+    """Note the basis and measure the years it holds for; the household is locked first, then all its employees."""
+    household = (await session.execute(_LOCK, {"employer": employer_id})).one_or_none()
+    if household is None:
+        raise ApiError("not_found", f"There is no household with the id {employer_id}.")
+    bases: Mapping[str, str] = household.threshold_bases
+    before = current_basis(bases)
+    await lock_all(session, employer_id)
+    years = [row.tax_year for row in await session.execute(_YEARS, {"employer": employer_id})]
+    first = str(today.year) if any(year < today.year for year in years) else FROM_THE_FIRST
+    since = int(first)
+    if before != basis:
+        bases = {year: kept for year, kept in bases.items() if int(year) < since} | {first: basis}
+        await session.execute(_SAVE, {"employer": employer_id, "bases": orjson.dumps(bases).decode()})
+        for year in years:
+            if year >= since:
+                await measure_household(session, employer_id, year, bases)
+    return Choice(before, basis, since, await _told(session, employer_id, since))
+
+
+async def _told(session: AsyncSession, employer_id: UUID, since: int) -> tuple[str, ...]:
+    charged: dict[int, list[str]] = {}
+    returned: dict[int, list[str]] = {}
+    for row in await session.execute(_OPEN, {"employer": employer_id, "since": since}):
+        told = charged if row.cents > 0 else returned
+        told.setdefault(row.tax_year, []).append(f"{row.code} {from_cents(abs(row.cents)):,}")
+    return (
+        *(
+            f"Owed for wages of {year} and charged with the next paychecks: {', '.join(lines)}."
+            for year, lines in charged.items()
+        ),
+        *(
+            f"Charged too much for wages of {year} and given back with the next paychecks: {', '.join(lines)}."
+            for year, lines in returned.items()
+        ),
+    )

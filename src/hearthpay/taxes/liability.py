@@ -1,0 +1,151 @@
+"""From when a household is liable: its wages, quarter by quarter, against the thresholds of federal and state law.
+
+The engine itself takes lines for due (`hearthpay.taxes.year.LiableFrom`); who pays as the law has it asks here first.
+"""
+
+import datetime
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+from uuid import UUID
+
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.rulebook import rulebook_of
+from hearthpay.taxes.thresholds import LiabilityThreshold, liability_thresholds
+from hearthpay.taxes.year import LiableFrom
+
+QUARTERS = (1, 2, 3, 4)
+
+
+def quarter_of(day: datetime.date) -> int:
+    """Return the calendar quarter of a day, 1 to 4."""
+    return (day.month + 2) // 3
+
+
+class Guard(NamedTuple):
+    """A threshold, and the lines that wait for it."""
+
+    threshold: LiabilityThreshold
+    codes: tuple[str, ...]
+
+
+@functools.cache
+def guards_of(tax_year: int, state: str) -> tuple[Guard, ...]:
+    """Return the thresholds of a year for a state of work, federal ones included, each with the lines it guards.
+
+    Raises `TaxInputError` for a year or a state without rules.
+    """
+    rulebook = rulebook_of(tax_year)
+    lines = (*rulebook.contributions, *rulebook.state(state).contributions)
+    guards = []
+    for threshold in liability_thresholds(state, tax_year):
+        codes = dict.fromkeys(line.code for line in lines if line.liability == threshold.liability)
+        guards.append(Guard(threshold, tuple(codes)))
+    return tuple(guards)
+
+
+def guarded_codes(tax_year: int, states: Iterable[str]) -> frozenset[str]:
+    """Return the lines that wait for a threshold in the states named."""
+    return frozenset(code for state in states for guard in guards_of(tax_year, state) for code in guard.codes)
+
+
+@dataclass(slots=True)
+class QuarterlyWages:
+    """Wages of a year by person, quarter and line, in cents: those that are subject to the line, due or not."""
+
+    cents: dict[tuple[UUID, int, str], int] = field(default_factory=dict)
+
+    def add(self, person: UUID, day: datetime.date, wages: Mapping[str, int]) -> None:
+        """Count wages that were paid on a day, given by line."""
+        quarter = quarter_of(day)
+        for code, amount in wages.items():
+            key = (person, quarter, code)
+            self.cents[key] = self.cents.get(key, 0) + amount
+
+    def of(self, codes: tuple[str, ...], quarter: int, person: UUID | None) -> int:
+        """Return the wages of a quarter that count towards a threshold, of one person or of all together.
+
+        Where several lines wait for it, those of the line that is about most: relatives may be exempt from one.
+        """
+        return max(
+            sum(
+                amount
+                for (whose, when, line), amount in self.cents.items()
+                if line == code and when == quarter and (person is None or whose == person)
+            )
+            for code in codes
+        )
+
+
+def first_days(
+    tax_year: int,
+    states: Iterable[str],
+    persons: Iterable[UUID],
+    wages: QuarterlyWages,
+    last_year: QuarterlyWages,
+) -> dict[UUID, LiableFrom]:
+    """Return for each person from which pay date on each guarded line is due.
+
+    ``states`` are those in which anybody worked. A household is liable from the first dollar of the year, or of the
+    quarter that reaches the threshold, as the state has it; and from New Year's on where last year's wages reached it.
+    """
+    liable: dict[UUID, dict[str, datetime.date | None]] = {person: {} for person in persons}
+    for state in sorted(set(states) & STATES.keys()):
+        for guard in guards_of(tax_year, state):
+            if not guard.codes:
+                continue
+            together = (
+                None if guard.threshold.per_employee else _first_day(guard, tax_year, wages, last_year, None)
+            )
+            for person, days in liable.items():
+                first = (
+                    _first_day(guard, tax_year, wages, last_year, person)
+                    if guard.threshold.per_employee
+                    else together
+                )
+                days |= dict.fromkeys(guard.codes, first)
+    return dict(liable)
+
+
+def _first_day(
+    guard: Guard, tax_year: int, wages: QuarterlyWages, last_year: QuarterlyWages, person: UUID | None
+) -> datetime.date | None:
+    threshold = guard.threshold
+    new_year = datetime.date(tax_year, 1, 1)
+    if threshold.period == "year":
+        paid = sum(wages.of(guard.codes, quarter, person) for quarter in QUARTERS)
+        return new_year if paid >= threshold.cents else None
+    if threshold.next_year_too and any(
+        last_year.of(guard.codes, quarter, person) >= threshold.cents for quarter in QUARTERS
+    ):
+        return new_year
+    for quarter in QUARTERS:
+        if wages.of(guard.codes, quarter, person) >= threshold.cents:
+            if threshold.reaches_back_to == "year":
+                return new_year
+            return datetime.date(tax_year, 3 * quarter - 2, 1)
+    return None
+
+
+def wages_by_line(
+    tax_year: int,
+    work_state: str,
+    relationship: str,
+    gross: int,
+    told: Mapping[str, int] | None = None,
+) -> dict[str, int]:
+    """Return which of a payment's wages count for the lines that wait for a threshold, in cents by line.
+
+    Relatives whom the law exempts from a line do not count for it. ``told`` are wages by line that somebody else
+    reports; a line that is not among them counts all, unless the report is of other states.
+    """
+    wages = dict(told or {})
+    rulebook = rulebook_of(tax_year)
+    guarded = guarded_codes(tax_year, (work_state,))
+    states = {code[:2] for code in wages} & STATES.keys()
+    for line in (*rulebook.contributions, *rulebook.state(work_state).contributions):
+        elsewhere = states and work_state not in states and line.code.startswith(work_state)
+        if line.code in guarded and line.code not in wages and not line.wage_floor and not elsewhere:
+            wages[line.code] = 0 if relationship in line.exempt_relationships else gross
+    return wages
