@@ -149,6 +149,7 @@ def test_a_person_lets_it_go_on(past: Past, restored: EmbeddedServer) -> None:
     assert ask(restored.owner_url(), STATUSES) == [("pending_funding", 2), ("voided", 1)]
 
 
+@pytest.mark.long
 def test_what_is_in_a_file_that_may_have_gone_out_is_not_sent(past: Past) -> None:
     """A backup between the making of a file and its delivery: built, and nobody knows whether it was delivered."""
     lost = past.lost

@@ -59,6 +59,7 @@ def given(installation: Installation) -> Iterator[list[Given]]:
             connection.execute(sql.SQL("DROP ROLE {}").format(owner_role))
 
 
+@pytest.mark.long
 def test_an_earlier_schema_goes_to_another_owners_database_and_up_to_date(
     given: list[Given], installation: Installation, place: Path
 ) -> None:
@@ -113,6 +114,7 @@ def test_rows_that_the_login_may_not_see_make_no_backup(
     assert (result.returncode, "hides rows of payrolls" in result.stderr) == (3, True), result.stderr
 
 
+@pytest.mark.long
 def test_a_server_out_of_reach_is_a_plain_line_without_the_password(place: Path) -> None:
     for url in ("postgresql://me:wonderland@127.0.0.1:9/x", "postgresql://me:wonderland@host:a/x"):
         for arguments in (("backup", place / "shelf"), ("restore", place)):

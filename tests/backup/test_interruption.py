@@ -35,6 +35,7 @@ def stop_when(process: subprocess.Popen[bytes], begun: Callable[[], object], how
     return process.wait(60)
 
 
+@pytest.mark.long
 def test_a_backup_that_is_killed_leaves_none(installation: Installation, place: Path) -> None:
     shelf = place / "shelf"
     arguments = ("backup", shelf, "--physical", "--data-dir", installation.data_dir)

@@ -242,6 +242,7 @@ def test_only_a_new_directory_is_restored_into(
     assert [path.name for path in full.iterdir()] == ["letter"]
 
 
+@pytest.mark.long
 def test_of_several_the_newest_is_restored(installation: Installation, place: Path) -> None:
     shelf = place / "shelf"
     back_up(shelf, installation.data_dir)

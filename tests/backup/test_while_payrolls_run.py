@@ -96,6 +96,7 @@ def backed_up_under_load(place: Path, how: list[tuple[str, ...]], most: int) -> 
         assert {each for at, each in families.answered if began < at < ended}, "nothing was paid meanwhile"
 
 
+@pytest.mark.long
 def test_a_backup_of_a_running_service_is_one_moment_of_it(place: Path) -> None:
     backed_up_under_load(place, [()], most=400)
 

@@ -137,6 +137,7 @@ def _hearthpay(command: str, url: str, **more: str) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.long
 async def test_a_replica_that_is_promoted_takes_over(folder: Path) -> None:
     """The URL names both servers. Between the end of the one and the rise of the other: 503, and nothing half done."""
     primary = DebianServer.make(folder / "first")

@@ -111,6 +111,7 @@ def owner_of(data_dir: Path) -> Iterator[psycopg.Connection]:
         embedded.stop()
 
 
+@pytest.mark.long
 def test_a_mail_server_that_hangs_holds_up_nobody(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixty invitations of one tenant at once left every other tenant with 503s only."""
 
@@ -233,6 +234,7 @@ def test_killed_between_the_mail_servers_yes_and_our_note(
     assert len(first.envelopes) == len(second.envelopes) == len(ids) == 1
 
 
+@pytest.mark.long
 def test_numbers_outlive_rotations_and_removals_under_two_servers_and_a_worker(
     data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,11 +1,8 @@
 """Reciprocity between the state of work and that of residence: the certificate that the employee files."""
 
-import functools
-
 from hearthpay.taxes.rulebook import rulebook_of
 
 
-@functools.lru_cache(maxsize=2_048)
 def reciprocity_certificate(work_state: str, residence_state: str, tax_year: int) -> str | None:
     """Return the name of the certificate by which a resident is free of the work state's income tax.
 
