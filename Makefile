@@ -1,6 +1,8 @@
 # The commands of the house. Needs only Python >= 3.11, make and a package index.
 PYTHON ?= python3
 VENV := .venv
+# Many tests wait for processes of their own: one worker more than processors keeps these busy.
+WORKERS := $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))")
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
@@ -32,7 +34,7 @@ lint: setup
 	$(BIN)/lint-imports
 
 test: setup lint
-	$(BIN)/pytest -m "not long" -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/pytest -m "not long" -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 test-long: setup
 	$(BIN)/pytest -m long
