@@ -1,8 +1,6 @@
 # The commands of the house. Needs only Python >= 3.11, make and a package index.
 PYTHON ?= python3
 VENV := .venv
-# Many tests wait for processes of their own: one worker more than processors keeps these busy.
-WORKERS := $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))")
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
@@ -34,7 +32,7 @@ lint: setup
 	$(BIN)/lint-imports
 
 test: setup lint
-	$(BIN)/pytest -m "not long" -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest -m "not long" -n auto --maxprocesses 4 --dist loadfile
 
 test-long: setup
 	$(BIN)/pytest -m long

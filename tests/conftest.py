@@ -70,31 +70,6 @@ INSTALLATION_TABLES = (
 OWN_TABLES = ("installation", "alembic_version")
 
 
-#: Files of few tests that take long come first, so that no processor waits at the end for the other's last file.
-_FIRST = (
-    "openapi/test_conformance.py",
-    "lifecycle/",
-    "backup/",
-    "worker/",
-    "boundary/",
-    "server/",
-    "mail/",
-    "attacks/",
-    "cli/",
-    "database/",
-)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the files by `_FIRST`; the tests of a file stay in their order."""
-
-    def rank(item: pytest.Item) -> int:
-        name = item.path.relative_to(Path(__file__).parent).as_posix()
-        return next((place for place, first in enumerate(_FIRST) if name.startswith(first)), len(_FIRST))
-
-    items.sort(key=rank)
-
-
 @pytest.fixture(scope="session", autouse=True)
 def connections_are_not_held() -> Iterator[None]:
     """In no test does anybody wait for another server within a transaction."""
