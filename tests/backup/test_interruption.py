@@ -66,6 +66,7 @@ def wait_for_orphans(shelf: Path) -> None:
         time.sleep(0.1)
 
 
+@pytest.mark.long
 def test_a_restore_that_is_killed_leaves_no_installation(
     installation: Installation, logical: Path, place: Path
 ) -> None:

@@ -204,6 +204,7 @@ def come_from_a_newer_schema(backup: Path) -> str:
         come_from_a_newer_schema,
     ],
 )
+@pytest.mark.long
 def test_a_backup_that_is_not_as_it_was_written_is_refused(
     damage: Callable[[Path], str], installation: Installation, logical: Path, place: Path
 ) -> None:
