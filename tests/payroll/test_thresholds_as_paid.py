@@ -1,8 +1,10 @@
 """Households that pay what waits for a threshold once the wages paid have reached it, and back to the first dollar."""
 
 import asyncio
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import psycopg
 import pytest
@@ -10,6 +12,9 @@ import pytest
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_taxes
+from hearthpay.employers.threshold_basis import current_basis
+from hearthpay.payroll.household_year import lock_household
+from hearthpay.payroll.threshold_choice import choose_threshold_basis
 from tests.http.api import Account
 from tests.payroll.conftest import add_employee, add_household
 from tests.payroll.test_run import exact
@@ -387,3 +392,28 @@ async def test_wages_that_another_payroll_did_not_charge_count_all_the_same(texa
     assert response.status_code == 201, response.text
     assert await doctor.open() == {(rosa, "US-FUTA"): D("0.60"), (rosa, "TX-SUI-ER"): D("2.70")}
     assert await doctor.finds() == {}
+
+
+async def test_who_waits_for_a_choice_goes_by_what_was_chosen(
+    account: Account, owner_database: Database, clock: FixedClock
+):
+    family = await family_in(account, "TX")
+    rosa = await family.hire("Diaz")
+    employer = UUID(family.employer_id)
+    chosen, waiting = asyncio.Event(), asyncio.Event()
+
+    async def choose() -> None:
+        async with owner_database.transaction(None) as session:
+            await choose_threshold_basis(session, clock, employer, "assume_crossed")
+            chosen.set()
+            await waiting.wait()
+            await asyncio.sleep(0.2)
+
+    async def work() -> Mapping[str, str]:
+        await chosen.wait()
+        async with owner_database.transaction(None) as session:
+            waiting.set()
+            return await lock_household(session, employer, [UUID(rosa)])
+
+    _, bases = await asyncio.gather(choose(), work())
+    assert current_basis(bases) == "assume_crossed"

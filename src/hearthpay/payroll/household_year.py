@@ -181,6 +181,7 @@ async def lock_household(
         bases = await threshold_bases(session, employer_id)
     if bases:
         await lock_all(session, employer_id)
+        bases = await threshold_bases(session, employer_id)  # another choice may have been waited for
     return bases
 
 
