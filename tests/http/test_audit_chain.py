@@ -133,6 +133,27 @@ async def test_the_clockwork_seals_what_nobody_else_does(
     assert await found(owner_database, clock) == 0
 
 
+async def test_a_row_that_goes_before_it_is_sealed_is_missed(
+    tenant: Tenant,
+    database: Database,
+    owner_database: Database,
+    worker_database: Database,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+) -> None:
+    held = Held()
+    holder = asyncio.create_task(write(database, tenant, "test.holds", held))
+    await held.written.wait()
+    await write(database, tenant, "test.removed")
+    held.release.set()
+    await holder
+    owner_connection.execute("DELETE FROM audit_log WHERE action = 'test.removed'")
+    assert await found(owner_database, clock) == 1
+    assert await audit.seal_waiting(worker_database) == 0
+    assert waiting(owner_connection) == 0
+    assert await found(owner_database, clock) == 1
+
+
 async def test_nobody_but_the_owner_may_touch_the_seals(database: Database, tenant: Tenant) -> None:
     for statement in (
         "SELECT FROM audit_seals",

@@ -42,7 +42,8 @@ CREATE FUNCTION audit_digest(entry audit_log) RETURNS bytea
     $$;
 """
 
-# Nobody waits for a chain: what another transaction holds is sealed by whoever comes after it.
+# Nobody waits for a chain: what another transaction holds is sealed by whoever comes after it. A row that is gone by
+# then is sealed as well, by its id: so it is missed.
 SEAL = """
 CREATE FUNCTION seal_audit_log(organization uuid, written uuid[]) RETURNS void
     LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
@@ -64,8 +65,10 @@ CREATE FUNCTION seal_audit_log(organization uuid, written uuid[]) RETURNS void
             SELECT s.number, s.seal INTO before FROM public.audit_seals s
               WHERE s.organization_id = organization ORDER BY s.number DESC LIMIT 1;
             INSERT INTO public.audit_seals
-                SELECT organization, coalesce(before.number, 0) + 1, array_agg(a.id ORDER BY a.id),
-                       sha256(coalesce(before.seal, '') || string_agg(public.audit_digest(a), '' ORDER BY a.id))
+                SELECT organization, coalesce(before.number, 0) + 1,
+                       (SELECT array_agg(w.id ORDER BY w.id) FROM unnest(written || waiting) AS w(id)),
+                       sha256(coalesce(before.seal, '')
+                              || coalesce(string_agg(public.audit_digest(a), '' ORDER BY a.id), ''))
                   FROM public.audit_log a WHERE a.id = ANY(written || waiting);
         END
     $$;
