@@ -13,6 +13,15 @@ from hearthpay.banking.returns import Rejection, build_returns
 from tests.lifecycle.killing.place import Place
 
 
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A return file to come: its name, the file whose payments come back, and which of them."""
+
+    name: str
+    file: NachaFile
+    refusals: list[Rejection]
+
+
 @dataclass
 class RefusingBank:
     """Refuses so many payments of each kind.
@@ -35,18 +44,27 @@ class RefusingBank:
 
     def answer(self, day: date, now: datetime) -> int:
         """Leave the return files of the day in the inbox; returns how many payments come back."""
-        count = 0
-        for name, file in self.files().items():
-            answers = self._refusals(file, day)
-            if not answers:
-                continue
-            self.refused |= {each.trace: each.code for each in answers}
-            count += len(answers)
-            path = self.place.inbox / f"returns-{day:%m%d}-of-{name}"
-            draft = path.with_suffix(".part")
-            draft.write_bytes(build_returns(file, answers, created_at=now))
-            draft.rename(path)
-        return count
+        answers = self.answers(day, parts=1)
+        for each in answers:
+            self.leave(each, now)
+        return sum(len(each.refusals) for each in answers)
+
+    def answers(self, day: date, *, parts: int) -> list[Answer]:
+        """What comes back on the day of each file, in at most so many return files for each."""
+        refused = [(name, file, self._refusals(file, day)) for name, file in self.files().items()]
+        return [
+            Answer(f"returns-{day:%m%d}-{part}-of-{name}", file, refusals[part::parts])
+            for name, file, refusals in refused
+            for part in range(min(parts, len(refusals)))
+        ]
+
+    def leave(self, answer: Answer, now: datetime) -> None:
+        """Leave a return file in the inbox."""
+        self.refused |= {each.trace: each.code for each in answer.refusals}
+        path = self.place.inbox / answer.name
+        draft = path.with_suffix(".part")
+        draft.write_bytes(build_returns(answer.file, answer.refusals, created_at=now))
+        draft.rename(path)
 
     def _refusals(self, file: NachaFile, day: date) -> list[Rejection]:
         yesterday = previous_banking_day(day)

@@ -23,7 +23,7 @@ from tests.conftest import plain_url
 from tests.lifecycle.killing.place import Place
 
 ROOT = Path(__file__).parents[3]
-PATIENCE = 120.0
+PATIENCE = 300.0
 NAMES = ("api", "worker-1", "worker-2")
 VICTIMS = ("worker", "postmaster", "all", "worker", "api")
 
