@@ -3,7 +3,9 @@
 import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import orjson
 import psycopg
@@ -12,7 +14,10 @@ from structlog.testing import capture_logs
 
 from hearthpay.banking.gateway import GatewayUnavailableError, IncomingFile
 from hearthpay.banking.returned import mark_returned
+from hearthpay.employees.models import Employee
+from hearthpay.http.actor import Actor
 from hearthpay.mail.notices import NoticeDesk
+from hearthpay.payroll import escrow
 from hearthpay.payroll.bank_day import Bank, BankDayReport, advance
 from hearthpay.payroll.outcomes import undo_returned
 from hearthpay.payroll.worker_counts import clockwork_figures
@@ -386,3 +391,71 @@ async def test_no_mail_repeats_an_address_that_somebody_typed(
     for part in (mail["text"], mail["html"], mail["subject"]):
         assert "example.com" not in part
         assert "evil.example" not in part
+
+
+async def test_a_prenote_that_comes_back_is_told_to_whose_account_it_is_and_to_the_household(
+    town: Town, family: Family, owner_connection: psycopg.Connection, post: Post
+):
+    owner_connection.execute("UPDATE employees SET email = 'rosa@example.com'")
+    await town.connect(family.caller, family.employer_id, account="5550001111", prenote=True)
+    await town.connect(
+        family.caller, family.employer_id, family.employee_id, account="5550002222", prenote=True
+    )
+    await until(town, "2026-11-20", "2026-11-23")
+    assert post.notices() == []
+    prenotes = rows(owner_connection, "SELECT id FROM bank_entries WHERE kind = 'prenote' ORDER BY id")
+    for (entry_id,) in prenotes:
+        async with town.worker.transaction(None) as session:
+            await mark_returned(session, town.clock.now(), {entry_id: "R03"})
+        await work(town)
+        await work(town)  # told once
+    assert post.notices() == [
+        ("prenote_returned", "household", "queued", None),
+        ("prenote_returned", "household", "queued", None),
+        ("prenote_returned", "employee", "queued", None),
+    ]
+    own, theirs = post.told("household")
+    assert "your account ending in 1111" in own["text"]
+    assert "the account ending in 2222" in theirs["text"]
+    [mail] = post.told("employee")
+    assert mail["to"] == "rosa@example.com"
+    assert "your account ending in 2222" in mail["text"]
+    for each in (own, theirs, mail):
+        assert "No account, or not the holder's (R03)" in each["text"]
+        assert not any(number in each["text"] for number in ("5550001111", "5550002222", "://"))
+
+
+async def test_a_payout_that_comes_back_is_told_and_its_money_stands_in_the_balance(
+    town: Town, family: Family, owner_connection: psycopg.Connection, post: Post
+):
+    order = family.order()
+    order["employees"][0]["voluntary_set_aside"] = {"amount": 50}
+    data(await family.caller.post("/payroll/run", order))
+    await until(town, "2026-11-20", "2026-11-23", "2026-11-24", "2026-11-25")
+    async with town.database.transaction(operator_of(owner_connection).tenant) as session:
+        employee = await session.get_one(Employee, UUID(family.employee_id))
+        await escrow.payout(
+            session,
+            operator_of(owner_connection),
+            town.clock,
+            employee,
+            amount=Decimal(50),
+            method="direct_deposit",
+        )
+    await until(town, "2026-11-27", "2026-11-30")
+    await bring_back(town, owner_connection, "payout", "R02")
+    await work(town)
+    assert post.notices() == [
+        ("payout_returned", "household", "queued", None),
+        ("payout_returned", "employee", "withheld", "no_address"),
+    ]
+    [mail] = post.told("household")
+    assert "a payout of $50.00" in mail["text"]
+    assert "in the employee's balance again" in mail["text"]
+    balance = rows(owner_connection, "SELECT sum(amount) FROM escrow_movements")
+    assert balance == [(5000,)]
+
+
+def operator_of(owner: psycopg.Connection) -> Actor:
+    [(organization,)] = rows(owner, "SELECT DISTINCT organization_id FROM employers")
+    return Actor("operator", None, organization, "live", frozenset(), "r")

@@ -45,9 +45,14 @@ class Cell:
 
     @property
     def told(self) -> str:
-        """Who is told: the household by the payroll's failure, the operator by the register of exposure."""
+        """Who is told: the household by the payroll's failure, the operator by the register of exposure.
+
+        A payout is no payroll's: it is told by notices alone.
+        """
         household = [f"household: `{self.failure}`"] if self.failure else []
         operator = [f"operator: `{each}`" for each in self.open]
+        if self.comes.startswith("payout"):
+            household = ["household and employee, by mail"]
         return "; ".join(household + operator) or "nobody need act"
 
 

@@ -56,9 +56,15 @@ class Town:
     outbox: Path
 
     async def connect(
-        self, caller: Caller, employer_id: str, *employees: str, account: str = "123456789"
+        self,
+        caller: Caller,
+        employer_id: str,
+        *employees: str,
+        account: str = "123456789",
+        prenote: bool = False,
     ) -> None:
-        """Connect the household's account, or those of its employees."""
+        """Connect the household's account, or those of its employees; vouched for, or else tried by a prenote."""
+        verification = None if prenote else Vouching()
         sandbox = caller.key.startswith("hp_test_")
         details = AccountDetails(
             parse_number("bank_routing", ROUTING), parse_number("bank_account", account), "checking"
@@ -74,13 +80,13 @@ class Town:
         async with self.database.transaction(actor.tenant) as session:
             if not employees:
                 await connect_household_account(
-                    session, self.ring, actor, household, details, now, verification=Vouching()
+                    session, self.ring, actor, household, details, now, verification=verification
                 )
             for each in employees:
                 employee = await session.get(Employee, UUID(each))
                 assert employee is not None
                 await connect_employee_account(
-                    session, self.ring, actor, employee, details, now, verification=Vouching()
+                    session, self.ring, actor, employee, details, now, verification=verification
                 )
 
     def go_to(self, day: str, hour: int = 15, minute: int = 0) -> None:

@@ -23,6 +23,20 @@ class Told:
     payroll_id: str
 
 
+@dataclass(frozen=True, slots=True)
+class ReturnTold:
+    """A prenote or a payout that came back: to whose account, which it was, why, and how much (None: a prenote).
+
+    Without an employee the account is the household's.
+    """
+
+    household: tuple[str, str]
+    employee: tuple[str, str] | None
+    last_four: str
+    reason: str
+    amount: str | None
+
+
 def household_notice(to: str, told: Told, trouble: Trouble) -> Mail:
     """What is in the payroll's way, as `GET /payroll/{id}` tells it at the same moment."""
     names = [name for name in (name_in_mail(each) for each in told.employees) if name]
@@ -79,6 +93,55 @@ def employee_notice(to: str, told: Told, trouble: Trouble, paid: PaycheckStandin
             action = "Please ask your employer how you are going to be paid."
     name = name_in_mail(*told.employees[:1])
     return _mail(to, f"About your pay of {told.pay_date}", name, [happened, action])
+
+
+def return_notice_to_household(to: str, told: ReturnTold) -> Mail:
+    """That an account cannot be used, or that a payout of an employee's set-aside did not arrive."""
+    name = name_in_mail(told.household[0])
+    if told.employee is None:
+        subject = "Your bank account cannot be used"
+        happened = f"Your bank refused the trial of your account ending in {told.last_four}: {told.reason}."
+        action = (
+            "Nothing was debited. Payrolls by direct deposit wait until you connect an account and authorize its "
+            "debit; you can pay by check at any time."
+        )
+        return _mail(to, subject, name, [happened, action])
+    employee = name_in_mail(*told.employee) or "your employee"
+    if told.amount is None:
+        subject = "An employee's bank account cannot be used"
+        happened = f"The bank of {employee} refused the trial of the account ending in {told.last_four}: {told.reason}."
+        action = (
+            "Direct deposit is not possible until another account is entered. "
+            "Send a link to the portal for it, or pay by check."
+        )
+        return _mail(to, subject, name, [happened, action])
+    happened = (
+        f"The bank of {employee} sent back a payout of {told.amount} that had been set aside, to the account "
+        f"ending in {told.last_four}: {told.reason}."
+    )
+    action = (
+        "The money is in the employee's balance again. It can be paid out when another account is entered: "
+        "send a link to the portal for it."
+    )
+    return _mail(to, "A payout of money set aside came back", name, [happened, action])
+
+
+def return_notice_to_employee(to: str, told: ReturnTold) -> Mail:
+    """That the employee's account cannot be used, or that a payout did not arrive."""
+    employer = name_in_mail(*told.household) or _SOMEBODY
+    name = name_in_mail(*(told.employee or ())[:1])
+    action = "Please ask your employer for a link to enter another bank account."
+    if told.amount is None:
+        happened = (
+            f"Your bank refused the trial of your account ending in {told.last_four} ({told.reason}), "
+            f"so {employer} cannot pay you by direct deposit to it."
+        )
+        return _mail(to, "Your bank account cannot be used", name, [happened, action])
+    happened = (
+        f"Your bank sent back {told.amount} that {employer} had set aside for you and that was to be paid to your "
+        f"account ending in {told.last_four} ({told.reason}). The money is in your balance again."
+    )
+    return _mail(to, "A payout of money set aside came back", name, [happened, action])
 
 
 def operator_notice(to: str, about: str, lines: Sequence[str]) -> Mail:
