@@ -1,0 +1,45 @@
+"""The guard of a tenant's table, for migrations: who sees which of its rows, in the one form that all tables have.
+
+Migrations that have landed say what these functions say, so what they return is as frozen as they are: a table that
+needs another guard gets another function.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_OF_ORGANIZATION: Final = (
+    "(organization_id, sandbox) = (SELECT t.organization_id, t.sandbox FROM current_tenant() t)"
+)
+_HOUSEHOLD: Final = "employer_id = coalesce((SELECT t.employer_id FROM current_tenant() t), employer_id)"
+_CLOSED: Final = """
+ALTER TABLE {table} ENABLE ROW LEVEL SECURITY;
+ALTER TABLE {table} FORCE ROW LEVEL SECURITY;
+CREATE POLICY operator ON {table} TO CURRENT_USER USING (true) WITH CHECK (true);
+"""
+_TENANT: Final = """
+CREATE POLICY tenant ON {table} TO hearthpay_service USING ({visible}) WITH CHECK ({visible});
+"""
+_WORKER: Final = """
+CREATE POLICY worker ON {table} TO hearthpay_worker USING (true) WITH CHECK (true);
+"""
+
+
+def guard_of_household(table: str) -> str:
+    """Return the statements that bind a table's rows to their household.
+
+    The table has `organization_id`, `sandbox` and `employer_id`. The service sees the rows of the transaction's tenant,
+    one household's where it is confined to one; the worker sees all, the owner too; nobody else anything. What each may
+    do with what it sees is granted apart.
+    """
+    return (_CLOSED + _TENANT + _WORKER).format(table=table, visible=f"{_OF_ORGANIZATION} AND {_HOUSEHOLD}")
+
+
+def guard_of_organization(table: str) -> str:
+    """Return the statements that bind a table's rows to their organization and mode: it has no `employer_id`."""
+    return (_CLOSED + _TENANT + _WORKER).format(table=table, visible=_OF_ORGANIZATION)
+
+
+def guard_of_worker(table: str) -> str:
+    """Return the statements that keep a table for the owner and the worker: it is no tenant's."""
+    return (_CLOSED + _WORKER).format(table=table)
