@@ -24,9 +24,9 @@ from uuid_utils.compat import uuid7
 from benchmarks.event_loop import new_event_loop
 from benchmarks.installation import installation
 from benchmarks.report import Aim, Row, print_table
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import SCOPES
 from hearthpay.database.session import Database
-from hearthpay.http.actor import Actor
-from hearthpay.http.auth import SCOPES
 from hearthpay.payroll.schemas import PayrollsQuery
 from hearthpay.payroll.service import list_payrolls
 

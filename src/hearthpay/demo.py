@@ -17,6 +17,8 @@ from uuid import UUID
 from rich.console import Console
 from rich.table import Table
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
 from hearthpay.banking.accounts import AccountDetails, connect_household_account
@@ -24,8 +26,6 @@ from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import Clock, FixedClock, SystemClock
 from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.auth import SCOPES
 from hearthpay.payroll.bank_day import advance
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number

@@ -14,6 +14,9 @@ from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking import authorizations
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.evidence import Deed, record_deeds
@@ -22,9 +25,6 @@ from hearthpay.banking.models import BankAccount, BankEntry
 from hearthpay.database.vault_store import store_secret
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
-from hearthpay.http.trail import leave_trace
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
 from hearthpay.security.vault_numbers import SecretNumber
@@ -119,9 +119,9 @@ async def disconnect(
     Raises `invalid_state` while money waits for it.
     """
     if await session.scalar(_WAITING, {"account": account.id}):
-        raise ApiError("invalid_state", "Money is on its way over this account. Connect another one instead.")
+        raise Refusal("invalid_state", "Money is on its way over this account. Connect another one instead.")
     await _retire(session, account, now, "disconnected")
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "bank_account.disconnect",
@@ -219,7 +219,7 @@ async def _connect(
     if not instant:
         session.add(_prenote(account, now))
         await session.flush()
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "bank_account.connect",
@@ -240,7 +240,7 @@ async def _lock_owner(session: AsyncSession, owner: SecretOwner) -> None:
     table = Employee if owner.kind == "employee" else Employer
     statement = select(table.id).where(table.id == owner.id).with_for_update(key_share=True)
     if await session.scalar(statement) is None:
-        raise ApiError("not_found", f"There is no such {owner.kind}.")
+        raise Refusal("not_found", f"There is no such {owner.kind}.")
 
 
 async def _current(session: AsyncSession, owner: SecretOwner) -> BankAccount | None:

@@ -15,11 +15,11 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.models import Authorization, BankAccount
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
-from hearthpay.http.trail import leave_trace
 
 AUTHORIZATION_DAYS: Final = 30
 """How long an authorization covers the payrolls approved under it."""
@@ -122,7 +122,7 @@ async def authorize(
         )
     )
     if account_id is None:
-        raise ApiError(
+        raise Refusal(
             "direct_deposit_unavailable",
             "The household has not connected a bank account that could be debited.",
             details={"employer_id": employer.id},
@@ -143,7 +143,7 @@ async def authorize(
     session.add(authorization)
     await session.flush()
     await session.execute(_WAKE, {"employer": employer.id, "now": now})
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "ach.authorize",

@@ -9,6 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
 from hearthpay.banking.accounts import current_household_account
 from hearthpay.banking.authorizations import authorization_of, authorize
 from hearthpay.banking.readiness import employee_blockers, household_blockers
@@ -23,12 +24,12 @@ from hearthpay.banking.schemas import (
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import find_employer
-from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, answer
+from hearthpay.http.envelope import Envelope, answer
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.wire.answer import Answer
 
 router: Final = api_router("Employers")
 

@@ -9,8 +9,8 @@ from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError
 
 if TYPE_CHECKING:
+    from hearthpay.access.actor import Actor
     from hearthpay.employees.models import Employee
-    from hearthpay.http.actor import Actor
     from hearthpay.payroll.set_asides import SetAsideRule
 
 escrow = typer.Typer(
@@ -114,8 +114,8 @@ async def _employee(session: Any, text: str) -> "tuple[Employee, Actor]":
     """Return the employee, and the operator as someone acting for their organization; refuses an unknown id."""
     from uuid import UUID
 
+    from hearthpay.access.actor import Actor
     from hearthpay.employees.models import Employee
-    from hearthpay.http.actor import Actor
 
     try:
         found = await session.get(Employee, UUID(text))

@@ -28,12 +28,12 @@ def create(
     from pydantic import ValidationError
     from uuid_utils.compat import uuid7
 
+    from hearthpay.access.actor import Actor
+    from hearthpay.access.plans import terms_of
     from hearthpay.accounts import service as accounts
     from hearthpay.employers.schemas import NewEmployer
     from hearthpay.employers.service import create_employer
-    from hearthpay.http.actor import Actor
-    from hearthpay.http.errors import problems_of
-    from hearthpay.http.plans import terms_of
+    from hearthpay.wire.problems import problems_of
 
     told = {"first_name": first_name, "last_name": last_name, "state": state, "email": email}
     try:

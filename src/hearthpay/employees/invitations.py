@@ -17,6 +17,9 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.audit import ActorKind
@@ -33,9 +36,6 @@ from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import direct_deposit_available
 from hearthpay.employees.service import lock_employee, lock_everyone
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
-from hearthpay.http.trail import leave_trace
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.outbox import Addressee, MailState, queue_mail, state_of_mail, withdraw_mail
 from hearthpay.mail.postman import Postman
@@ -86,7 +86,7 @@ async def invite(
     employee = await lock_employee(session, employee_id)
     employer = await session.get_one(Employer, employee.employer_id)
     if employee.status == "terminated" and new.type == "bank_account":  # a Form W-2 is still to come
-        raise ApiError(
+        raise Refusal(
             "invalid_state",
             "This employment has ended: no bank account is needed for it any more.",
             details={"status": employee.status, "end_date": employee.end_date},
@@ -100,7 +100,7 @@ async def invite(
     state = await _queue_email(session, clock, sending, employer, employee, new, invitation, portal_url)
     session.add(invitation)
     await session.flush()
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "invitation.create",
@@ -236,7 +236,7 @@ async def _refuse_bank_account(
 ) -> None:
     """Refuse what direct deposit does not allow yet, or not so soon again."""
     if not await direct_deposit_available(session, employer, offered=offered):
-        raise ApiError(
+        raise Refusal(
             "direct_deposit_unavailable",
             "This household cannot pay by direct deposit yet: it has no bank account of its own.",
             details={"employer_id": employer.id},
@@ -251,7 +251,7 @@ async def _refuse_bank_account(
     if latest is None or clock.now() >= latest + BETWEEN_BANK_INVITATIONS:
         return
     retry_at = latest + BETWEEN_BANK_INVITATIONS
-    raise ApiError(
+    raise Refusal(
         "invitation_too_soon",
         "An employee is invited to enter a bank account once in 24 hours. With send_email: false you get a new "
         "link at once, to pass on yourself.",
@@ -400,9 +400,9 @@ async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
     )
 
 
-def _unknown() -> ApiError:
-    return ApiError("not_found", "This link opens nothing.")
+def _unknown() -> Refusal:
+    return Refusal("not_found", "This link opens nothing.")
 
 
-def _over() -> ApiError:
-    return ApiError("gone", "This link was used, replaced by a newer one, or has expired.")
+def _over() -> Refusal:
+    return Refusal("gone", "This link was used, replaced by a newer one, or has expired.")

@@ -9,6 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.employees import service
 from hearthpay.employees.invitation_schemas import InvitationItem, NewInvitation
@@ -27,14 +29,13 @@ from hearthpay.employees.schemas import (
     detail_of,
     item_of,
 )
-from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing
-from hearthpay.http.errors import ApiError
+from hearthpay.http.envelope import Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import address_of, runtime_of
 from hearthpay.mail.postman import Postman
+from hearthpay.wire.answer import Answer
 
 router: Final = api_router("Employees")
 
@@ -269,7 +270,7 @@ async def invite_employee(
     runtime = runtime_of(request)
     ring = runtime.ring
     if ring is None:
-        raise ApiError(
+        raise Refusal(
             "service_unavailable",
             "This service has no key ring: it cannot keep numbers or links safe, and invites nobody.",
         )

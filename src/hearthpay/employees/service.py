@@ -9,6 +9,10 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.entitlements import refuse_beyond
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.employees.certificates import to_storage
 from hearthpay.employees.changes import settings_after
@@ -23,11 +27,7 @@ from hearthpay.employees.same_person import former_namesakes, told_of_namesake
 from hearthpay.employees.schemas import EmployeeChanges, NewEmployee, Reinstatement, Termination
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.entitlements import refuse_beyond
-from hearthpay.http.errors import ApiError, invalid
-from hearthpay.http.paging import Page, page_of
-from hearthpay.http.trail import leave_trace
+from hearthpay.wire.paging import Page, page_of
 
 _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "locality", "state_withholding"})
 
@@ -70,7 +70,7 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
     employee = _employee(actor, clock, employer, new)
     warnings = check_payable(employee, clock, city=new.city)
     if not await _lock_household(session, employer.id):
-        raise ApiError(
+        raise Refusal(
             "household_forbidden",
             "This household has just been deleted.",
             details={"employer_id": employer.id},
@@ -79,7 +79,7 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
     refuse_beyond(actor.terms, "employees_per_household", await _active_employees(session, employer.id))
     session.add(employee)
     await session.flush()
-    await leave_trace(session, actor, "employee.create", employer_id=employer.id, subject_id=employee.id)
+    await record_audit(session, actor, "employee.create", employer_id=employer.id, subject_id=employee.id)
     warnings += [told_of_namesake(former) for former in await former_namesakes(session, employee)]
     return Noted(employee, warnings)
 
@@ -142,7 +142,7 @@ async def reinstate_employee(
     start_date = reinstatement.start_date
     if employee.status == "active":
         if start_date not in (None, employee.start_date):
-            raise ApiError(
+            raise Refusal(
                 "invalid_state",
                 "This employment has not ended. Its first day is corrected by PATCH.",
                 details={"status": employee.status, "start_date": employee.start_date},
@@ -182,8 +182,8 @@ async def lock_employee(session: AsyncSession, employee_id: UUID) -> Employee:
     raise _unknown()
 
 
-def _unknown() -> ApiError:
-    return ApiError("not_found", "There is no such employee.")
+def _unknown() -> Refusal:
+    return Refusal("not_found", "There is no such employee.")
 
 
 async def lock_everyone(session: AsyncSession, employee_id: UUID) -> Employee:
@@ -225,7 +225,7 @@ async def _store(
 ) -> None:
     employee.updated_at = clock.now()
     await session.flush()
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         action,
@@ -295,7 +295,7 @@ async def _refuse_duplicate(session: AsyncSession, employee: Employee) -> None:
         )
     existing = await session.scalar(same.limit(1))
     if existing is not None:
-        raise ApiError(
+        raise Refusal(
             "duplicate_employee",
             "The household already has an active employee of this name. "
             "Two people of one name are told apart by their email addresses.",

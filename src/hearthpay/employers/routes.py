@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
 from hearthpay.employers import sandbox, service
 from hearthpay.employers.schemas import (
     CreatedEmployer,
@@ -21,13 +22,13 @@ from hearthpay.employers.schemas import (
     detail_of,
     item_of,
 )
-from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing
+from hearthpay.http.envelope import Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import idempotent
-from hearthpay.http.paging import Page
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
+from hearthpay.wire.answer import Answer
+from hearthpay.wire.paging import Page
 
 router: Final = api_router("Employers")
 

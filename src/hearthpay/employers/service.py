@@ -8,16 +8,16 @@ from sqlalchemy import bindparam, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.entitlements import refuse_beyond
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant, become
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import EmployerChanges, NewEmployer
 from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
-from hearthpay.http.actor import Actor
-from hearthpay.http.entitlements import refuse_beyond
-from hearthpay.http.errors import ApiError, invalid
-from hearthpay.http.paging import Page, page_of
-from hearthpay.http.trail import leave_trace
+from hearthpay.wire.paging import Page, page_of
 
 _MADE_UNDER_A_SANDBOX: Final = (
     "This live key was created under a sandbox household. Name a real household with employer_id, "
@@ -41,7 +41,7 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
     if new.email is None and not actor.sandbox:
         raise invalid("email", _EMAIL_NEEDED)
     if actor.confined:
-        raise ApiError(
+        raise Refusal(
             "household_forbidden",
             "This key is confined to one household and cannot create another.",
             details={"employer_id": actor.employer_id},
@@ -71,7 +71,7 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
     )
     session.add(employer)
     await session.flush()
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "employer.create",
@@ -114,7 +114,7 @@ async def update_employer(
     for name in before:
         setattr(employer, name, wanted[name])
     await session.flush()
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "employer.update",
@@ -125,8 +125,8 @@ async def update_employer(
     return employer
 
 
-def _unknown() -> ApiError:
-    return ApiError("not_found", "There is no such household.")
+def _unknown() -> Refusal:
+    return Refusal("not_found", "There is no such household.")
 
 
 async def lock_households(session: AsyncSession, actor: Actor) -> None:
@@ -150,7 +150,7 @@ async def resolve_employer(
     """
     wanted = actor.employer_id if employer_id is None else employer_id
     if wanted is None and actor.employer_sandbox and not actor.sandbox:
-        raise ApiError("key_mode_mismatch", _MADE_UNDER_A_SANDBOX, details={"required_mode": "test"})
+        raise Refusal("key_mode_mismatch", _MADE_UNDER_A_SANDBOX, details={"required_mode": "test"})
     if wanted is None:
         employer = await _only_one(session, actor)
         if hold:
@@ -188,10 +188,10 @@ async def owned_in_the_other_mode(session: AsyncSession, actor: Actor, employer_
     return await session.scalar(select(Employer.id).where(Employer.id == employer_id)) is not None
 
 
-async def _why_out_of_reach(session: AsyncSession, actor: Actor, employer_id: UUID) -> ApiError:
+async def _why_out_of_reach(session: AsyncSession, actor: Actor, employer_id: UUID) -> Refusal:
     """Tell the organization's own household of the other mode from one that is not its own."""
     if not await owned_in_the_other_mode(session, actor, employer_id):
-        return ApiError(
+        return Refusal(
             "household_forbidden",
             "This household does not belong to the key's account.",
             details={"employer_id": employer_id},
@@ -203,6 +203,6 @@ async def _why_out_of_reach(session: AsyncSession, actor: Actor, employer_id: UU
     else:
         message = "This is a sandbox household; it needs a test key (hp_test_…)."
     needed = "live" if actor.sandbox else "test"
-    return ApiError(
+    return Refusal(
         "key_mode_mismatch", message, details={"employer_id": employer_id, "required_mode": needed}
     )

@@ -9,26 +9,22 @@ requests of the day (every request with a valid key counts, also one that is ref
 not given.
 """
 
-from typing import Final, Literal, get_args
+from typing import Final
 
 from starlette.requests import Request
 
-from hearthpay.http.actor import Actor
-from hearthpay.http.entitlements import refuse_missing_feature
+from hearthpay.access.actor import Actor
+from hearthpay.access.entitlements import refuse_missing_feature
+from hearthpay.access.permissions import Scope
+from hearthpay.access.plans import Feature
+from hearthpay.access.refusal import Refusal
 from hearthpay.http.envelope import request_id_of
-from hearthpay.http.errors import ApiError
 from hearthpay.http.key_lookup import Credential
 from hearthpay.http.metrics import metrics_of
-from hearthpay.http.plans import Feature
 from hearthpay.http.rate_limit import RATE_LIMIT_KEY
 from hearthpay.http.request_log import note_actor
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.api_keys import parse
-
-Scope = Literal[
-    "calculator", "payroll", "employees", "documents", "state_registrations", "multi_employer", "ach"
-]
-SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="hearthpay"'}
 
@@ -54,7 +50,7 @@ class require:  # noqa: N801 - reads as a verb where a route declares it
         if self.feature is not None:
             refuse_missing_feature(actor.terms, self.feature)
         if self.scope is not None and self.scope not in actor.scopes:
-            raise ApiError(
+            raise Refusal(
                 "scope_required",
                 f"This API key does not carry the scope '{self.scope}' that the endpoint needs.",
                 details={"required_scope": self.scope, "scopes": sorted(actor.scopes)},
@@ -106,7 +102,7 @@ async def _credential_of(request: Request, presented: str) -> Credential:
         due = runtime.attempts.failed(address, presented, key_hash)
     metrics_of(request.app).count_failed_authentication(throttled=due > 0)
     if due:
-        raise ApiError(
+        raise Refusal(
             "rate_limited",
             "Too many requests with keys that are not valid. Check the key, and wait.",
             details={"retry_after": due},
@@ -123,7 +119,7 @@ async def _spend(request: Request, credential: Credential) -> None:
         return
     request.scope[RATE_LIMIT_KEY] = allowance.headers
     if allowance.exceeded:
-        raise ApiError(
+        raise Refusal(
             "rate_limited",
             f"This key has made the {allowance.limit} requests that the plan '{credential.terms.plan}' allows in a "
             "day. The count starts again at midnight UTC.",
@@ -145,5 +141,5 @@ def _presented_key(request: Request) -> str | None:
     return bearer or other or None
 
 
-def _unauthenticated(message: str) -> ApiError:
-    return ApiError("authentication_required", message, headers=_CHALLENGE)
+def _unauthenticated(message: str) -> Refusal:
+    return Refusal("authentication_required", message, headers=_CHALLENGE)

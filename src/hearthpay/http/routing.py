@@ -16,14 +16,16 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.http.actor import Actor
+from hearthpay.access.actor import Actor
+from hearthpay.access.plans import Feature
+from hearthpay.access.refusal import STATUS, invalid_fields
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
-from hearthpay.http.errors import STATUS, invalid_fields, nothing_here, problems_of
+from hearthpay.http.errors import nothing_here
 from hearthpay.http.example import operation_extras
 from hearthpay.http.json_body import read_json
-from hearthpay.http.plans import Feature
 from hearthpay.http.runtime import runtime_of
+from hearthpay.wire.problems import problems_of
 
 Guard = Callable[[Request], Awaitable[object]]
 

@@ -6,7 +6,7 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.http.actor import Actor
+from hearthpay.access.actor import Actor
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, answer
 from hearthpay.http.errors import nothing_here

@@ -14,13 +14,13 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.entries import Payout, dates_from, pay_escrow
 from hearthpay.clock import Clock
 from hearthpay.database.types import from_cents, to_cents
 from hearthpay.employees.models import Employee
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError, invalid
-from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.set_asides import SetAsideRule
 
 PAYMENT_METHODS: Final = ("direct_deposit", "check", "cash")
@@ -188,7 +188,7 @@ async def set_rule(
             "amount": rule.amount_cents if rule else None,
         },
     )
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "escrow.set_rule",
@@ -274,7 +274,7 @@ async def payout(
     movement_id: UUID = row.id
     if method == "direct_deposit":
         await _send(session, clock, employee, movement_id, cents)
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "escrow.payout",
@@ -290,7 +290,7 @@ async def _send(session: AsyncSession, clock: Clock, employee: Employee, movemen
     send_on, settle_on = dates_from(now)
     sent = await pay_escrow(session, now, [Payout(movement, cents, send_on, settle_on)])
     if movement not in sent:
-        raise ApiError(
+        raise Refusal(
             "direct_deposit_unavailable",
             f"{employee.name} has no active bank account to pay to. Connect one, or pay by hand what the household "
             "keeps.",
@@ -298,7 +298,7 @@ async def _send(session: AsyncSession, clock: Clock, employee: Employee, movemen
         )
 
 
-def _too_much(account: EscrowAccount, method: str, cents: int) -> ApiError:
+def _too_much(account: EscrowAccount, method: str, cents: int) -> Refusal:
     available = from_cents(cents)
     if method == "direct_deposit":
         message = (
@@ -309,7 +309,7 @@ def _too_much(account: EscrowAccount, method: str, cents: int) -> ApiError:
         message = (
             f"Only {available:,} can be paid by {method}; what comes by bank debit is paid by direct deposit."
         )
-    return ApiError(
+    return Refusal(
         "invalid_state",
         message,
         details={

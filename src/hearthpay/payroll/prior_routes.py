@@ -8,9 +8,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.http.actor import Actor
+from hearthpay.access.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, listing
+from hearthpay.http.envelope import Envelope, ListEnvelope, listing
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
@@ -20,6 +20,7 @@ from hearthpay.payroll.prior_wages import (
     enter_prior_wages,
     list_prior_wages,
 )
+from hearthpay.wire.answer import Answer
 
 router: Final = api_router("Employees")
 

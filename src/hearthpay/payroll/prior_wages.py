@@ -12,18 +12,18 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import lock_everyone
 from hearthpay.employers.threshold_basis import threshold_bases
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError, invalid
-from hearthpay.http.fields import Day, RequestModel, Text
-from hearthpay.http.money import Dollars, Money
-from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.household_year import measure_household
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
+from hearthpay.wire.fields import Day, RequestModel, Text
+from hearthpay.wire.money import Dollars, Money
 
 _MOST_LINES: Final = 60
 _CURRENT: Final = text(
@@ -159,7 +159,7 @@ async def enter_prior_wages(
         },
     )
     await measure_household(session, employee.employer_id, new.tax_year, bases, [employee])
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "employee.prior_wages",
@@ -180,7 +180,7 @@ async def enter_prior_wages(
 async def list_prior_wages(session: AsyncSession, employee_id: UUID) -> Sequence[PriorWagesItem]:
     """Return an employee's prior wages in force, the latest year first; raises `not_found`."""
     if await session.get(Employee, employee_id) is None:
-        raise ApiError("not_found", "There is no such employee.")
+        raise Refusal("not_found", "There is no such employee.")
     found = await session.execute(_CURRENT, {"employee": employee_id})
     return [_item(dict(row._mapping)) for row in found]
 

@@ -12,11 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.http.actor import Actor
+from hearthpay.access.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing, render
+from hearthpay.http.envelope import Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import idempotent, key_of
-from hearthpay.http.money import number_of
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll import remedies, service, voiding
@@ -38,6 +37,8 @@ from hearthpay.payroll.schemas import (
 )
 from hearthpay.payroll.standing import read_standing
 from hearthpay.taxes import check_thresholds, estimate_year
+from hearthpay.wire.answer import Answer, render
+from hearthpay.wire.money import number_of
 
 calculator_router: Final = api_router("Calculator")
 payroll_router: Final = api_router("Payroll")

@@ -9,6 +9,10 @@ import orjson
 from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.entitlements import refuse_long_payroll
+from hearthpay.access.refusal import Problem, Refusal, invalid_fields
 from hearthpay.banking import calendar
 from hearthpay.banking.authorizations import authorize, needs_authorization
 from hearthpay.banking.entries import Debit, collect
@@ -19,11 +23,6 @@ from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.entitlements import refuse_long_payroll
-from hearthpay.http.errors import ApiError, Problem, invalid_fields
-from hearthpay.http.paging import page_of
-from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.answers import estimate_json
 from hearthpay.payroll.approval import (
     confirmations_needed,
@@ -59,6 +58,7 @@ from hearthpay.payroll.register import NO_HISTORY, History, calculate_payroll
 from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
 from hearthpay.payroll.ways_out import with_ways_out
 from hearthpay.taxes.money import from_cents
+from hearthpay.wire.paging import page_of
 
 _LOCK: Final = (
     select(Employee).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
@@ -118,7 +118,7 @@ async def run_payroll(
     prepared = await _prepare(session, clock, request, employer, offered=offered)
     order, record = prepared.order, prepared.record
     if record.projected:
-        raise ApiError(
+        raise Refusal(
             "tax_year_not_final",
             f"The law of {record.tax_year} is not complete yet: a payroll paid in it can be previewed, not completed.",
             details={"tax_year": record.tax_year, "missing": list(record.projected)},
@@ -152,7 +152,7 @@ async def run_payroll(
             raise _unavailable(
                 (Blocker("bank_account_missing", "The household's bank account is not connected."),)
             )
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "payroll.run",
@@ -269,7 +269,7 @@ def _beside(order: Order, overlaps: Sequence[Overlap]) -> tuple[Order, dict[UUID
     for overlap in overlaps:
         entry = entries[overlap.employee_id]
         if overlap.hours and entry.regular_hours + entry.overtime_hours:
-            raise ApiError(
+            raise Refusal(
                 "payroll_overlap",
                 f"This employee's hours are already paid for {overlap.start} to {overlap.end}; pay periods with hours "
                 "of one employee cannot overlap. A bonus or other earnings, without hours, can be paid beside them.",
@@ -350,7 +350,7 @@ async def _require_accounts(session: AsyncSession, order: Order) -> None:
         if found
     }
     if blocked:
-        raise ApiError(
+        raise Refusal(
             "direct_deposit_unavailable",
             "Direct deposit is not available for every employee it was asked for: invite them to enter their bank "
             "account, or pay them by check or cash.",
@@ -363,8 +363,8 @@ async def _require_accounts(session: AsyncSession, order: Order) -> None:
         )
 
 
-def _unavailable(blockers: Sequence[Blocker]) -> ApiError:
-    return ApiError(
+def _unavailable(blockers: Sequence[Blocker]) -> Refusal:
+    return Refusal(
         "direct_deposit_unavailable",
         f"Direct deposit is not available for this household: {blockers[0].message} Pay by check or cash.",
         details={"blockers": _listed(blockers)},
@@ -383,7 +383,7 @@ async def _employees(session: AsyncSession, request: PayrollRequest, *, lock: bo
     ids = [entry.employee_id for entry in request.employees]
     for position, employee_id in enumerate(ids):
         if employee_id in ids[:position]:
-            raise ApiError(
+            raise Refusal(
                 "duplicate_employee",
                 f"employees[{position}] is in the list twice.",
                 details={"employee_id": employee_id},
@@ -399,7 +399,7 @@ async def _employees(session: AsyncSession, request: PayrollRequest, *, lock: bo
         found = {employee.id: employee for employee in await session.scalars(asked)}
     for position, employee_id in enumerate(ids):
         if employee_id not in found:
-            raise ApiError(
+            raise Refusal(
                 "employee_not_in_household",
                 f"employees[{position}] is not an employee of this household.",
                 details={"employee_id": employee_id},
@@ -413,20 +413,20 @@ def _refuse_unpayable(request: PayrollRequest, employees: Sequence[Employee], da
     for position, (entry, employee) in enumerate(zip(request.employees, employees, strict=True)):
         earlier = employee.worked_earlier(dates.period_start, dates.period_end)
         if employee.start_date > dates.period_end and not earlier:
-            raise ApiError(
+            raise Refusal(
                 "employee_not_started",
                 f"employees[{position}] starts on {employee.start_date}, after the pay period.",
                 details={"employee_id": employee.id, "start_date": employee.start_date},
             )
         if employee.end_date is not None and employee.end_date < dates.period_start and not earlier:
-            raise ApiError(
+            raise Refusal(
                 "invalid_state",
                 f"employees[{position}] left on {employee.end_date}, before the pay period.",
                 details={"employee_id": employee.id, "end_date": employee.end_date},
             )
         hours = entry.regular_hours + entry.overtime_hours
         if hours and employee.incomplete:
-            raise ApiError(
+            raise Refusal(
                 "employee_incomplete",
                 f"employees[{position}] has no pay rate yet, and hours cannot be paid without one. Set pay_rate with "
                 f"PATCH /api/v1/employees/{employee.id} first.",
@@ -451,7 +451,7 @@ async def get_payroll(session: AsyncSession, clock: Clock, payroll_id: UUID) -> 
     """Return a payroll of the transaction's tenant, with what can be done about it; raises `not_found`."""
     payroll = await read_payroll(session, payroll_id)
     if payroll is None:
-        raise ApiError("not_found", "There is no such payroll.")
+        raise Refusal("not_found", "There is no such payroll.")
     return await with_ways_out(session, payroll, clock.now())
 
 

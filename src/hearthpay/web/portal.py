@@ -13,6 +13,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
@@ -26,10 +28,8 @@ from hearthpay.employees.invitations import (
 )
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import save_employee_tax_number
-from hearthpay.http.actor import Actor
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
-from hearthpay.http.errors import ApiError
 from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll.household_year import measure_people_anew
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -53,7 +53,7 @@ async def _friendly(request: Request, handler: Handler) -> Response:
     token = request.path_params["token"]
     try:
         return await handler(request, token)
-    except ApiError as error:
+    except Refusal as error:
         if error.code not in ("not_found", "gone"):
             return page("trouble.html", {"message": error.message}, status=error.status)
         return page("closed.html", {"over": error.code == "gone"}, status=error.status)
@@ -86,7 +86,7 @@ async def _submit(request: Request, token: str) -> Response:
     refuse_other_sites(request)
     runtime = runtime_of(request)
     if runtime.ring is None:
-        raise ApiError("service_unavailable", "This service cannot keep your numbers safe yet.")
+        raise Refusal("service_unavailable", "This service cannot keep your numbers safe yet.")
     opened = await look_up(runtime.database, runtime.clock, token)
     form = await read_form(request)
     try:

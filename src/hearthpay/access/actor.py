@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
+from hearthpay.access.plans import NOTHING, Terms
 from hearthpay.database.session import Tenant
-from hearthpay.http.plans import NOTHING, Terms
 from hearthpay.security.api_keys import Mode
 
 ActorKind = Literal["user", "key", "mcp", "employee", "system", "operator"]
