@@ -126,7 +126,7 @@ class Town:
 
     async def connect_household(self, employer_id: str) -> None:
         """Connect the household's bank account, as its operator does."""
-        operator = Actor("operator", None, self.organization_id, "test", frozenset(), "demo")
+        operator = Actor.operator(self.organization_id, sandbox=True, request_id="demo")
         details = AccountDetails(
             parse_number("bank_routing", _ROUTING), parse_number("bank_account", _ACCOUNT), "checking"
         )

@@ -16,6 +16,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import MANAGE_ACCOUNTS, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking import authorizations
 from hearthpay.banking.entries import dates_from, effective_by
@@ -24,6 +25,7 @@ from hearthpay.banking.magic_numbers import simulated_answer
 from hearthpay.banking.models import BankAccount, BankEntry
 from hearthpay.database.vault_store import store_secret
 from hearthpay.employees.models import Employee
+from hearthpay.employees.onboarding import allow_numbers_of
 from hearthpay.employers.models import Employer
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
@@ -85,8 +87,9 @@ async def connect_household_account(
 ) -> BankAccount:
     """Connect the account that the household's payrolls are debited from, in the place of an earlier one.
 
-    Authorizations to debit the earlier account end.
+    Authorizations to debit the earlier account end. Raises what `allow` raises: no employee enters this account.
     """
+    allow(actor, MANAGE_ACCOUNTS, employer.id)
     owner = SecretOwner(employer.organization_id, employer.id, employer.sandbox, "employer", employer.id)
     return await _connect(session, ring, actor, owner, details, now, verification)
 
@@ -103,8 +106,9 @@ async def connect_employee_account(
 ) -> BankAccount:
     """Connect the account that the employee is paid to, in the place of an earlier one.
 
-    Money that waits for the earlier one goes to this one.
+    Money that waits for the earlier one goes to this one. Raises what `allow_numbers_of` raises.
     """
+    allow_numbers_of(actor, employee.employer_id, employee.id)
     owner = SecretOwner(
         employee.organization_id, employee.employer_id, employee.sandbox, "employee", employee.id
     )
@@ -116,8 +120,9 @@ async def disconnect(
 ) -> None:
     """Use the account no more; authorizations to debit it end.
 
-    Raises `invalid_state` while money waits for it.
+    Raises `invalid_state` while money waits for it, and what `allow` raises.
     """
+    allow(actor, MANAGE_ACCOUNTS, account.employer_id)
     if await session.scalar(_WAITING, {"account": account.id}):
         raise Refusal("invalid_state", "Money is on its way over this account. Connect another one instead.")
     await _retire(session, account, now, "disconnected")

@@ -17,6 +17,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.models import Authorization, BankAccount
 from hearthpay.employers.models import Employer
@@ -112,8 +113,9 @@ async def authorize(
     """Record that the household agreed to the present text, for its present account, from now on.
 
     Scheduled payrolls that have been put off, perhaps for want of it, are tried again at once. Raises
-    `direct_deposit_unavailable` where it has connected none.
+    `direct_deposit_unavailable` where it has connected none, and what `allow` raises.
     """
+    allow(actor, RUN_PAYROLL, employer.id)
     account_id = await session.scalar(
         select(BankAccount.id).where(
             BankAccount.employer_id == employer.id,

@@ -16,6 +16,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import TAKE_BACK, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import add_banking_days
 from hearthpay.banking.entries import dates_from, effective_by
@@ -121,7 +122,8 @@ async def find_reversible(
 async def send_reversal(
     session: AsyncSession, actor: Actor, found: Reversible, reason: ReversalReason, now: datetime.datetime
 ) -> UUID:
-    """Let the next file take the deposit back; returns the reversal's id."""
+    """Let the next file take the deposit back; returns the reversal's id. Raises what `allow` raises."""
+    allow(actor, TAKE_BACK, found.employer_id)
     reversal_id = uuid7()
     await session.execute(
         _INSERT,

@@ -272,14 +272,7 @@ def _operator(organization_id: "UUID", *, sandbox: bool) -> "Actor":
 
     from hearthpay.access.actor import Actor
 
-    return Actor(
-        kind="operator",
-        id=None,
-        organization_id=organization_id,
-        mode="test" if sandbox else "live",
-        scopes=frozenset(),
-        request_id=f"cli-{uuid7()}",
-    )
+    return Actor.operator(organization_id, sandbox=sandbox, request_id=f"cli-{uuid7()}")
 
 
 async def _reverse(

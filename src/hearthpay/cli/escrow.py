@@ -123,14 +123,7 @@ async def _employee(session: Any, text: str) -> "tuple[Employee, Actor]":
         refuse("the id of an employee is needed")
     if found is None:
         refuse(f"there is no employee with the id {text}")
-    return found, Actor(
-        kind="operator",
-        id=None,
-        organization_id=found.organization_id,
-        mode="test" if found.sandbox else "live",
-        scopes=frozenset(),
-        request_id="cli",
-    )
+    return found, Actor.operator(found.organization_id, sandbox=found.sandbox, request_id="cli")
 
 
 def _describe(rule: "SetAsideRule | None") -> str:

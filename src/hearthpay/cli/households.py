@@ -46,15 +46,8 @@ def create(
         account = await accounts.find_organization(session, organization)
         if account is None:
             refuse(f"there is no organization {organization!r}")
-        actor = Actor(
-            kind="operator",
-            id=None,
-            organization_id=account.id,
-            mode="test" if sandbox else "live",
-            scopes=frozenset(),
-            request_id=f"cli-{uuid7()}",
-            terms=terms_of(account.plan, account.lifted_limits),
-        )
+        terms = terms_of(account.plan, account.lifted_limits)
+        actor = Actor.operator(account.id, sandbox=sandbox, request_id=f"cli-{uuid7()}", terms=terms)
         return (await create_employer(session, actor, SystemClock(), new)).id
 
     typer.echo(str(as_operator(data_dir, run)))

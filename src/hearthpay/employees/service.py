@@ -12,6 +12,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.entitlements import refuse_beyond
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.employees.certificates import to_storage
@@ -35,17 +36,19 @@ _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "local
 async def list_employees(
     session: AsyncSession, actor: Actor, employer_id: UUID | None, page: Page
 ) -> tuple[Sequence[Employee], str | None]:
-    """One page of a household's employees, newest first. Raises what `resolve_employer` raises."""
+    """One page of a household's employees, newest first. Raises what `allow` and `resolve_employer` raise."""
+    allow(actor, READ_EMPLOYEES)
     employer = await resolve_employer(session, actor, employer_id)
     return await page_of(
         session, select(Employee).where(Employee.employer_id == employer.id), Employee.id, page
     )
 
 
-async def find_employee(session: AsyncSession, employee_id: UUID) -> Employee:
-    """The employee of that id. Raises `not_found` for one out of the transaction's reach."""
+async def find_employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
+    """The employee of that id. Raises what `allow` raises, and `not_found` for one out of the actor's reach."""
+    allow(actor, READ_EMPLOYEES)
     employee = await session.get(Employee, employee_id)
-    if employee is None:
+    if employee is None or not actor.reaches(employee.employer_id):
         raise _unknown()
     return employee
 
@@ -66,6 +69,7 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
     allows, `validation_error` for anything the tax engine could not pay wages by, and `unsupported_jurisdiction` for a
     state without rules.
     """
+    allow(actor, CHANGE_EMPLOYEES)
     employer = await resolve_employer(session, actor, new.employer_id)
     employee = _employee(actor, clock, employer, new)
     warnings = check_payable(employee, clock, city=new.city)
@@ -91,7 +95,8 @@ async def update_employee(
 
     Raises `not_found`, and for the settings together what `create_employee` raises for them.
     """
-    employee = await lock_employee(session, employee_id)
+    allow(actor, CHANGE_EMPLOYEES)
+    employee = await lock_employee(session, actor, employee_id)
     wanted, warnings = settings_after(employee, changes, clock)
     before = _assign(employee, wanted)
     if not before:
@@ -113,7 +118,8 @@ async def terminate_employee(
     Again with the same day, or with none, changes nothing; with another day it corrects the first. Raises
     `not_found`, and `validation_error` for a day before the first one.
     """
-    employee = await lock_employee(session, employee_id)
+    allow(actor, CHANGE_EMPLOYEES)
+    employee = await lock_employee(session, actor, employee_id)
     if termination.end_date is not None:
         end_date = termination.end_date
     elif employee.status == "terminated" and employee.end_date is not None:
@@ -138,7 +144,8 @@ async def reinstate_employee(
     day. Raises `not_found`, `validation_error` for a day that is not after the last one, and as `create_employee` does
     `duplicate_employee`, `plan_limit_reached` and what the tax engine refuses.
     """
-    employee = await lock_employee(session, employee_id)
+    allow(actor, CHANGE_EMPLOYEES)
+    employee = await lock_employee(session, actor, employee_id)
     start_date = reinstatement.start_date
     if employee.status == "active":
         if start_date not in (None, employee.start_date):
@@ -168,13 +175,15 @@ async def reinstate_employee(
     return employee
 
 
-async def lock_employee(session: AsyncSession, employee_id: UUID) -> Employee:
-    """The employee, whom nobody else can change or pay until the commit. Raises `not_found`.
+async def lock_employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
+    """The employee, whom nobody else can change or pay until the commit. Raises `not_found`, also out of reach.
 
     The household is locked first, as by everyone who needs both.
     """
     employer_id = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
-    if employer_id is not None and await _lock_household(session, employer_id):
+    if employer_id is None or not actor.reaches(employer_id):
+        raise _unknown()
+    if await _lock_household(session, employer_id):
         statement = select(Employee).where(Employee.id == employee_id).with_for_update(key_share=True)
         employee = await session.scalar(statement)
         if employee is not None:
@@ -186,16 +195,18 @@ def _unknown() -> Refusal:
     return Refusal("not_found", "There is no such employee.")
 
 
-async def lock_everyone(session: AsyncSession, employee_id: UUID) -> Employee:
-    """The employee, locked with everyone else of the household. Raises `not_found`.
+async def lock_everyone(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
+    """The employee, locked with everyone else of the household. Raises `not_found`, also out of reach.
 
     For what may concern other records of the same person; all are locked in the order of their ids, as payrolls do.
     """
     employer_id = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
-    if employer_id is not None and await _lock_household(session, employer_id):
+    if employer_id is None or not actor.reaches(employer_id):
+        raise _unknown()
+    if await _lock_household(session, employer_id):
         everyone = select(Employee.id).where(Employee.employer_id == employer_id).order_by(Employee.id)
         await session.execute(everyone.with_for_update(key_share=True))
-    return await lock_employee(session, employee_id)
+    return await lock_employee(session, actor, employee_id)
 
 
 async def _lock_household(session: AsyncSession, employer_id: UUID) -> bool:

@@ -9,7 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import DELETE_HOUSEHOLD, allow
 from hearthpay.access.refusal import Refusal
+from hearthpay.access.wrong_mode import wrong_mode
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import lock_households, owned_in_the_other_mode
 
@@ -50,23 +52,17 @@ async def reset_sandbox(session: AsyncSession, actor: Actor, employer_id: UUID) 
 
 
 async def _sandbox_household(session: AsyncSession, actor: Actor, employer_id: UUID) -> Employer:
+    allow(actor, DELETE_HOUSEHOLD)
     if not actor.sandbox:
-        raise Refusal(
-            "key_mode_mismatch",
-            "Only sandbox households can be deleted or reset, with a test key (hp_test_…).",
-            details={"employer_id": employer_id, "required_mode": "test"},
-        )
+        raise wrong_mode("deletes_sandboxes_only", employer_id)
+    if not actor.reaches(employer_id):
+        raise _unknown()
     await lock_households(session, actor)
     employer = await session.get(Employer, employer_id)
     if employer is not None:
         return employer
     if await owned_in_the_other_mode(session, actor, employer_id):
-        raise Refusal(
-            "key_mode_mismatch",
-            "This is a real household, which no key can delete or reset. "
-            "A test key (hp_test_…) reaches sandbox households only.",
-            details={"employer_id": employer_id},
-        )
+        raise wrong_mode("never_deleted", employer_id)
     raise _unknown()
 
 

@@ -1,6 +1,6 @@
 """Authentication: an API key in, an `Actor` out.
 
-A route declares `actor: Annotated[Actor, Depends(require("payroll"))]`. The key comes as
+A route declares `actor: Annotated[Actor, Depends(require(RUN_PAYROLL))]`. The key comes as
 `Authorization: Bearer hp_…` or as `X-API-Key: hp_…`.
 
 The order of the refusals: 401 without a valid key (429 after too many attempts with invalid ones); 429 beyond its
@@ -14,8 +14,7 @@ from typing import Final
 from starlette.requests import Request
 
 from hearthpay.access.actor import Actor
-from hearthpay.access.entitlements import refuse_missing_feature
-from hearthpay.access.permissions import Scope
+from hearthpay.access.permissions import ANY_KEY, Permission, Scope, allow
 from hearthpay.access.plans import Feature
 from hearthpay.access.refusal import Refusal
 from hearthpay.http.envelope import request_id_of
@@ -30,14 +29,20 @@ _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="hearthpay"'}
 
 
 class require:  # noqa: N801 - reads as a verb where a route declares it
-    """The dependency that lets a request pass only with a key that carries `scope` (None: any key).
+    """The dependency that lets a request pass only with a key that opens `permission` (left out: any key in force)."""
 
-    The organization's plan must have `feature`; left out, the one that is called like the scope.
-    """
+    def __init__(self, permission: Permission = ANY_KEY) -> None:
+        self.permission = permission
 
-    def __init__(self, scope: Scope | None = None, *, feature: Feature | None = None) -> None:
-        self.scope = scope
-        self.feature: Feature | None = scope if feature is None else feature
+    @property
+    def scope(self) -> Scope | None:
+        """What the key must carry; None where any key will do."""
+        return self.permission.scope
+
+    @property
+    def feature(self) -> Feature | None:
+        """What the organization's plan must have; None where any plan will do."""
+        return self.permission.feature
 
     async def __call__(self, request: Request) -> Actor:
         """Who is asking.
@@ -45,16 +50,7 @@ class require:  # noqa: N801 - reads as a verb where a route declares it
         Raises `authentication_required`, `rate_limited`, `subscription_required` or `scope_required`.
         """
         actor = await authenticate(request)
-        if actor.sandbox:
-            refuse_missing_feature(actor.terms, "test_keys")
-        if self.feature is not None:
-            refuse_missing_feature(actor.terms, self.feature)
-        if self.scope is not None and self.scope not in actor.scopes:
-            raise Refusal(
-                "scope_required",
-                f"This API key does not carry the scope '{self.scope}' that the endpoint needs.",
-                details={"required_scope": self.scope, "scopes": sorted(actor.scopes)},
-            )
+        allow(actor, self.permission)
         return actor
 
 
@@ -70,12 +66,11 @@ async def authenticate(request: Request) -> Actor:
             "This endpoint needs an API key. Send it as the header 'Authorization: Bearer hp_…'."
         )
     credential = await _credential_of(request, presented)
-    actor = Actor(
-        kind="key",
-        id=credential.key_id,
-        organization_id=credential.organization_id,
-        mode=credential.mode,
-        scopes=credential.scopes,
+    actor = Actor.key(
+        credential.key_id,
+        credential.organization_id,
+        credential.mode,
+        credential.scopes,
         request_id=request_id_of(request),
         terms=credential.terms,
         employer_id=credential.employer_id,

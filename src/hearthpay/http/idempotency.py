@@ -142,8 +142,7 @@ async def _request_hash(request: Request, actor: Actor) -> bytes:
     """What makes two requests the same one: the endpoint, the household they fall back on, and the body."""
     parsed = await read_json(request)
     digest = hashlib.sha256()
-    falls_back_on = f"{'only ' if actor.confined else ''}{actor.employer_id or ''}"
-    for part in (request.method, request.url.path, falls_back_on):
+    for part in (request.method, request.url.path, actor.falls_back_on):
         digest.update(part.encode("utf-8") + b"\n")
     digest.update(orjson.dumps(parsed, option=orjson.OPT_SORT_KEYS))
     return digest.digest()

@@ -1,7 +1,7 @@
 """Routes of the API: FastAPI's, with a handler that keeps our own order and wastes no time.
 
 A route reads like any FastAPI route: a `Request`, at most one body model, at most one query model, path
-parameters, and dependencies such as `require("payroll")`. A body with a default may be left out. `Endpoint` runs
+parameters, and dependencies such as `require(RUN_PAYROLL)`. A body with a default may be left out. `Endpoint` runs
 it in a fixed order, which FastAPI's solver does not keep: who is asking, then the path, the query and the body.
 So a caller without a key learns nothing but that it needs one, and a measured two thirds of the framework's
 time per request are saved.

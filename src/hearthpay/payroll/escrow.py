@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.entries import Payout, dates_from, pay_escrow
 from hearthpay.clock import Clock
@@ -173,8 +174,9 @@ async def set_rule(
 ) -> None:
     """Make ``rule`` the employee's standing rule, or end it; it holds from the next payroll on.
 
-    Leaves an audit row with the rule before and after, also where they are the same.
+    Leaves an audit row with the rule before and after, also where they are the same. Raises what `allow` raises.
     """
+    allow(actor, RUN_PAYROLL, employee.employer_id)
     await session.execute(_LOCK, {"employee": employee.id})
     before = (await read_account(session, employee.id)).rule
     await session.execute(
@@ -242,6 +244,7 @@ async def payout(
     only what the household keeps. Raises `validation_error` naming ``amount``, ``method`` or ``note``,
     `invalid_state` where less is there, and `direct_deposit_unavailable` without an account to send it to.
     """
+    allow(actor, RUN_PAYROLL, employee.employer_id)
     if method not in PAYMENT_METHODS:
         raise invalid("method", f"must be one of {', '.join(PAYMENT_METHODS)}")
     if note is not None and not (0 < len(note) <= LONGEST_NOTE and note.isprintable()):

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD
 from hearthpay.employers.schemas import EmployerChanges
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope
@@ -46,7 +47,7 @@ async def update_employer(
     request: Request,
     employer_id: UUID,
     body: EmployerChanges,
-    actor: Annotated[Actor, Depends(require("employees"))],
+    actor: Annotated[Actor, Depends(require(CHANGE_HOUSEHOLD))],
 ) -> Response:
     """Only the fields sent change.
 

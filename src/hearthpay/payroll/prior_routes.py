@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, ListEnvelope, listing
 from hearthpay.http.idempotency import idempotent
@@ -54,7 +55,7 @@ async def enter(
     request: Request,
     employee_id: UUID,
     body: NewPriorWages,
-    actor: Annotated[Actor, Depends(require("employees"))],
+    actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
 ) -> Response:
     """Counts in caps and in the year to date. One entry for each year and source: the latest takes the place of others.
 
@@ -75,9 +76,9 @@ async def enter(
     **describe(answer=ListEnvelope[PriorWagesItem], errors=("not_found",)),
 )
 async def list_entered(
-    request: Request, employee_id: UUID, actor: Annotated[Actor, Depends(require("employees"))]
+    request: Request, employee_id: UUID, actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))]
 ) -> Response:
     """Those in force, the latest year first; all of them on one page."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
-        items = await list_prior_wages(session, employee_id)
+        items = await list_prior_wages(session, actor, employee_id)
     return listing(request, items, None)

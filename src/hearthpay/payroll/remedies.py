@@ -16,6 +16,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.calendar import submission_day
 from hearthpay.banking.entries import Entry, business_date, cancel, lock_credit
@@ -81,10 +82,11 @@ async def apply_remedy(
     `validation_error` naming ``until``, and `invalid_state` where the deposit is on its way, has come back or is
     settled otherwise, or where this cannot be done about it.
     """
+    allow(actor, RUN_PAYROLL)
     now = clock.now()
     # Locked first, as everywhere: whoever voids it or takes in its return is waited for.
     payroll = await session.scalar(select(Payroll).where(Payroll.id == payroll_id).with_for_update())
-    if payroll is None:
+    if payroll is None or not actor.reaches(payroll.employer_id):
         raise Refusal("not_found", "There is no such payroll.")
     paycheck = await session.scalar(
         select(PaycheckRow).where(

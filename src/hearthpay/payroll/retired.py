@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import LEARN_OF_RETIREMENT
 from hearthpay.access.refusal import Refusal
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
@@ -24,7 +25,7 @@ router: Final = api_router("Payroll")
 )
 async def transfer_funds(
     request: Request,  # noqa: ARG001 - whatever it asks for, the answer is the same
-    actor: Annotated[Actor, Depends(require(feature="calculator"))],  # noqa: ARG001 - the guard
+    actor: Annotated[Actor, Depends(require(LEARN_OF_RETIREMENT))],  # noqa: ARG001 - the guard
 ) -> Response:
     """Always answers `gone`: `POST /payroll/run` with direct deposit collects the money and pays it."""
     raise Refusal(

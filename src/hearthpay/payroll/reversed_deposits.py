@@ -10,6 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import TAKE_BACK, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import CUT_OFF, add_banking_days
 from hearthpay.banking.return_codes import return_codes
@@ -49,6 +50,7 @@ async def reverse_deposit(
     `amount_cents` is what the operator confirms. The payroll tells it at once, and so do the notices. Raises
     `not_found`, and `invalid_state` where the deposit cannot be taken back or the amount is another.
     """
+    allow(actor, TAKE_BACK)
     await session.execute(_LOCK, {"id": payroll_id})
     found = await find_reversible(session, payroll_id, employee_id, now)
     if found.amount != amount_cents:

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.entitlements import refuse_long_payroll
+from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL, allow
 from hearthpay.access.refusal import Problem, Refusal, invalid_fields
 from hearthpay.banking import calendar
 from hearthpay.banking.authorizations import authorize, needs_authorization
@@ -90,6 +91,7 @@ async def preview_payroll(
     Only the confirmations are not asked for yet: the preview tells which the run needs. Where no entry names a payment
     method, the dates are those of direct deposit, which needs them the earliest. Raises what `run_payroll` raises.
     """
+    allow(actor, READ_PAYROLLS)
     refuse_long_payroll(actor.terms, len(request.employees))
     employer = await resolve_employer(session, actor, request.employer_id)
     prepared = await _prepare(session, clock, request, employer, offered=offered, preview=True)
@@ -113,6 +115,7 @@ async def run_payroll(
     `unsupported_tax_year`, `tax_year_not_final`, `unsupported_jurisdiction`, `too_many_employees` for a list longer
     than the plan allows, and what `resolve_employer` raises.
     """
+    allow(actor, RUN_PAYROLL)
     refuse_long_payroll(actor.terms, len(request.employees))
     employer = await resolve_employer(session, actor, request.employer_id, hold=True)
     prepared = await _prepare(session, clock, request, employer, offered=offered)
@@ -447,10 +450,11 @@ def _hours_in(dates: PayDates) -> int:
     return ((dates.period_end - dates.period_start).days + 1) * 24
 
 
-async def get_payroll(session: AsyncSession, clock: Clock, payroll_id: UUID) -> StoredPayroll:
-    """Return a payroll of the transaction's tenant, with what can be done about it; raises `not_found`."""
+async def get_payroll(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> StoredPayroll:
+    """Return a payroll, with what can be done about it; raises what `allow` raises, and `not_found` out of reach."""
+    allow(actor, READ_PAYROLLS)
     payroll = await read_payroll(session, payroll_id)
-    if payroll is None:
+    if payroll is None or not actor.reaches(payroll.employer_id):
         raise Refusal("not_found", "There is no such payroll.")
     return await with_ways_out(session, payroll, clock.now())
 
@@ -463,6 +467,7 @@ async def list_payrolls(
     Without ``employer_id`` they are those of the household that the key remembers, or of all its households where it
     remembers none. Raises `household_forbidden` and `key_mode_mismatch` for a household out of reach.
     """
+    allow(actor, READ_PAYROLLS)
     # What the policies ask anyhow, said in words that the indexes begin with.
     statement = select(Payroll).where(
         Payroll.organization_id == actor.organization_id, Payroll.sandbox.is_(actor.sandbox)
@@ -470,6 +475,8 @@ async def list_payrolls(
     if query.employer_id is not None or actor.employer_id is not None or actor.employer_sandbox is not None:
         employer = await resolve_employer(session, actor, query.employer_id)
         statement = statement.where(Payroll.employer_id == employer.id)
+    elif actor.households is not None:
+        statement = statement.where(Payroll.employer_id.in_(actor.households))
     if query.status is not None:
         statement = statement.where(Payroll.status == query.status)
     if query.from_ is not None:

@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database import audit
@@ -56,6 +57,7 @@ async def change_employer(
     session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, changes: EmployerChanges
 ) -> ChangedEmployer:
     """Change a household's settings for an actor who reaches it; raises what `update_employer` raises."""
+    allow(actor, CHANGE_HOUSEHOLD)
     employer = await update_employer(session, actor, employer_id, changes)
     told: tuple[str, ...] = ()
     if "threshold_basis" in changes.model_fields_set:

@@ -8,6 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import submission_day
 from hearthpay.clock import Clock
@@ -52,9 +53,10 @@ async def void_payroll(
     check or cash is reversed; it is voided where nothing of it stands then. Raises `not_found`, and `invalid_state`
     for any other, also where the worker was faster.
     """
+    allow(actor, RUN_PAYROLL)
     # Locked first: whoever fires it at this moment is waited for, and then it is no longer scheduled.
     payroll = await session.scalar(select(Payroll).where(Payroll.id == payroll_id).with_for_update())
-    if payroll is None:
+    if payroll is None or not actor.reaches(payroll.employer_id):
         raise Refusal("not_found", "There is no such payroll.")
     now = clock.now()
     status = cast(Status, payroll.status)
