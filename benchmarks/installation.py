@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 from uuid import UUID
 
+from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.clock import SystemClock
 from hearthpay.database.session import Database
 from hearthpay.database.startup import Addresses, open_database
-from hearthpay.http.auth import SCOPES
 from hearthpay.security.tenant_seal import TenantSeal
 
 #: Load comes from one key, and one household has everybody. A limit is kept: counting is part of every request.

@@ -18,6 +18,9 @@ from psycopg import sql
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import SCOPES
+from hearthpay.access.plans import LIMITS, terms_of
 from hearthpay.accounts import service as accounts
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
 from hearthpay.banking.calendar import CUT_OFF, LEAD_DAYS, add_banking_days
@@ -31,9 +34,6 @@ from hearthpay.employees.service import create_employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import NewEmployer
 from hearthpay.employers.service import create_employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.auth import SCOPES
-from hearthpay.http.plans import LIMITS, terms_of
 from hearthpay.payroll.schemas import PayrollEmployee, PayrollRequest, SetAsideRequest
 from hearthpay.payroll.service import run_payroll
 from hearthpay.security.key_ring import KeyRing

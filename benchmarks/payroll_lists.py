@@ -24,9 +24,10 @@ from uuid_utils.compat import uuid7
 from benchmarks.event_loop import new_event_loop
 from benchmarks.installation import installation
 from benchmarks.report import Aim, Row, print_table
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import SCOPES
+from hearthpay.access.plans import terms_of
 from hearthpay.database.session import Database
-from hearthpay.http.actor import Actor
-from hearthpay.http.auth import SCOPES
 from hearthpay.payroll.schemas import PayrollsQuery
 from hearthpay.payroll.service import list_payrolls
 
@@ -93,7 +94,8 @@ def pages(filled: Filled, cursor: UUID | None = None) -> dict[str, tuple[UUID, d
 
 def actor_of(organization: UUID) -> Actor:
     """Whoever may list the organization's payrolls."""
-    return Actor("key", None, organization, "live", frozenset(SCOPES), "benchmark")
+    terms = terms_of("professional", {})
+    return Actor("key", None, organization, "live", frozenset(SCOPES), "benchmark", terms=terms)
 
 
 @contextmanager

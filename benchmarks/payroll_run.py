@@ -22,6 +22,9 @@ from uuid_utils.compat import uuid7
 
 from benchmarks.installation import Installation
 from benchmarks.report import Aim, Row, spread
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import SCOPES
+from hearthpay.access.plans import terms_of
 from hearthpay.clock import SystemClock
 from hearthpay.database.embedded import ROLES
 from hearthpay.database.session import Database
@@ -29,9 +32,6 @@ from hearthpay.employees.schemas import NewEmployee
 from hearthpay.employees.service import create_employee
 from hearthpay.employers.schemas import NewEmployer
 from hearthpay.employers.service import create_employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.auth import SCOPES
-from hearthpay.http.plans import terms_of
 from hearthpay.payroll.schemas import PayrollEmployee, PayrollRequest
 from hearthpay.payroll.service import run_payroll
 

@@ -15,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute
 
+from hearthpay.access.plans import required_plan
 from hearthpay.banking.routes import router as banking
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
@@ -30,7 +31,6 @@ from hearthpay.http.envelope import answer
 from hearthpay.http.fair_share import USUAL_SHARE, FairShare
 from hearthpay.http.gate import Gate
 from hearthpay.http.key_lookup import KeyLookup
-from hearthpay.http.plans import required_plan
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.routing import Endpoint
 from hearthpay.http.runtime import Runtime, runtime_of

@@ -17,6 +17,8 @@ from uuid import UUID
 from rich.console import Console
 from rich.table import Table
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
 from hearthpay.banking.accounts import AccountDetails, connect_household_account
@@ -24,8 +26,6 @@ from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import Clock, FixedClock, SystemClock
 from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.auth import SCOPES
 from hearthpay.payroll.bank_day import advance
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
@@ -126,7 +126,7 @@ class Town:
 
     async def connect_household(self, employer_id: str) -> None:
         """Connect the household's bank account, as its operator does."""
-        operator = Actor("operator", None, self.organization_id, "test", frozenset(), "demo")
+        operator = Actor.operator(self.organization_id, sandbox=True, request_id="demo")
         details = AccountDetails(
             parse_number("bank_routing", _ROUTING), parse_number("bank_account", _ACCOUNT), "checking"
         )

@@ -10,11 +10,11 @@ from sqlalchemy import text
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.refusal import Refusal
 from hearthpay.accounts import service
 from hearthpay.accounts.models import Organization
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant
-from hearthpay.http.errors import ApiError
 from tests.http.api import MARIA, Account
 
 
@@ -52,7 +52,7 @@ async def test_an_unfit_or_taken_name_is_refused(
     owner_database: Database, clock: FixedClock, name: str
 ) -> None:
     await _organization(owner_database, clock)
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(Refusal) as refused:
         await _organization(owner_database, clock, name)
     assert refused.value.code == "validation_error"
 
@@ -73,7 +73,7 @@ async def test_a_key_is_issued_listed_and_revoked(owner_database: Database, cloc
 
 
 async def test_what_is_no_key_cannot_be_revoked(owner_database: Database, clock: FixedClock) -> None:
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(Refusal) as refused:
         async with owner_database.transaction(None) as session:
             await service.revoke_key(session, clock, uuid4())
     assert refused.value.code == "not_found"
@@ -84,7 +84,7 @@ async def test_a_key_carries_known_scopes_only(
     owner_database: Database, clock: FixedClock, scopes: tuple[str, ...]
 ) -> None:
     organization = await _organization(owner_database, clock)
-    with pytest.raises(ApiError, match="scopes"):
+    with pytest.raises(Refusal, match="scopes"):
         await _key(owner_database, clock, organization, scopes=scopes)
 
 
@@ -93,7 +93,7 @@ async def test_a_key_remembers_only_a_household_of_its_organization(
 ) -> None:
     other = await _organization(owner_database, clock, "Other family")
     for employer_id in (UUID(household["id"]), uuid4()):
-        with pytest.raises(ApiError, match="employer_id"):
+        with pytest.raises(Refusal, match="employer_id"):
             await _key(owner_database, clock, other, employer_id=employer_id)
 
 
@@ -105,7 +105,7 @@ async def test_the_sixth_key_is_refused_until_one_is_revoked(
         *(_key(owner_database, clock, organization) for _ in range(8)), return_exceptions=True
     )
     issued = [result for result in results if isinstance(result, service.IssuedKey)]
-    refused = [result for result in results if isinstance(result, ApiError)]
+    refused = [result for result in results if isinstance(result, Refusal)]
     assert (len(issued), len(refused)) == (5, 3)
     assert {error.code for error in refused} == {"plan_limit_reached"}
     assert owner_connection.execute("SELECT count(*) FROM api_keys").fetchone() == (5,)
@@ -120,7 +120,7 @@ async def test_a_lifted_limit_of_keys_holds(owner_database: Database, clock: Fix
         await service.lift_limits(session, await _found(session), {"keys": 6})
     for _ in range(6):
         await _key(owner_database, clock, organization)
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(Refusal) as refused:
         await _key(owner_database, clock, organization)
     assert refused.value.details == {
         "plan": "professional",
@@ -136,7 +136,7 @@ async def test_a_new_organization_is_on_the_plan_named_or_on_the_largest(
     assert (await _organization(owner_database, clock)).plan == "professional"
     async with owner_database.transaction(None) as session:
         assert (await service.create_organization(session, clock, "Free", plan="free")).plan == "free"
-    with pytest.raises(ApiError, match="plan"):
+    with pytest.raises(Refusal, match="plan"):
         async with owner_database.transaction(None) as session:
             await service.create_organization(session, clock, "Other", plan="platinum")
 
@@ -182,7 +182,7 @@ async def test_only_limits_that_there_are_can_be_lifted(
     owner_database: Database, clock: FixedClock, lifted: dict[str, int | None], restored: tuple[str, ...]
 ) -> None:
     await _organization(owner_database, clock)
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(Refusal) as refused:
         async with owner_database.transaction(None) as session:
             await service.lift_limits(session, await _found(session), lifted, restored=restored)
     assert refused.value.code == "validation_error"

@@ -15,6 +15,7 @@ import psycopg
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
 from hearthpay.banking.accounts import (
     AccountDetails,
     AccountType,
@@ -28,7 +29,6 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from tests.database.household import add_organization, add_paycheck, add_payroll, insert

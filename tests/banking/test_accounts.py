@@ -8,6 +8,7 @@ from datetime import date
 import psycopg
 import pytest
 
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.accounts import (
     activate_verified,
     connect_household_account,
@@ -21,7 +22,6 @@ from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant
 from hearthpay.employers.models import Employer
-from hearthpay.http.errors import ApiError
 from hearthpay.security.key_ring import KeyRing
 from tests.banking.families import (
     FRIDAY,
@@ -138,7 +138,7 @@ async def test_the_service_connects_within_its_tenant_only(
             session, ring, mine.actor, employers[0], details(), clock.now()
         )
     assert account.status == "verifying"
-    with pytest.raises(ApiError, match="no such employer"):
+    with pytest.raises(Refusal, match="no such employer"):
         async with database.transaction(tenant) as session:
             await connect_household_account(session, ring, mine.actor, employers[1], details(), clock.now())
     assert rows(owner, "SELECT employer_id FROM bank_accounts") == [(mine.employer_id,)]
@@ -151,7 +151,7 @@ async def test_disconnecting_waits_for_the_money_on_its_way(
     account = await connect_household(owner_database, ring, family, clock.now())
     async with owner_database.transaction(None) as session:
         entry = await collect_one(session, family, clock.now())
-    with pytest.raises(ApiError, match="Money is on its way"):
+    with pytest.raises(Refusal, match="Money is on its way"):
         async with owner_database.transaction(None) as session:
             await disconnect(session, family.actor, account, clock.now())
     owner.execute("UPDATE bank_entries SET status = 'cancelled' WHERE id = %s", (entry,))

@@ -8,6 +8,7 @@ from datetime import timedelta
 import psycopg
 import pytest
 
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.authorizations import (
     AUTHORIZATION_DAYS,
     AUTHORIZATION_TEXT_VERSION,
@@ -21,7 +22,6 @@ from hearthpay.banking.authorizations import (
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employers.models import Employer
-from hearthpay.http.errors import ApiError
 from hearthpay.security.key_ring import KeyRing
 from tests.banking.families import Family, add_family, connect_household, rows
 
@@ -124,6 +124,6 @@ async def test_there_is_nothing_to_authorize_without_an_account(
     owner: psycopg.Connection, owner_database: Database, clock: FixedClock
 ) -> None:
     family = add_family(owner)
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(Refusal) as refused:
         await agree(owner_database, family, clock)
     assert refused.value.code == "direct_deposit_unavailable"

@@ -16,11 +16,11 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 
+from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.http import attempts
-from hearthpay.http.auth import SCOPES
 from hearthpay.http.routing import Endpoint
 from hearthpay.security import api_keys
 from tests.boundary.cases import CASES, Names, Operation, operations

@@ -9,8 +9,8 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from hearthpay.access.plans import FEATURES, PLANS
 from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.http.plans import FEATURES, PLANS
 from tests.cli.test_calculate import hearthpay
 from tests.conftest import plain_url
 

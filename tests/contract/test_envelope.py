@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hearthpay.http.errors import STATUS
+from hearthpay.access.refusal import STATUS
 from hearthpay.http.idempotency import LONGEST_KEY
 from tests.http.api import MARIA, ROSA, Account, data, fields, refusal
 from tests.payroll.conftest import add_employee, add_household, payroll_of

@@ -4,11 +4,11 @@ import re
 from typing import Any, get_args
 from uuid import UUID
 
+from hearthpay.access.permissions import Scope
+from hearthpay.access.plans import PLANS
 from hearthpay.accounts import service as accounts
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.http.auth import Scope
-from hearthpay.http.plans import PLANS
 from hearthpay.security import api_keys
 from tests.http.api import MARIA, ROSA, Account, NewAccount, NewKey, data, fields, refusal
 from tests.payroll.conftest import add_employee, add_household, payroll_of

@@ -9,12 +9,12 @@ from typing import Any
 
 import httpx
 
+from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
 from hearthpay.clock import Clock
 from hearthpay.database.startup import OpenedDatabase
 from hearthpay.doctor.examination import examine, open_for_reading
-from hearthpay.http.auth import SCOPES
 
 FIRST_WEEK = date(2026, 8, 3)
 

@@ -15,6 +15,7 @@ import pytest
 from sqlalchemy.engine import make_url
 
 import hearthpay.database.migrations
+from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
@@ -25,7 +26,6 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import WrongSchemaError, require_ready
 from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
 from hearthpay.doctor.examination import examine, open_for_reading
-from hearthpay.http.auth import SCOPES
 from hearthpay.payroll.firing import fire_due
 from tests.conftest import plain_url
 from tests.database.earlier_schemas import REVISIONS, Past, build

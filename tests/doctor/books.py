@@ -8,6 +8,8 @@ from uuid import UUID
 
 import httpx
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
@@ -15,8 +17,6 @@ from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.auth import SCOPES
 from hearthpay.payroll import escrow
 from hearthpay.payroll.bank_day import advance
 from hearthpay.payroll.set_asides import SetAsideRule

@@ -13,12 +13,12 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 
+from hearthpay.access.actor import Actor
 from hearthpay.app import create_app
 from hearthpay.banking.accounts import AccountDetails, connect_household_account
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
 from hearthpay.mail.mailer import Mailer
 from hearthpay.security.api_keys import Mode
 from hearthpay.security.key_ring import EncryptionKey, KeyRing

@@ -8,10 +8,10 @@ from uuid import UUID, uuid4
 import psycopg
 import pytest
 
+from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import Database
 from hearthpay.employers.ein_status import NEXT, set_ein_status
 from hearthpay.employers.schemas import EinStatus
-from hearthpay.http.errors import ApiError
 from tests.http.api import Account, data
 
 ALLOWED = {("none", "pending"), ("pending", "approved"), ("pending", "none")}
@@ -70,7 +70,7 @@ async def test_every_other_step_is_refused(
 ) -> None:
     employer_id = UUID(household["id"])
     owner_connection.execute("UPDATE employers SET ein_status = %s", (before,))
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(Refusal) as refused:
         await change(owner_database, employer_id, after)
     assert refused.value.code == "invalid_state"
     assert refused.value.details == {"ein_status": before, "allowed": list(NEXT[before])}
@@ -81,7 +81,7 @@ async def test_every_other_step_is_refused(
 
 
 async def test_an_unknown_household_is_refused(owner_database: Database) -> None:
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(Refusal) as refused:
         await change(owner_database, uuid4(), "pending")
     assert refused.value.code == "not_found"
 
@@ -110,7 +110,7 @@ async def test_of_two_decisions_at_once_one_holds(
         return_exceptions=True,
     )
     assert sum(outcome == "pending" for outcome in outcomes) == 1
-    (refused,) = [outcome for outcome in outcomes if isinstance(outcome, ApiError)]
+    (refused,) = [outcome for outcome in outcomes if isinstance(outcome, Refusal)]
     assert refused.code == "invalid_state"
     assert len(trail(owner_connection)) == 2
     assert await status_of(account) == trail(owner_connection)[-1][5]["after"]

@@ -13,11 +13,11 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 
+from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.http.auth import SCOPES
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 
 BASE_URL = "http://hearthpay.example"

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 from fastapi import FastAPI
 
-from hearthpay.http.auth import SCOPES
+from hearthpay.access.permissions import SCOPES
 from hearthpay.http.example import example_in
 from tests.http.api import Account, data, refusal
 

@@ -11,10 +11,10 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.refusal import STATUS, Refusal
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant
-from hearthpay.http.errors import STATUS, ApiError
 from hearthpay.taxes import TaxInputError
 from tests.http.api import BASE_URL, ROSA, Account, data, refusal
 
@@ -75,7 +75,7 @@ async def test_what_the_tax_engine_refuses_is_said_in_the_apis_words(
 async def test_every_code_of_the_contract_has_its_status() -> None:
     assert STATUS["confirmation_required"] == 400
     assert STATUS["direct_deposit_unavailable"] == 412
-    assert all(ApiError(code, "…").status == status for code, status in STATUS.items())
+    assert all(Refusal(code, "…").status == status for code, status in STATUS.items())
 
 
 @pytest.fixture

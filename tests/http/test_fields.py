@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from hearthpay.http.fields import Day, Email, Identifier, PersonName, StateCode
-from hearthpay.http.paging import decode_cursor, encode_cursor
-from hearthpay.http.secrecy import holds_a_secret, names_a_secret
+from hearthpay.wire.fields import Day, Email, Identifier, PersonName, StateCode
+from hearthpay.wire.paging import decode_cursor, encode_cursor
+from hearthpay.wire.secrecy import holds_a_secret, names_a_secret
 
 
 @pytest.mark.parametrize(

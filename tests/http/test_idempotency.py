@@ -14,13 +14,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal
 from hearthpay.employers.schemas import NewEmployer
-from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer
-from hearthpay.http.errors import ApiError
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router
+from hearthpay.wire.answer import Answer
 from tests.http.api import MARIA, ROSA, Account, NewAccount, NewKey, data, fields, refusal
 
 Counts = Callable[[], dict[str, int]]
@@ -194,7 +194,7 @@ async def test_when_the_first_fails_the_waiting_second_runs(app: FastAPI, accoun
             if runs == 1:
                 started.set()
                 await fail.wait()
-                raise ApiError("invalid_state", "not this time")
+                raise Refusal("invalid_state", "not this time")
             return Answer({"run": runs}, 201)
 
         return await idempotent(request, actor, operation)

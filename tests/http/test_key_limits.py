@@ -9,11 +9,11 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 
+from hearthpay.access.permissions import SCOPES
+from hearthpay.access.refusal import Refusal
 from hearthpay.accounts import service as accounts
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.http.auth import SCOPES
-from hearthpay.http.errors import ApiError
 from tests.http.api import MARIA, ROSA, Account, Caller, data, refusal
 
 
@@ -36,7 +36,7 @@ async def test_a_key_ends_at_its_time(account: Account, issue: Any, clock: Fixed
     refusal(await key.get("/employers"), 401, "authentication_required")
     clock.advance(timedelta(minutes=1))
     refusal(await key.get("/employers"), 401, "authentication_required")
-    with pytest.raises(ApiError, match="expires_at"):
+    with pytest.raises(Refusal, match="expires_at"):
         await issue(expires_at=clock.now())
 
 
@@ -79,7 +79,7 @@ async def test_a_confined_key_without_its_household_opens_nothing(
     assert deleted.status_code == 200
     clock.advance(timedelta(seconds=6))
     refusal(await key.get("/employers"), 401, "authentication_required")
-    with pytest.raises(ApiError, match="employer_id"):
+    with pytest.raises(Refusal, match="employer_id"):
         await issue("test", confined=True)
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
-from hearthpay.http.envelope import render
-from hearthpay.http.money import Amount
+from hearthpay.wire.answer import render
+from hearthpay.wire.money import Amount
 
 MONEY = Amount()
 

@@ -9,19 +9,19 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from hearthpay.access import plans
+from hearthpay.access.actor import Actor
+from hearthpay.access.entitlements import refuse_missing_feature
+from hearthpay.access.permissions import SCOPES
+from hearthpay.access.plans import FEATURES, LIMITS, PLANS, read_plans, required_plan, terms_of
+from hearthpay.access.refusal import Refusal
 from hearthpay.accounts import service as accounts
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employers.schemas import NewEmployer
 from hearthpay.employers.service import create_employer
-from hearthpay.http import plans
-from hearthpay.http.actor import Actor
-from hearthpay.http.auth import SCOPES
 from hearthpay.http.docs_page import render_page
-from hearthpay.http.entitlements import refuse_missing_feature
-from hearthpay.http.errors import ApiError
 from hearthpay.http.key_lookup import REMEMBERED_FOR
-from hearthpay.http.plans import FEATURES, LIMITS, PLANS, read_plans, required_plan, terms_of
 from hearthpay.http.routing import Endpoint
 from tests.http.api import MARIA, ROSA, Account, Caller, NewKey, data, refusal
 from tests.openapi.document import Document
@@ -132,7 +132,7 @@ async def test_test_keys_are_issued_where_the_plan_has_them(plan: str, new_key: 
     if "test_keys" in PLANS[plan].features:
         assert (await new_key("Family", mode="test", plan=plan)).key.startswith("hp_test_")
     else:
-        with pytest.raises(ApiError) as refused:
+        with pytest.raises(Refusal) as refused:
             await new_key("Family", mode="test", plan=plan)
         assert refused.value.code == "subscription_required"
 
@@ -168,7 +168,7 @@ async def test_a_small_plan_has_its_one_household_from_the_operator(
     made = await asyncio.gather(
         *(_by_the_operator(owner_database, clock, "Family") for _ in range(4)), return_exceptions=True
     )
-    refused = [each for each in made if isinstance(each, ApiError)]
+    refused = [each for each in made if isinstance(each, Refusal)]
     assert len(refused) == 3
     assert {each.code for each in refused} == {"plan_limit_reached"}
     assert refused[0].details == {"plan": plan, "limit": 1, "current": 1, "limit_name": "households"}
@@ -242,7 +242,7 @@ async def test_what_a_smaller_plan_finds_too_much_of_stays(
     assert document.problems(fourth) == []
     details = refusal(fourth, 403, "plan_limit_reached")["details"]
     assert (details["limit"], details["current"]) == (1, 3)
-    with pytest.raises(ApiError, match="allows 1 household; there are 2"):
+    with pytest.raises(Refusal, match="allows 1 household; there are 2"):
         await _by_the_operator(owner_database, clock, "Family")
 
     two = [{"employee_id": person, "regular_hours": 8} for person in people[:2]]
@@ -274,7 +274,7 @@ async def test_an_unknown_plan_in_the_database_lets_nobody_in(
 def test_an_actor_without_terms_may_nothing_that_plans_speak_of() -> None:
     actor = Actor("employee", None, uuid4(), "live", frozenset(SCOPES), "request")
     for feature in FEATURES:
-        with pytest.raises(ApiError):
+        with pytest.raises(Refusal):
             refuse_missing_feature(actor.terms, feature)
 
 

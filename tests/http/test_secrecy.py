@@ -9,8 +9,8 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 import hearthpay
-from hearthpay.http.fields import RequestModel
-from hearthpay.http.secrecy import PORTAL_ONLY, address_holds_a_secret, holds_a_secret, key_holds_a_secret
+from hearthpay.wire.fields import RequestModel
+from hearthpay.wire.secrecy import PORTAL_ONLY, address_holds_a_secret, holds_a_secret, key_holds_a_secret
 from tests.http.api import MARIA, Account, data, fields, refusal
 
 SECRETS = [

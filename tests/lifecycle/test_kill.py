@@ -21,6 +21,8 @@ from uuid import UUID
 import pytest
 from benchmarks.payday_data import PAYDAY, Payday, PaydayHousehold, make_payday
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.plans import LIMITS, terms_of
 from hearthpay.banking.calendar import add_banking_days, is_banking_day
 from hearthpay.banking.entries import effective_by
 from hearthpay.banking.files import current_cut_off
@@ -31,8 +33,6 @@ from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
 from hearthpay.database.migrations import migrate
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_for_reading
-from hearthpay.http.actor import Actor
-from hearthpay.http.plans import LIMITS, terms_of
 from hearthpay.payroll.schemas import PayrollEmployee, PayrollRequest
 from hearthpay.payroll.service import run_payroll
 from hearthpay.payroll.voiding import void_payroll

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import is_banking_day
 from hearthpay.clock import BUSINESS_TIME
-from hearthpay.http.errors import ApiError
 from hearthpay.payroll.pay_dates import PayDates, settle_pay_dates
 
 FIRST, LAST = datetime(2025, 1, 1, tzinfo=UTC), datetime(2034, 12, 31, 23, 59, 59, tzinfo=UTC)
@@ -52,7 +52,7 @@ def test_the_earliest_pay_date_is_five_business_days_after_the_submission_day(no
 @given(now=INSTANTS, days=st.integers(1, 40))
 def test_earlier_is_refused_with_the_next_that_works(now: datetime, days: int):
     earliest = settle(now, None).pay_date
-    with pytest.raises(ApiError) as refused:
+    with pytest.raises(Refusal) as refused:
         settle(now, earliest - timedelta(days=days))
     assert refused.value.code == "pay_date_past_deadline"
     assert refused.value.details == {
@@ -103,7 +103,7 @@ def test_what_is_sent_at_its_time_still_reaches_its_pay_date(now: datetime, days
         return
     just_before = dates.send_at - timedelta(microseconds=1)
     assert settle(just_before, None).pay_date == dates.pay_date
-    with pytest.raises(ApiError):
+    with pytest.raises(Refusal):
         settle(dates.send_at, dates.pay_date)
 
 

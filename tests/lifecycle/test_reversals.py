@@ -5,14 +5,14 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.nacha.reader import parse_nacha
 from hearthpay.banking.nacha.records import TransactionCode
 from hearthpay.banking.reconciliation import reconcile
 from hearthpay.banking.returned import mark_returned
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
 from hearthpay.payroll.outcomes import undo_returned
 from hearthpay.payroll.reversed_deposits import reverse_deposit
 from tests.http.api import data
@@ -171,10 +171,10 @@ async def test_only_within_five_banking_days_and_the_amount_confirmed(
     town.go_to(day, 10)
     if why is None:
         await reverse(owner_database, town, family, payroll_id, cents)
-        with pytest.raises(ApiError, match="taken back already"):
+        with pytest.raises(Refusal, match="taken back already"):
             await reverse(owner_database, town, family, payroll_id, cents)
         return
-    with pytest.raises(ApiError, match=why):
+    with pytest.raises(Refusal, match=why):
         await reverse(owner_database, town, family, payroll_id, cents + off_by)
     assert rows(owner_connection, "SELECT count(*) FROM bank_entries WHERE kind = 'reversal'") == [(0,)]
     assert "failure" not in await read(family, payroll_id)
@@ -186,9 +186,9 @@ async def test_what_has_not_left_or_went_to_an_earlier_account_is_refused(
     ran = data(await family.caller.post("/payroll/run", family.order()))
     cents = round(ran["totals"]["total_net_pay"] * 100)
     await until(town, *WEEK[:3])
-    with pytest.raises(ApiError, match="has not left"):
+    with pytest.raises(Refusal, match="has not left"):
         await reverse(owner_database, town, family, ran["payroll_id"], cents)
     await until(town, WEEK[3], PAYDAY)
     await town.connect(family.caller, family.employer_id, family.employee_id, account="55554444")
-    with pytest.raises(ApiError, match="replaced"):
+    with pytest.raises(Refusal, match="replaced"):
         await reverse(owner_database, town, family, ran["payroll_id"], cents)

@@ -12,10 +12,10 @@ import psycopg
 import pytest
 from structlog.testing import capture_logs
 
+from hearthpay.access.actor import Actor
 from hearthpay.banking.gateway import GatewayUnavailableError, IncomingFile
 from hearthpay.banking.returned import mark_returned
 from hearthpay.employees.models import Employee
-from hearthpay.http.actor import Actor
 from hearthpay.mail.notices import NoticeDesk
 from hearthpay.payroll import escrow
 from hearthpay.payroll.bank_day import Bank, BankDayReport, advance

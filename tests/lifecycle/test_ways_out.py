@@ -10,10 +10,10 @@ from typing import Any
 import psycopg
 import pytest
 
+from hearthpay.access.actor import Actor
 from hearthpay.banking.gateway import GatewayUnavailableError
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
-from hearthpay.http.actor import Actor
 from hearthpay.payroll import escrow
 from hearthpay.payroll.bank_day import Bank, advance
 from hearthpay.payroll.ways_out import remedies_for

@@ -10,9 +10,9 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from hearthpay.access.actor import Actor
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
-from hearthpay.http.actor import Actor
 from hearthpay.payroll import escrow
 from tests.http.api import Account, data
 from tests.lifecycle.forging import money_of, open_kinds, possible, send_back, send_back_payout

@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from fastapi import FastAPI
 
+from hearthpay.access.actor import Actor
 from hearthpay.app import create_app
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
 from hearthpay.banking.folder_gateway import folder_gateway
@@ -18,7 +19,6 @@ from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
 from hearthpay.payroll.bank_day import Bank, BankDayReport, advance
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number

@@ -5,9 +5,9 @@ from uuid import UUID
 
 import pytest
 
+from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import Database
 from hearthpay.employers.assigned_rates import assign_sui_rate
-from hearthpay.http.errors import ApiError
 from tests.http.api import Account
 from tests.payroll.conftest import payroll_of
 from tests.payroll.test_run import exact
@@ -53,7 +53,7 @@ async def test_a_rate_of_another_year_or_state_is_not(
 async def test_an_impossible_notice_is_refused(owner_database: Database, employer_id, field, change):
     notice = {"tax_year": 2026, "state": "CA", "rate": Decimal("0.02")} | change
     async with owner_database.transaction(None) as session:
-        with pytest.raises(ApiError) as refusal:
+        with pytest.raises(Refusal) as refusal:
             await assign_sui_rate(session, UUID(employer_id), **notice)
     assert refusal.value.details[0].field == field
 

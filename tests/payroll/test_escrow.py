@@ -11,11 +11,11 @@ import psycopg
 import pytest
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
 from hearthpay.payroll import escrow
 from hearthpay.payroll.escrow import NO_ACCOUNT, EscrowAccount
 from hearthpay.payroll.set_asides import SetAsideRule
@@ -294,7 +294,7 @@ async def test_concurrent_payouts_never_exceed_the_balance(
         *(pay_out(house, database, clock, employee_id, "30.00", "check") for _ in range(6)),
         return_exceptions=True,
     )
-    refused = [outcome for outcome in outcomes if isinstance(outcome, ApiError)]
+    refused = [outcome for outcome in outcomes if isinstance(outcome, Refusal)]
     assert len(refused) == 3
     assert {error.code for error in refused} == {"invalid_state"}
     assert sum(isinstance(outcome, UUID) for outcome in outcomes) == 3
@@ -310,7 +310,7 @@ async def test_by_hand_only_what_the_household_keeps_by_bank_only_what_is_held(
     await set_aside(house, database, employee_id, 1_000)
     await set_aside(house, database, employee_id, 2_000, method="direct_deposit")
     for amount, method in (("10.01", "check"), ("10.01", "cash"), ("20.01", "direct_deposit")):
-        with pytest.raises(ApiError) as refusal:
+        with pytest.raises(Refusal) as refusal:
             await pay_out(house, database, clock, employee_id, amount, method)
         assert refusal.value.code == "invalid_state"
         assert refusal.value.details == {
@@ -344,7 +344,7 @@ async def test_without_an_active_account_no_direct_deposit(
     if status is not None:
         house.bank_account(employee_id, status)
     await set_aside(house, database, employee_id, 2_000, method="direct_deposit")
-    with pytest.raises(ApiError) as refusal:
+    with pytest.raises(Refusal) as refusal:
         await pay_out(house, database, clock, employee_id, "20", "direct_deposit")
     assert refusal.value.code == "direct_deposit_unavailable"
     assert await account_of(house, database, employee_id) == EscrowAccount(None, 2_000, 2_000)
@@ -372,7 +372,7 @@ async def test_bad_payouts_name_the_field_and_change_nothing(
 ):
     employee_id = house.employee()
     await set_aside(house, database, employee_id, 2_000)
-    with pytest.raises(ApiError) as refusal:
+    with pytest.raises(Refusal) as refusal:
         await pay_out(house, database, clock, employee_id, amount, method, note=note)
     assert refusal.value.code == "validation_error"
     assert [problem.field for problem in refusal.value.details] == [field]

@@ -11,9 +11,9 @@ from uuid import UUID
 import psycopg
 import pytest
 
+from hearthpay.access.actor import Actor
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_taxes
-from hearthpay.employees.invitations import Visitor
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import save_employee_tax_number
 from hearthpay.employees.service import lock_everyone
@@ -47,11 +47,18 @@ class Comings:
         async with self.owner.transaction(None) as session:
             employee = await session.get_one(Employee, UUID(employee_id))
             tenant = {name: getattr(employee, name) for name in ("organization_id", "employer_id", "sandbox")}
-            await lock_everyone(session, employee.id)
+            actor = Actor.employee(
+                employee.id,
+                employee.organization_id,
+                employee.employer_id,
+                sandbox=employee.sandbox,
+                request_id="r",
+            )
+            await lock_everyone(session, actor, employee.id)
             touched = await save_employee_tax_number(
                 session,
                 self.town.ring,
-                Visitor(employee.id, "r"),
+                actor,
                 Invitation(employee_id=employee.id, **tenant),
                 parse_number("ssn", number),
             )

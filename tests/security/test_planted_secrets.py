@@ -21,7 +21,7 @@ import psycopg
 import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.http.secrecy import holds_a_secret
+from hearthpay.wire.secrecy import holds_a_secret
 from tests.conftest import plain_url
 from tests.server.test_serve import Service, create_key
 

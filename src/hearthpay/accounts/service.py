@@ -14,16 +14,16 @@ from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.entitlements import refuse_beyond, refuse_missing_feature
+from hearthpay.access.permissions import SCOPES
+from hearthpay.access.plans import HIGHEST_LIMIT, LIMITS, NEW_ORGANIZATIONS, PLANS, terms_of
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.accounts.models import ApiKeyRecord, Organization
 from hearthpay.clock import Clock
 from hearthpay.database import audit
-from hearthpay.http.auth import SCOPES
-from hearthpay.http.entitlements import refuse_beyond, refuse_missing_feature
-from hearthpay.http.errors import ApiError, invalid
-from hearthpay.http.plans import HIGHEST_LIMIT, LIMITS, NEW_ORGANIZATIONS, PLANS, terms_of
-from hearthpay.http.secrecy import PORTAL_ONLY, holds_a_secret
 from hearthpay.security import api_keys
 from hearthpay.security.api_keys import Mode
+from hearthpay.wire.secrecy import PORTAL_ONLY, holds_a_secret
 
 _LONGEST_NAME: Final = 200
 _EMPLOYER_OF: Final = text(
@@ -231,7 +231,7 @@ async def revoke_key(session: AsyncSession, clock: Clock, key_id: UUID) -> None:
     """
     record = await session.get(ApiKeyRecord, key_id, with_for_update=True)
     if record is None:
-        raise ApiError("not_found", f"There is no API key with the id {key_id}.")
+        raise Refusal("not_found", f"There is no API key with the id {key_id}.")
     if record.revoked_at is not None:
         return
     record.revoked_at = clock.now()

@@ -14,6 +14,10 @@ from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import MANAGE_ACCOUNTS, allow
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking import authorizations
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.evidence import Deed, record_deeds
@@ -21,10 +25,8 @@ from hearthpay.banking.magic_numbers import simulated_answer
 from hearthpay.banking.models import BankAccount, BankEntry
 from hearthpay.database.vault_store import store_secret
 from hearthpay.employees.models import Employee
+from hearthpay.employees.onboarding import allow_numbers_of
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
-from hearthpay.http.trail import leave_trace
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
 from hearthpay.security.vault_numbers import SecretNumber
@@ -85,8 +87,9 @@ async def connect_household_account(
 ) -> BankAccount:
     """Connect the account that the household's payrolls are debited from, in the place of an earlier one.
 
-    Authorizations to debit the earlier account end.
+    Authorizations to debit the earlier account end. Raises what `allow` raises: no employee enters this account.
     """
+    allow(actor, MANAGE_ACCOUNTS, employer.id)
     owner = SecretOwner(employer.organization_id, employer.id, employer.sandbox, "employer", employer.id)
     return await _connect(session, ring, actor, owner, details, now, verification)
 
@@ -103,8 +106,9 @@ async def connect_employee_account(
 ) -> BankAccount:
     """Connect the account that the employee is paid to, in the place of an earlier one.
 
-    Money that waits for the earlier one goes to this one.
+    Money that waits for the earlier one goes to this one. Raises what `allow_numbers_of` raises.
     """
+    allow_numbers_of(actor, employee.employer_id, employee.id)
     owner = SecretOwner(
         employee.organization_id, employee.employer_id, employee.sandbox, "employee", employee.id
     )
@@ -116,12 +120,13 @@ async def disconnect(
 ) -> None:
     """Use the account no more; authorizations to debit it end.
 
-    Raises `invalid_state` while money waits for it.
+    Raises `invalid_state` while money waits for it, and what `allow` raises.
     """
+    allow(actor, MANAGE_ACCOUNTS, account.employer_id)
     if await session.scalar(_WAITING, {"account": account.id}):
-        raise ApiError("invalid_state", "Money is on its way over this account. Connect another one instead.")
+        raise Refusal("invalid_state", "Money is on its way over this account. Connect another one instead.")
     await _retire(session, account, now, "disconnected")
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "bank_account.disconnect",
@@ -219,7 +224,7 @@ async def _connect(
     if not instant:
         session.add(_prenote(account, now))
         await session.flush()
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "bank_account.connect",
@@ -240,7 +245,7 @@ async def _lock_owner(session: AsyncSession, owner: SecretOwner) -> None:
     table = Employee if owner.kind == "employee" else Employer
     statement = select(table.id).where(table.id == owner.id).with_for_update(key_share=True)
     if await session.scalar(statement) is None:
-        raise ApiError("not_found", f"There is no such {owner.kind}.")
+        raise Refusal("not_found", f"There is no such {owner.kind}.")
 
 
 async def _current(session: AsyncSession, owner: SecretOwner) -> BankAccount | None:

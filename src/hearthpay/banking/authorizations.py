@@ -15,11 +15,12 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import RUN_PAYROLL, allow
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.models import Authorization, BankAccount
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
-from hearthpay.http.trail import leave_trace
 
 AUTHORIZATION_DAYS: Final = 30
 """How long an authorization covers the payrolls approved under it."""
@@ -112,8 +113,9 @@ async def authorize(
     """Record that the household agreed to the present text, for its present account, from now on.
 
     Scheduled payrolls that have been put off, perhaps for want of it, are tried again at once. Raises
-    `direct_deposit_unavailable` where it has connected none.
+    `direct_deposit_unavailable` where it has connected none, and what `allow` raises.
     """
+    allow(actor, RUN_PAYROLL, employer.id)
     account_id = await session.scalar(
         select(BankAccount.id).where(
             BankAccount.employer_id == employer.id,
@@ -122,7 +124,7 @@ async def authorize(
         )
     )
     if account_id is None:
-        raise ApiError(
+        raise Refusal(
             "direct_deposit_unavailable",
             "The household has not connected a bank account that could be debited.",
             details={"employer_id": employer.id},
@@ -143,7 +145,7 @@ async def authorize(
     session.add(authorization)
     await session.flush()
     await session.execute(_WAKE, {"employer": employer.id, "now": now})
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "ach.authorize",

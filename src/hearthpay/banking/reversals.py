@@ -14,13 +14,14 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import TAKE_BACK, allow
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import add_banking_days
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.evidence import Deed, record_deeds
 from hearthpay.banking.settlement import RETURN_DAYS
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
-from hearthpay.http.trail import leave_trace
 
 ReversalReason = Literal["duplicate", "wrong_receiver", "wrong_amount", "wrong_date"]
 REASONS: Final[tuple[ReversalReason, ...]] = get_args(ReversalReason)
@@ -94,7 +95,7 @@ async def find_reversible(
     """Return the employee's deposit of the payroll, locked; raises `not_found`, and `invalid_state` with the reason."""
     row = (await session.execute(_CREDIT, {"payroll": payroll_id, "employee": employee_id})).one_or_none()
     if row is None:
-        raise ApiError("not_found", "The payroll has no direct deposit of this employee.")
+        raise Refusal("not_found", "The payroll has no direct deposit of this employee.")
     if row.status not in ("sent", "settled"):
         raise _refused("it has not left for the bank" if row.status == "pending" else f"it is {row.status}")
     if row.undone or row.reversed:
@@ -121,7 +122,8 @@ async def find_reversible(
 async def send_reversal(
     session: AsyncSession, actor: Actor, found: Reversible, reason: ReversalReason, now: datetime.datetime
 ) -> UUID:
-    """Let the next file take the deposit back; returns the reversal's id."""
+    """Let the next file take the deposit back; returns the reversal's id. Raises what `allow` raises."""
+    allow(actor, TAKE_BACK, found.employer_id)
     reversal_id = uuid7()
     await session.execute(
         _INSERT,
@@ -134,7 +136,7 @@ async def send_reversal(
             "now": now,
         },
     )
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "bank_entry.reverse",
@@ -177,5 +179,5 @@ def last_day_of(settled_on: datetime.date) -> datetime.date:
     return add_banking_days(settled_on, REVERSAL_DAYS)
 
 
-def _refused(why: str) -> ApiError:
-    return ApiError("invalid_state", f"This direct deposit cannot be reversed: {why}.")
+def _refused(why: str) -> Refusal:
+    return Refusal("invalid_state", f"This direct deposit cannot be reversed: {why}.")

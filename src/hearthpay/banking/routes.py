@@ -9,6 +9,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.banking.accounts import current_household_account
 from hearthpay.banking.authorizations import authorization_of, authorize
 from hearthpay.banking.readiness import employee_blockers, household_blockers
@@ -23,12 +25,12 @@ from hearthpay.banking.schemas import (
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import find_employer
-from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, answer
+from hearthpay.http.envelope import Envelope, answer
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.wire.answer import Answer
 
 router: Final = api_router("Employers")
 
@@ -40,7 +42,7 @@ router: Final = api_router("Employers")
     **describe(answer=Envelope[DirectDepositStatus], errors=("not_found",)),
 )
 async def get_direct_deposit_status(
-    request: Request, employer_id: UUID, actor: Annotated[Actor, Depends(require("payroll"))]
+    request: Request, employer_id: UUID, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
 ) -> Response:
     """What is missing, for the household and for each active employee. Nothing of it asks for a number here.
 
@@ -48,7 +50,7 @@ async def get_direct_deposit_status(
     """
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:
-        employer = await find_employer(session, employer_id)
+        employer = await find_employer(session, actor, employer_id)
         status = await _status(session, runtime, employer)
     return answer(request, status)
 
@@ -67,7 +69,7 @@ async def authorize_debit(
     request: Request,
     employer_id: UUID,
     body: DebitAuthorization,  # noqa: ARG001 - it can say yes alone
-    actor: Annotated[Actor, Depends(require("payroll"))],
+    actor: Annotated[Actor, Depends(require(RUN_PAYROLL))],
 ) -> Response:
     """For the account that is connected now, for 30 days. Payrolls that wait for it go on by themselves.
 
@@ -77,7 +79,7 @@ async def authorize_debit(
     runtime = runtime_of(request)
 
     async def operation(session: AsyncSession) -> Answer:
-        employer = await find_employer(session, employer_id)
+        employer = await find_employer(session, actor, employer_id)
         await authorize(session, actor, employer, runtime.clock.now())
         return Answer(await _status(session, runtime, employer))
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from hearthpay.banking.authorizations import AuthorizationStatus
 from hearthpay.banking.readiness import Blocker
-from hearthpay.http.fields import RequestModel
+from hearthpay.wire.fields import RequestModel
 
 AccountStatus = Literal["verifying", "active", "failed"]
 

@@ -13,7 +13,7 @@ from hearthpay.cli.operator import DataDir, as_operator, refuse
 from hearthpay.clock import BUSINESS_TIME
 
 if TYPE_CHECKING:
-    from hearthpay.database.audit import Entry
+    from hearthpay.database.audit import AuditEntry
 
 #: Columns of a table that goes into a file or another program, which has no width of its own.
 _PIPED_WIDTH = 200
@@ -34,7 +34,7 @@ def audit(
     employer_id = _household_id(household)
     start = _start_of(since)
 
-    async def run(session: Any) -> "list[Entry]":
+    async def run(session: Any) -> "list[AuditEntry]":
         from hearthpay.accounts import service as accounts
         from hearthpay.database.audit import entries
 
@@ -52,7 +52,7 @@ def audit(
             limit=limit,
         )
 
-    found: list[Entry] = as_operator(data_dir, run)
+    found: list[AuditEntry] = as_operator(data_dir, run)
     if as_json:
         for entry in found:
             sys.stdout.write(json.dumps(_as_json(entry), ensure_ascii=False) + "\n")
@@ -82,7 +82,7 @@ def _text(value: UUID | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _as_json(entry: "Entry") -> dict[str, object]:
+def _as_json(entry: "AuditEntry") -> dict[str, object]:
     return {
         "id": str(entry.id),
         "at": _instant(entry.at),
@@ -99,7 +99,7 @@ def _as_json(entry: "Entry") -> dict[str, object]:
     }
 
 
-def _show(found: "list[Entry]") -> None:
+def _show(found: "list[AuditEntry]") -> None:
     from rich import box
     from rich.console import Console
     from rich.markup import escape

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from datetime import date
     from uuid import UUID
 
+    from hearthpay.access.actor import Actor
     from hearthpay.banking.accounts import AccountDetails, AccountType
     from hearthpay.banking.exposure import OpenCase
     from hearthpay.banking.models import BankAccount
     from hearthpay.banking.reconciliation import Reconciliation
-    from hearthpay.http.actor import Actor
     from hearthpay.payroll.records import RemedyAction
 
 bank = typer.Typer(help="Bank accounts, and the files that go to the bank.", no_args_is_help=True)
@@ -270,16 +270,9 @@ def _operator(organization_id: "UUID", *, sandbox: bool) -> "Actor":
     """The operator, as the audit log names who acts."""
     from uuid_utils.compat import uuid7
 
-    from hearthpay.http.actor import Actor
+    from hearthpay.access.actor import Actor
 
-    return Actor(
-        kind="operator",
-        id=None,
-        organization_id=organization_id,
-        mode="test" if sandbox else "live",
-        scopes=frozenset(),
-        request_id=f"cli-{uuid7()}",
-    )
+    return Actor.operator(organization_id, sandbox=sandbox, request_id=f"cli-{uuid7()}")
 
 
 async def _reverse(
@@ -340,8 +333,8 @@ def _id(text: str, what: str) -> "UUID":
 
 def _run(data_dir: Any, work: Any) -> Any:
     """Run ``work(opened database, key ring)``."""
+    from hearthpay.access.refusal import Refusal
     from hearthpay.database.startup import Addresses, open_database
-    from hearthpay.http.errors import ApiError
     from hearthpay.security.key_ring import KeyRingError, load_key_ring
 
     async def run() -> Any:
@@ -351,5 +344,5 @@ def _run(data_dir: Any, work: Any) -> Any:
 
     try:
         return asyncio.run(run())
-    except (ApiError, KeyRingError) as error:
+    except (Refusal, KeyRingError) as error:
         refuse(str(error))

@@ -9,8 +9,8 @@ from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError
 
 if TYPE_CHECKING:
+    from hearthpay.access.actor import Actor
     from hearthpay.employees.models import Employee
-    from hearthpay.http.actor import Actor
     from hearthpay.payroll.set_asides import SetAsideRule
 
 escrow = typer.Typer(
@@ -114,8 +114,8 @@ async def _employee(session: Any, text: str) -> "tuple[Employee, Actor]":
     """Return the employee, and the operator as someone acting for their organization; refuses an unknown id."""
     from uuid import UUID
 
+    from hearthpay.access.actor import Actor
     from hearthpay.employees.models import Employee
-    from hearthpay.http.actor import Actor
 
     try:
         found = await session.get(Employee, UUID(text))
@@ -123,14 +123,7 @@ async def _employee(session: Any, text: str) -> "tuple[Employee, Actor]":
         refuse("the id of an employee is needed")
     if found is None:
         refuse(f"there is no employee with the id {text}")
-    return found, Actor(
-        kind="operator",
-        id=None,
-        organization_id=found.organization_id,
-        mode="test" if found.sandbox else "live",
-        scopes=frozenset(),
-        request_id="cli",
-    )
+    return found, Actor.operator(found.organization_id, sandbox=found.sandbox, request_id="cli")
 
 
 def _describe(rule: "SetAsideRule | None") -> str:

@@ -28,12 +28,12 @@ def create(
     from pydantic import ValidationError
     from uuid_utils.compat import uuid7
 
+    from hearthpay.access.actor import Actor
+    from hearthpay.access.plans import terms_of
     from hearthpay.accounts import service as accounts
     from hearthpay.employers.schemas import NewEmployer
     from hearthpay.employers.service import create_employer
-    from hearthpay.http.actor import Actor
-    from hearthpay.http.errors import problems_of
-    from hearthpay.http.plans import terms_of
+    from hearthpay.wire.problems import problems_of
 
     told = {"first_name": first_name, "last_name": last_name, "state": state, "email": email}
     try:
@@ -46,15 +46,8 @@ def create(
         account = await accounts.find_organization(session, organization)
         if account is None:
             refuse(f"there is no organization {organization!r}")
-        actor = Actor(
-            kind="operator",
-            id=None,
-            organization_id=account.id,
-            mode="test" if sandbox else "live",
-            scopes=frozenset(),
-            request_id=f"cli-{uuid7()}",
-            terms=terms_of(account.plan, account.lifted_limits),
-        )
+        terms = terms_of(account.plan, account.lifted_limits)
+        actor = Actor.operator(account.id, sandbox=sandbox, request_id=f"cli-{uuid7()}", terms=terms)
         return (await create_employer(session, actor, SystemClock(), new)).id
 
     typer.echo(str(as_operator(data_dir, run)))

@@ -31,8 +31,8 @@ def create_key(
     """Create an API key and print it: it is shown this once."""
     from uuid import UUID
 
+    from hearthpay.access.permissions import SCOPES
     from hearthpay.accounts import service as accounts
-    from hearthpay.http.auth import SCOPES
 
     if mode not in ("live", "test"):
         refuse("--mode must be live or test")

@@ -36,8 +36,8 @@ def decimal_of(text: str, field: str) -> Decimal:
 
 def as_operator(data_dir: Path | None, work: Any) -> Any:
     """Run ``work(session)`` as the owner of the database, in one transaction."""
+    from hearthpay.access.refusal import Refusal
     from hearthpay.database.startup import Addresses, open_database
-    from hearthpay.http.errors import ApiError
 
     async def run() -> Any:
         async with (
@@ -49,5 +49,5 @@ def as_operator(data_dir: Path | None, work: Any) -> Any:
 
     try:
         return asyncio.run(run())
-    except ApiError as error:
+    except Refusal as error:
         refuse(error.message)

@@ -22,7 +22,7 @@ def create_organization(
     data_dir: DataDir = None,
 ) -> None:
     """Create an account and print its id."""
-    from hearthpay.http.plans import NEW_ORGANIZATIONS
+    from hearthpay.access.plans import NEW_ORGANIZATIONS
 
     chosen = NEW_ORGANIZATIONS if plan is None else _plan(plan)
     from hearthpay.accounts import service as accounts
@@ -100,7 +100,7 @@ async def _found(session: Any, name: str) -> Any:
 
 def _plan(plan: str) -> str:
     """The plan that was typed; refused before anything starts where there is none of that name."""
-    from hearthpay.http.plans import PLANS
+    from hearthpay.access.plans import PLANS
 
     if plan not in PLANS:
         refuse(f"there is no plan {plan!r}; known: {', '.join(PLANS)}")
@@ -109,7 +109,7 @@ def _plan(plan: str) -> str:
 
 def _read_limits(typed: list[str]) -> tuple[dict[str, int | None], list[str]]:
     """The limits to replace and those to take back; a name or number that is none, or a name twice, is refused."""
-    from hearthpay.http.plans import HIGHEST_LIMIT, LIMITS
+    from hearthpay.access.plans import HIGHEST_LIMIT, LIMITS
 
     lifted: dict[str, int | None] = {}
     restored: list[str] = []

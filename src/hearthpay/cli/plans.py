@@ -4,7 +4,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hearthpay.http.plans import LimitName, Plan
+    from hearthpay.access.plans import LimitName, Plan
 
 
 def plans() -> None:
@@ -12,7 +12,7 @@ def plans() -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from hearthpay.http.plans import FEATURES, LIMITS, NEW_ORGANIZATIONS, PLANS
+    from hearthpay.access.plans import FEATURES, LIMITS, NEW_ORGANIZATIONS, PLANS
 
     console = Console()
     limits = Table("Limit", *PLANS)

@@ -48,7 +48,7 @@ _organizations = table("organizations", column("id", Uuid), column("name", Text)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AuditEntry:
     """One row of the log, with the name of its organization."""
 
     id: UUID
@@ -113,7 +113,7 @@ async def entries(
     action: str | None = None,
     since: datetime | None = None,
     limit: int,
-) -> list[Entry]:
+) -> list[AuditEntry]:
     """The newest rows that match everything given, newest first, at most `limit`; of what the session may see."""
     log = audit_log.c
     statement = (
@@ -143,4 +143,4 @@ async def entries(
         statement = statement.where(log.action == action)
     if since is not None:
         statement = statement.where(log.at >= since)
-    return [Entry(**row) for row in (await session.execute(statement)).mappings()]
+    return [AuditEntry(**row) for row in (await session.execute(statement)).mappings()]

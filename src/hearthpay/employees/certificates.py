@@ -12,9 +12,9 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from hearthpay.http.fields import RequestModel, Text
-from hearthpay.http.money import Amount, Money
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
+from hearthpay.wire.fields import RequestModel, Text
+from hearthpay.wire.money import Amount, Money
 
 CertificateEntry = bool | int | str | Decimal
 

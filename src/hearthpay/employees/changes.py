@@ -4,6 +4,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any, Final
 
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.employees.certificates import merged
 from hearthpay.employees.models import Employee
@@ -14,7 +15,6 @@ from hearthpay.employees.payable import (
     refuse_future_birth,
 )
 from hearthpay.employees.schemas import EmployeeChanges
-from hearthpay.http.errors import ApiError, invalid
 
 _STORED_AS_SENT: Final = frozenset(
     {
@@ -126,7 +126,7 @@ def _taxes(clock: Clock, state: str, locality: str) -> bool:
     """Whether the state's law still knows a locality."""
     try:
         return bool(localities_of(clock, state, None, locality))
-    except ApiError:
+    except Refusal:
         return False
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from hearthpay.http.fields import RequestModel
+from hearthpay.wire.fields import RequestModel
 
 InvitationType = Literal["bank_account", "tax_info"]
 

@@ -17,9 +17,11 @@ from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, allow
+from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
-from hearthpay.database import audit
-from hearthpay.database.audit import ActorKind
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database, Tenant
 from hearthpay.employees.invitation_mail import invitation_mail
@@ -33,9 +35,6 @@ from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import direct_deposit_available
 from hearthpay.employees.service import lock_employee, lock_everyone
 from hearthpay.employers.models import Employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
-from hearthpay.http.trail import leave_trace
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.outbox import Addressee, MailState, queue_mail, state_of_mail, withdraw_mail
 from hearthpay.mail.postman import Postman
@@ -83,10 +82,11 @@ async def invite(
     Raises `not_found`, `invalid_state` for the bank account of someone who has left, `direct_deposit_unavailable`,
     `invitation_too_soon`, and KeyRingError where an email cannot be sealed.
     """
-    employee = await lock_employee(session, employee_id)
+    allow(actor, CHANGE_EMPLOYEES)
+    employee = await lock_employee(session, actor, employee_id)
     employer = await session.get_one(Employer, employee.employer_id)
     if employee.status == "terminated" and new.type == "bank_account":  # a Form W-2 is still to come
-        raise ApiError(
+        raise Refusal(
             "invalid_state",
             "This employment has ended: no bank account is needed for it any more.",
             details={"status": employee.status, "end_date": employee.end_date},
@@ -100,7 +100,7 @@ async def invite(
     state = await _queue_email(session, clock, sending, employer, employee, new, invitation, portal_url)
     session.add(invitation)
     await session.flush()
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "invitation.create",
@@ -236,7 +236,7 @@ async def _refuse_bank_account(
 ) -> None:
     """Refuse what direct deposit does not allow yet, or not so soon again."""
     if not await direct_deposit_available(session, employer, offered=offered):
-        raise ApiError(
+        raise Refusal(
             "direct_deposit_unavailable",
             "This household cannot pay by direct deposit yet: it has no bank account of its own.",
             details={"employer_id": employer.id},
@@ -251,7 +251,7 @@ async def _refuse_bank_account(
     if latest is None or clock.now() >= latest + BETWEEN_BANK_INVITATIONS:
         return
     retry_at = latest + BETWEEN_BANK_INVITATIONS
-    raise ApiError(
+    raise Refusal(
         "invitation_too_soon",
         "An employee is invited to enter a bank account once in 24 hours. With send_email: false you get a new "
         "link at once, to pass on yourself.",
@@ -291,17 +291,8 @@ class OpenInvitation:
     sandbox: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Visitor:
-    """The employee whom a link belongs to, as the audit log names who did something in the portal."""
-
-    id: UUID
-    request_id: str
-    kind: ActorKind = "employee"
-
-
-Entry = Callable[[AsyncSession, Visitor, Invitation], Awaitable[None]]
-"""Stores what the employee typed."""
+Entry = Callable[[AsyncSession, Actor, Invitation], Awaitable[None]]
+"""Stores what the employee, the actor, typed."""
 
 
 async def look_up(database: Database, clock: Clock, token: str) -> OpenInvitation:
@@ -324,7 +315,14 @@ async def complete(
     """
     tenant, found = await _find(database, clock, token)
     async with database.transaction(tenant) as session:
-        employee = await lock_everyone(session, found.employee_id)
+        actor = Actor.employee(
+            found.employee_id,
+            tenant.organization_id,
+            found.employer_id,
+            sandbox=tenant.sandbox,
+            request_id=request_id,
+        )
+        employee = await lock_everyone(session, actor, found.employee_id)
         used = await session.scalar(
             update(Invitation)
             .where(
@@ -341,18 +339,13 @@ async def complete(
         if mail_id is not None:
             await withdraw_mail(session, clock, mail_id, "used")
         opened = await _opened(session, found.invitation_id)
-        visitor = Visitor(employee.id, request_id)
-        await enter(session, visitor, opened.invitation)
-        await audit.record(
+        await enter(session, actor, opened.invitation)
+        await record_audit(
             session,
-            actor_kind=visitor.kind,
-            actor_id=visitor.id,
-            organization_id=employee.organization_id,
+            actor,
+            "invitation.complete",
             employer_id=employee.employer_id,
-            sandbox=employee.sandbox,
-            action="invitation.complete",
             subject_id=found.invitation_id,
-            request_id=request_id,
             details={"employee_id": employee.id, "type": opened.type},
         )
     return opened
@@ -361,6 +354,7 @@ async def complete(
 @dataclass(frozen=True, slots=True)
 class _Found:
     invitation_id: UUID
+    employer_id: UUID
     employee_id: UUID
 
 
@@ -374,9 +368,8 @@ async def _find(database: Database, clock: Clock, token: str) -> tuple[Tenant, _
         raise _unknown()
     if row.status != "pending" or row.expires_at <= clock.now():
         raise _over()
-    return Tenant(row.organization_id, row.sandbox, row.employer_id), _Found(
-        row.invitation_id, row.employee_id
-    )
+    found = _Found(row.invitation_id, row.employer_id, row.employee_id)
+    return Tenant(row.organization_id, row.sandbox, row.employer_id), found
 
 
 async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
@@ -400,9 +393,9 @@ async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
     )
 
 
-def _unknown() -> ApiError:
-    return ApiError("not_found", "This link opens nothing.")
+def _unknown() -> Refusal:
+    return Refusal("not_found", "This link opens nothing.")
 
 
-def _over() -> ApiError:
-    return ApiError("gone", "This link was used, replaced by a newer one, or has expired.")
+def _over() -> Refusal:
+    return Refusal("gone", "This link was used, replaced by a newer one, or has expired.")

@@ -7,8 +7,11 @@ from uuid import UUID
 from sqlalchemy import ARRAY, Uuid, bindparam, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import ENTER_NUMBERS, allow
+from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
-from hearthpay.database.vault_store import Reader, store_secret
+from hearthpay.database.vault_store import store_secret
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.same_person import recognise
 from hearthpay.employees.schemas import Onboarding, OnboardingStatus
@@ -80,14 +83,25 @@ async def direct_deposit_available(session: AsyncSession, employer: Employer, *,
     return bool(await session.scalar(_HOUSEHOLDS_ACCOUNT, {"employer_id": employer.id}))
 
 
+def allow_numbers_of(actor: Actor, employer_id: UUID, employee_id: UUID) -> None:
+    """Let pass who may enter the numbers of this employee; an employee may enter none but his own.
+
+    Raises what `allow` raises, and `household_forbidden`.
+    """
+    allow(actor, ENTER_NUMBERS, employer_id)
+    if actor.kind == "employee" and actor.id != employee_id:
+        raise Refusal("household_forbidden", "An employee enters no numbers but his own.")
+
+
 async def save_employee_tax_number(
-    session: AsyncSession, ring: KeyRing, actor: Reader, invitation: Invitation, number: SecretNumber
+    session: AsyncSession, ring: KeyRing, actor: Actor, invitation: Invitation, number: SecretNumber
 ) -> Collection[UUID]:
     """Put the Social Security number or ITIN that the employee entered into the vault; leaves an audit row.
 
     Where another record of the household has the same number, the two are one person (`same_person`); returns the
     records of every person that has won or lost one. The household and its employees must be locked.
     """
+    allow_numbers_of(actor, invitation.employer_id, invitation.employee_id)
     owner = _owner(invitation)
     await store_secret(session, ring, actor, owner, number)
     return await recognise(session, ring, actor, owner, number)

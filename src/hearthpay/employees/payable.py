@@ -6,10 +6,10 @@ What the tax engine would refuse on payday is refused when it is entered.
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
+from hearthpay.access.refusal import from_tax_engine, invalid
 from hearthpay.clock import Clock
 from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.employees.models import Employee
-from hearthpay.http.errors import from_tax_engine, invalid
 from hearthpay.taxes import PaycheckInput, TaxInputError, calculate_paycheck, rulebook_for
 from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD

@@ -9,6 +9,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES
+from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.employees import service
 from hearthpay.employees.invitation_schemas import InvitationItem, NewInvitation
@@ -27,14 +30,13 @@ from hearthpay.employees.schemas import (
     detail_of,
     item_of,
 )
-from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing
-from hearthpay.http.errors import ApiError
+from hearthpay.http.envelope import Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import address_of, runtime_of
 from hearthpay.mail.postman import Postman
+from hearthpay.wire.answer import Answer
 
 router: Final = api_router("Employees")
 
@@ -73,7 +75,7 @@ _INVITATION: Final = {"type": "tax_info", "send_email": True}
 async def list_employees(
     request: Request,
     query: Annotated[EmployeeQuery, Query()],
-    actor: Annotated[Actor, Depends(require("employees"))],
+    actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))],
 ) -> Response:
     """Newest first, the terminated ones included. Holds no secret: no birth date, address or number."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
@@ -101,7 +103,7 @@ async def list_employees(
     ),
 )
 async def create_employee(
-    request: Request, body: NewEmployee, actor: Annotated[Actor, Depends(require("employees"))]
+    request: Request, body: NewEmployee, actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))]
 ) -> Response:
     """A household and a name are enough: without a pay rate the employee is `incomplete`, and no hours can be paid.
 
@@ -124,7 +126,7 @@ async def create_employee(
     **describe(answer=Envelope[EmployeeDetail], errors=("not_found",)),
 )
 async def get_employee(
-    request: Request, employee_id: UUID, actor: Annotated[Actor, Depends(require("employees"))]
+    request: Request, employee_id: UUID, actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))]
 ) -> Response:
     """Everything that was told of the employee: withholding elections, certificate, localities, relationship.
 
@@ -132,7 +134,7 @@ async def get_employee(
     """
     clock = runtime_of(request).clock
     async with runtime_of(request).database.transaction(actor.tenant) as session:
-        employee = await service.find_employee(session, employee_id)
+        employee = await service.find_employee(session, actor, employee_id)
         item = await _detail(session, clock, employee)
     return answer(request, item)
 
@@ -151,7 +153,7 @@ async def update_employee(
     request: Request,
     employee_id: UUID,
     body: EmployeeChanges,
-    actor: Annotated[Actor, Depends(require("employees"))],
+    actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
 ) -> Response:
     """Only the fields sent change, from the next payroll on. All settings together must be such as could be created.
 
@@ -180,7 +182,7 @@ async def update_employee(
 async def terminate_employee(
     request: Request,
     employee_id: UUID,
-    actor: Annotated[Actor, Depends(require("employees"))],
+    actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
     body: Termination = _TODAY,
 ) -> Response:
     """The last paycheck can still be run, for a pay period that begins on or before the last day.
@@ -216,7 +218,7 @@ async def terminate_employee(
 async def reinstate_employee(
     request: Request,
     employee_id: UUID,
-    actor: Annotated[Actor, Depends(require("employees"))],
+    actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
     body: Reinstatement = _GOING_ON,
 ) -> Response:
     """The same person comes back: settings and numbers stay, and the year to date goes on, wage bases and all.
@@ -252,7 +254,7 @@ async def invite_employee(
     request: Request,
     employee_id: UUID,
     body: NewInvitation,
-    actor: Annotated[Actor, Depends(require("employees"))],
+    actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
 ) -> Response:
     """Opens a link to the portal, for one use within seven days; an earlier open link of the same type is cancelled.
 
@@ -269,7 +271,7 @@ async def invite_employee(
     runtime = runtime_of(request)
     ring = runtime.ring
     if ring is None:
-        raise ApiError(
+        raise Refusal(
             "service_unavailable",
             "This service has no key ring: it cannot keep numbers or links safe, and invites nobody.",
         )

@@ -16,11 +16,11 @@ from hearthpay.employees.certificates import (
     state_entries,
 )
 from hearthpay.employees.models import Employee
-from hearthpay.http.fields import Choice, Day, Email, Identifier, PersonName, RequestModel, StateCode, Text
-from hearthpay.http.money import Amount, Dollars
-from hearthpay.http.paging import Page
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.contribution import RELATIONSHIPS
+from hearthpay.wire.fields import Choice, Day, Email, Identifier, PersonName, RequestModel, StateCode, Text
+from hearthpay.wire.money import Amount, Dollars
+from hearthpay.wire.paging import Page
 
 PayFrequency = Literal["weekly", "biweekly", "semimonthly", "monthly"]
 PaymentMethod = Literal["direct_deposit", "check", "cash"]

@@ -9,6 +9,11 @@ from sqlalchemy import func, or_, select
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.entitlements import refuse_beyond
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, allow
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.employees.certificates import to_storage
 from hearthpay.employees.changes import settings_after
@@ -23,11 +28,7 @@ from hearthpay.employees.same_person import former_namesakes, told_of_namesake
 from hearthpay.employees.schemas import EmployeeChanges, NewEmployee, Reinstatement, Termination
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.entitlements import refuse_beyond
-from hearthpay.http.errors import ApiError, invalid
-from hearthpay.http.paging import Page, page_of
-from hearthpay.http.trail import leave_trace
+from hearthpay.wire.paging import Page, page_of
 
 _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "locality", "state_withholding"})
 
@@ -35,17 +36,19 @@ _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "local
 async def list_employees(
     session: AsyncSession, actor: Actor, employer_id: UUID | None, page: Page
 ) -> tuple[Sequence[Employee], str | None]:
-    """One page of a household's employees, newest first. Raises what `resolve_employer` raises."""
+    """One page of a household's employees, newest first. Raises what `allow` and `resolve_employer` raise."""
+    allow(actor, READ_EMPLOYEES)
     employer = await resolve_employer(session, actor, employer_id)
     return await page_of(
         session, select(Employee).where(Employee.employer_id == employer.id), Employee.id, page
     )
 
 
-async def find_employee(session: AsyncSession, employee_id: UUID) -> Employee:
-    """The employee of that id. Raises `not_found` for one out of the transaction's reach."""
+async def find_employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
+    """The employee of that id. Raises what `allow` raises, and `not_found` for one out of the actor's reach."""
+    allow(actor, READ_EMPLOYEES)
     employee = await session.get(Employee, employee_id)
-    if employee is None:
+    if employee is None or not actor.reaches(employee.employer_id):
         raise _unknown()
     return employee
 
@@ -66,11 +69,12 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
     allows, `validation_error` for anything the tax engine could not pay wages by, and `unsupported_jurisdiction` for a
     state without rules.
     """
+    allow(actor, CHANGE_EMPLOYEES)
     employer = await resolve_employer(session, actor, new.employer_id)
     employee = _employee(actor, clock, employer, new)
     warnings = check_payable(employee, clock, city=new.city)
     if not await _lock_household(session, employer.id):
-        raise ApiError(
+        raise Refusal(
             "household_forbidden",
             "This household has just been deleted.",
             details={"employer_id": employer.id},
@@ -79,7 +83,7 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
     refuse_beyond(actor.terms, "employees_per_household", await _active_employees(session, employer.id))
     session.add(employee)
     await session.flush()
-    await leave_trace(session, actor, "employee.create", employer_id=employer.id, subject_id=employee.id)
+    await record_audit(session, actor, "employee.create", employer_id=employer.id, subject_id=employee.id)
     warnings += [told_of_namesake(former) for former in await former_namesakes(session, employee)]
     return Noted(employee, warnings)
 
@@ -91,7 +95,8 @@ async def update_employee(
 
     Raises `not_found`, and for the settings together what `create_employee` raises for them.
     """
-    employee = await lock_employee(session, employee_id)
+    allow(actor, CHANGE_EMPLOYEES)
+    employee = await lock_employee(session, actor, employee_id)
     wanted, warnings = settings_after(employee, changes, clock)
     before = _assign(employee, wanted)
     if not before:
@@ -113,7 +118,8 @@ async def terminate_employee(
     Again with the same day, or with none, changes nothing; with another day it corrects the first. Raises
     `not_found`, and `validation_error` for a day before the first one.
     """
-    employee = await lock_employee(session, employee_id)
+    allow(actor, CHANGE_EMPLOYEES)
+    employee = await lock_employee(session, actor, employee_id)
     if termination.end_date is not None:
         end_date = termination.end_date
     elif employee.status == "terminated" and employee.end_date is not None:
@@ -138,11 +144,12 @@ async def reinstate_employee(
     day. Raises `not_found`, `validation_error` for a day that is not after the last one, and as `create_employee` does
     `duplicate_employee`, `plan_limit_reached` and what the tax engine refuses.
     """
-    employee = await lock_employee(session, employee_id)
+    allow(actor, CHANGE_EMPLOYEES)
+    employee = await lock_employee(session, actor, employee_id)
     start_date = reinstatement.start_date
     if employee.status == "active":
         if start_date not in (None, employee.start_date):
-            raise ApiError(
+            raise Refusal(
                 "invalid_state",
                 "This employment has not ended. Its first day is corrected by PATCH.",
                 details={"status": employee.status, "start_date": employee.start_date},
@@ -168,13 +175,15 @@ async def reinstate_employee(
     return employee
 
 
-async def lock_employee(session: AsyncSession, employee_id: UUID) -> Employee:
-    """The employee, whom nobody else can change or pay until the commit. Raises `not_found`.
+async def lock_employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
+    """The employee, whom nobody else can change or pay until the commit. Raises `not_found`, also out of reach.
 
     The household is locked first, as by everyone who needs both.
     """
     employer_id = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
-    if employer_id is not None and await _lock_household(session, employer_id):
+    if employer_id is None or not actor.reaches(employer_id):
+        raise _unknown()
+    if await _lock_household(session, employer_id):
         statement = select(Employee).where(Employee.id == employee_id).with_for_update(key_share=True)
         employee = await session.scalar(statement)
         if employee is not None:
@@ -182,20 +191,22 @@ async def lock_employee(session: AsyncSession, employee_id: UUID) -> Employee:
     raise _unknown()
 
 
-def _unknown() -> ApiError:
-    return ApiError("not_found", "There is no such employee.")
+def _unknown() -> Refusal:
+    return Refusal("not_found", "There is no such employee.")
 
 
-async def lock_everyone(session: AsyncSession, employee_id: UUID) -> Employee:
-    """The employee, locked with everyone else of the household. Raises `not_found`.
+async def lock_everyone(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
+    """The employee, locked with everyone else of the household. Raises `not_found`, also out of reach.
 
     For what may concern other records of the same person; all are locked in the order of their ids, as payrolls do.
     """
     employer_id = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
-    if employer_id is not None and await _lock_household(session, employer_id):
+    if employer_id is None or not actor.reaches(employer_id):
+        raise _unknown()
+    if await _lock_household(session, employer_id):
         everyone = select(Employee.id).where(Employee.employer_id == employer_id).order_by(Employee.id)
         await session.execute(everyone.with_for_update(key_share=True))
-    return await lock_employee(session, employee_id)
+    return await lock_employee(session, actor, employee_id)
 
 
 async def _lock_household(session: AsyncSession, employer_id: UUID) -> bool:
@@ -225,7 +236,7 @@ async def _store(
 ) -> None:
     employee.updated_at = clock.now()
     await session.flush()
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         action,
@@ -295,7 +306,7 @@ async def _refuse_duplicate(session: AsyncSession, employee: Employee) -> None:
         )
     existing = await session.scalar(same.limit(1))
     if existing is not None:
-        raise ApiError(
+        raise Refusal(
             "duplicate_employee",
             "The household already has an active employee of this name. "
             "Two people of one name are told apart by their email addresses.",

@@ -9,9 +9,9 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database import audit
 from hearthpay.employers.models import AssignedRate, Employer
-from hearthpay.http.errors import ApiError, invalid
 from hearthpay.taxes.jurisdictions import STATES
 
 #: More decimals than any state prints.
@@ -57,7 +57,7 @@ async def assign_sui_rate(
         raise invalid("rate", "must be a fraction between 0 and 1, such as 0.027")
     employer = await session.get(Employer, employer_id)
     if employer is None:
-        raise ApiError("not_found", f"There is no household with the id {employer_id}.")
+        raise Refusal("not_found", f"There is no household with the id {employer_id}.")
     statement = insert(AssignedRate).values(
         organization_id=employer.organization_id,
         employer_id=employer.id,

@@ -11,10 +11,10 @@ from uuid import UUID
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.refusal import Refusal
 from hearthpay.database import audit
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import EinStatus
-from hearthpay.http.errors import ApiError
 
 NEXT: Final[Mapping[EinStatus, tuple[EinStatus, ...]]] = {
     "none": ("pending",),
@@ -62,13 +62,13 @@ async def set_ein_status(session: AsyncSession, employer_id: UUID, status: EinSt
     return before
 
 
-async def _refusal(session: AsyncSession, employer_id: UUID, status: EinStatus) -> ApiError:
+async def _refusal(session: AsyncSession, employer_id: UUID, status: EinStatus) -> Refusal:
     current = await session.scalar(select(Employer.ein_status).where(Employer.id == employer_id))
     if current is None or not is_ein_status(current):
-        return ApiError("not_found", f"There is no household with the id {employer_id}.")
+        return Refusal("not_found", f"There is no household with the id {employer_id}.")
     following = NEXT[current]
     may = f"may become {' or '.join(following)}" if following else "is final"
-    return ApiError(
+    return Refusal(
         "invalid_state",
         f"The household's EIN status is {current}, which {may}; it cannot become {status}.",
         details={"ein_status": current, "allowed": list(following)},

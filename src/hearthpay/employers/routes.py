@@ -8,6 +8,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import CREATE_HOUSEHOLD, DELETE_HOUSEHOLD, LIST_HOUSEHOLDS, READ_HOUSEHOLD
 from hearthpay.employers import sandbox, service
 from hearthpay.employers.schemas import (
     CreatedEmployer,
@@ -21,13 +23,13 @@ from hearthpay.employers.schemas import (
     detail_of,
     item_of,
 )
-from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing
+from hearthpay.http.envelope import Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import idempotent
-from hearthpay.http.paging import Page
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
+from hearthpay.wire.answer import Answer
+from hearthpay.wire.paging import Page
 
 router: Final = api_router("Employers")
 
@@ -49,11 +51,11 @@ _NEW_EMPLOYER: Final = {
 async def list_employers(
     request: Request,
     page: Annotated[Page, Query()],
-    actor: Annotated[Actor, Depends(require("multi_employer"))],
+    actor: Annotated[Actor, Depends(require(LIST_HOUSEHOLDS))],
 ) -> Response:
     """Newest first. A live key lists real households, a test key sandbox ones."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
-        employers, next_cursor = await service.list_employers(session, page)
+        employers, next_cursor = await service.list_employers(session, actor, page)
     return listing(request, [item_of(employer) for employer in employers], next_cursor)
 
 
@@ -71,7 +73,7 @@ async def list_employers(
 async def create_employer(
     request: Request,
     body: NewEmployer,
-    actor: Annotated[Actor, Depends(require("multi_employer"))],
+    actor: Annotated[Actor, Depends(require(CREATE_HOUSEHOLD))],
 ) -> Response:
     """A live key creates a real household, a test key a sandbox one. The first one is the account's primary.
 
@@ -92,11 +94,11 @@ async def create_employer(
     **describe(answer=Envelope[EmployerDetail], errors=("not_found",)),
 )
 async def get_employer(
-    request: Request, employer_id: UUID, actor: Annotated[Actor, Depends(require("employees"))]
+    request: Request, employer_id: UUID, actor: Annotated[Actor, Depends(require(READ_HOUSEHOLD))]
 ) -> Response:
     """A household that the key reaches, with its postal address."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
-        employer = await service.find_employer(session, employer_id)
+        employer = await service.find_employer(session, actor, employer_id)
     return answer(request, detail_of(employer))
 
 
@@ -114,7 +116,7 @@ async def delete_employer(
     request: Request,
     employer_id: UUID,
     query: Annotated[DeletionQuery, Query()],
-    actor: Annotated[Actor, Depends(require("multi_employer"))],
+    actor: Annotated[Actor, Depends(require(DELETE_HOUSEHOLD))],
 ) -> Response:
     """With a test key only; a real household is never deleted. Its employees and payrolls go with it for ever.
 

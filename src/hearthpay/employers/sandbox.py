@@ -7,11 +7,13 @@ from uuid import UUID
 from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import DELETE_HOUSEHOLD, allow
+from hearthpay.access.refusal import Refusal
+from hearthpay.access.wrong_mode import wrong_mode
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import lock_households, owned_in_the_other_mode
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
-from hearthpay.http.trail import leave_trace
 
 # The service's role cannot delete these rows; the function can, and checks the tenant and the mode once more.
 _CLEAR: Final = text(
@@ -50,23 +52,17 @@ async def reset_sandbox(session: AsyncSession, actor: Actor, employer_id: UUID) 
 
 
 async def _sandbox_household(session: AsyncSession, actor: Actor, employer_id: UUID) -> Employer:
+    allow(actor, DELETE_HOUSEHOLD)
     if not actor.sandbox:
-        raise ApiError(
-            "key_mode_mismatch",
-            "Only sandbox households can be deleted or reset, with a test key (hp_test_…).",
-            details={"employer_id": employer_id, "required_mode": "test"},
-        )
+        raise wrong_mode("deletes_sandboxes_only", employer_id)
+    if not actor.reaches(employer_id):
+        raise _unknown()
     await lock_households(session, actor)
     employer = await session.get(Employer, employer_id)
     if employer is not None:
         return employer
     if await owned_in_the_other_mode(session, actor, employer_id):
-        raise ApiError(
-            "key_mode_mismatch",
-            "This is a real household, which no key can delete or reset. "
-            "A test key (hp_test_…) reaches sandbox households only.",
-            details={"employer_id": employer_id},
-        )
+        raise wrong_mode("never_deleted", employer_id)
     raise _unknown()
 
 
@@ -77,7 +73,7 @@ async def _clear(session: AsyncSession, actor: Actor, employer: Employer, *, kee
     if row is None:
         raise _unknown()
     cleared = Cleared(row.employees_removed, row.payrolls_removed)
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "employer.reset" if keep_household else "employer.delete",
@@ -101,5 +97,5 @@ async def _choose_another_primary(session: AsyncSession) -> None:
     )
 
 
-def _unknown() -> ApiError:
-    return ApiError("not_found", "There is no such household.")
+def _unknown() -> Refusal:
+    return Refusal("not_found", "There is no such household.")

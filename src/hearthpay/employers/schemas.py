@@ -11,7 +11,7 @@ from pydantic_core import PydanticCustomError
 
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, ThresholdBasis, current_basis
-from hearthpay.http.fields import Email, PersonName, RequestModel, StateCode, Text
+from hearthpay.wire.fields import Email, PersonName, RequestModel, StateCode, Text
 
 EinStatus = Literal["none", "pending", "approved"]
 

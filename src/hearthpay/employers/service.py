@@ -4,32 +4,39 @@ from collections.abc import Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import bindparam, func, select, text
+from sqlalchemy import Select, bindparam, func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.entitlements import refuse_beyond
+from hearthpay.access.permissions import (
+    CHANGE_HOUSEHOLD,
+    CREATE_HOUSEHOLD,
+    LIST_HOUSEHOLDS,
+    allow,
+    out_of_reach,
+)
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.access.wrong_mode import wrong_mode
 from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant, become
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import EmployerChanges, NewEmployer
 from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
-from hearthpay.http.actor import Actor
-from hearthpay.http.entitlements import refuse_beyond
-from hearthpay.http.errors import ApiError, invalid
-from hearthpay.http.paging import Page, page_of
-from hearthpay.http.trail import leave_trace
+from hearthpay.wire.paging import Page, page_of
 
-_MADE_UNDER_A_SANDBOX: Final = (
-    "This live key was created under a sandbox household. Name a real household with employer_id, "
-    "or use a test key (hp_test_…) for the sandbox."
-)
 _EMAIL_NEEDED: Final = "is required: only a sandbox household may be without an email address"
 _LOCK_HOUSEHOLDS: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
-async def list_employers(session: AsyncSession, page: Page) -> tuple[Sequence[Employer], str | None]:
-    """One page of the households the transaction's tenant owns, newest first."""
-    return await page_of(session, select(Employer), Employer.id, page)
+async def list_employers(
+    session: AsyncSession, actor: Actor, page: Page
+) -> tuple[Sequence[Employer], str | None]:
+    """One page of the households that the actor reaches, newest first. Raises what `allow` raises."""
+    allow(actor, LIST_HOUSEHOLDS)
+    return await page_of(session, _reached(actor), Employer.id, page)
 
 
 async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new: NewEmployer) -> Employer:
@@ -38,10 +45,11 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
     Raises `plan_limit_reached` beyond the households of that kind that the plan allows, `household_forbidden` for
     an actor who is confined to another, and `validation_error` for a real household without an email address.
     """
+    allow(actor, CREATE_HOUSEHOLD)
     if new.email is None and not actor.sandbox:
         raise invalid("email", _EMAIL_NEEDED)
     if actor.confined:
-        raise ApiError(
+        raise Refusal(
             "household_forbidden",
             "This key is confined to one household and cannot create another.",
             details={"employer_id": actor.employer_id},
@@ -71,7 +79,7 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
     )
     session.add(employer)
     await session.flush()
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "employer.create",
@@ -82,10 +90,10 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
     return employer
 
 
-async def find_employer(session: AsyncSession, employer_id: UUID) -> Employer:
-    """The household of that id. Raises `not_found` for one out of the transaction's reach, also of the other mode."""
+async def find_employer(session: AsyncSession, actor: Actor, employer_id: UUID) -> Employer:
+    """The household of that id. Raises `not_found` for one out of the actor's reach, also of the other mode."""
     employer = await session.get(Employer, employer_id)
-    if employer is None:
+    if employer is None or not actor.reaches(employer_id):
         raise _unknown()
     return employer
 
@@ -98,10 +106,11 @@ async def update_employer(
     Of two changes at once the later one sees what the first left. Raises `not_found`, and `validation_error` where a
     real household would lose its email address.
     """
+    allow(actor, CHANGE_HOUSEHOLD)
     employer = await session.scalar(
         select(Employer).where(Employer.id == employer_id).with_for_update(key_share=True)
     )
-    if employer is None:
+    if employer is None or not actor.reaches(employer_id):
         raise _unknown()
     wanted: dict[str, Any] = changes.model_dump(exclude_unset=True, exclude={"threshold_basis"})
     if changes.address is not None:
@@ -114,7 +123,7 @@ async def update_employer(
     for name in before:
         setattr(employer, name, wanted[name])
     await session.flush()
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "employer.update",
@@ -125,8 +134,8 @@ async def update_employer(
     return employer
 
 
-def _unknown() -> ApiError:
-    return ApiError("not_found", "There is no such household.")
+def _unknown() -> Refusal:
+    return Refusal("not_found", "There is no such household.")
 
 
 async def lock_households(session: AsyncSession, actor: Actor) -> None:
@@ -150,11 +159,13 @@ async def resolve_employer(
     """
     wanted = actor.employer_id if employer_id is None else employer_id
     if wanted is None and actor.employer_sandbox and not actor.sandbox:
-        raise ApiError("key_mode_mismatch", _MADE_UNDER_A_SANDBOX, details={"required_mode": "test"})
+        raise wrong_mode("made_under_a_sandbox", None)
     if wanted is None:
         employer = await _only_one(session, actor)
         if hold:
             await session.refresh(employer, with_for_update={"read": True})
+    elif not actor.reaches(wanted):
+        raise out_of_reach(wanted)
     else:
         found = await session.get(Employer, wanted, with_for_update={"read": True} if hold else None)
         if found is None:
@@ -164,8 +175,15 @@ async def resolve_employer(
     return employer
 
 
+def _reached(actor: Actor) -> Select[Employer]:
+    """The transaction's households that the actor reaches; of one household or all, the policies say the same."""
+    if actor.households is None:
+        return select(Employer)
+    return select(Employer).where(Employer.id.in_(actor.households))
+
+
 async def _only_one(session: AsyncSession, actor: Actor) -> Employer:
-    households = (await session.scalars(select(Employer).limit(2))).all()
+    households = (await session.scalars(_reached(actor).limit(2))).all()
     kind = "sandbox" if actor.sandbox else "real"
     if not households:
         raise invalid(
@@ -188,21 +206,10 @@ async def owned_in_the_other_mode(session: AsyncSession, actor: Actor, employer_
     return await session.scalar(select(Employer.id).where(Employer.id == employer_id)) is not None
 
 
-async def _why_out_of_reach(session: AsyncSession, actor: Actor, employer_id: UUID) -> ApiError:
+async def _why_out_of_reach(session: AsyncSession, actor: Actor, employer_id: UUID) -> Refusal:
     """Tell the organization's own household of the other mode from one that is not its own."""
     if not await owned_in_the_other_mode(session, actor, employer_id):
-        return ApiError(
-            "household_forbidden",
-            "This household does not belong to the key's account.",
-            details={"employer_id": employer_id},
-        )
+        return out_of_reach(employer_id)
     if actor.sandbox:
-        message = "This is a real household; it needs a live key (hp_live_…)."
-    elif actor.employer_id == employer_id:
-        message = _MADE_UNDER_A_SANDBOX
-    else:
-        message = "This is a sandbox household; it needs a test key (hp_test_…)."
-    needed = "live" if actor.sandbox else "test"
-    return ApiError(
-        "key_mode_mismatch", message, details={"employer_id": employer_id, "required_mode": needed}
-    )
+        return wrong_mode("real", employer_id)
+    return wrong_mode("made_under_a_sandbox" if actor.employer_id == employer_id else "sandbox", employer_id)

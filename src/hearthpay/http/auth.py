@@ -1,6 +1,6 @@
 """Authentication: an API key in, an `Actor` out.
 
-A route declares `actor: Annotated[Actor, Depends(require("payroll"))]`. The key comes as
+A route declares `actor: Annotated[Actor, Depends(require(RUN_PAYROLL))]`. The key comes as
 `Authorization: Bearer hp_…` or as `X-API-Key: hp_…`.
 
 The order of the refusals: 401 without a valid key (429 after too many attempts with invalid ones); 429 beyond its
@@ -9,39 +9,40 @@ requests of the day (every request with a valid key counts, also one that is ref
 not given.
 """
 
-from typing import Final, Literal, get_args
+from typing import Final
 
 from starlette.requests import Request
 
-from hearthpay.http.actor import Actor
-from hearthpay.http.entitlements import refuse_missing_feature
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import ANY_KEY, Permission, Scope, allow
+from hearthpay.access.plans import Feature
+from hearthpay.access.refusal import Refusal
 from hearthpay.http.envelope import request_id_of
-from hearthpay.http.errors import ApiError
 from hearthpay.http.key_lookup import Credential
 from hearthpay.http.metrics import metrics_of
-from hearthpay.http.plans import Feature
 from hearthpay.http.rate_limit import RATE_LIMIT_KEY
 from hearthpay.http.request_log import note_actor
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.api_keys import parse
 
-Scope = Literal[
-    "calculator", "payroll", "employees", "documents", "state_registrations", "multi_employer", "ach"
-]
-SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
-
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="hearthpay"'}
 
 
 class require:  # noqa: N801 - reads as a verb where a route declares it
-    """The dependency that lets a request pass only with a key that carries `scope` (None: any key).
+    """The dependency that lets a request pass only with a key that opens `permission` (left out: any key in force)."""
 
-    The organization's plan must have `feature`; left out, the one that is called like the scope.
-    """
+    def __init__(self, permission: Permission = ANY_KEY) -> None:
+        self.permission = permission
 
-    def __init__(self, scope: Scope | None = None, *, feature: Feature | None = None) -> None:
-        self.scope = scope
-        self.feature: Feature | None = scope if feature is None else feature
+    @property
+    def scope(self) -> Scope | None:
+        """What the key must carry; None where any key will do."""
+        return self.permission.scope
+
+    @property
+    def feature(self) -> Feature | None:
+        """What the organization's plan must have; None where any plan will do."""
+        return self.permission.feature
 
     async def __call__(self, request: Request) -> Actor:
         """Who is asking.
@@ -49,16 +50,7 @@ class require:  # noqa: N801 - reads as a verb where a route declares it
         Raises `authentication_required`, `rate_limited`, `subscription_required` or `scope_required`.
         """
         actor = await authenticate(request)
-        if actor.sandbox:
-            refuse_missing_feature(actor.terms, "test_keys")
-        if self.feature is not None:
-            refuse_missing_feature(actor.terms, self.feature)
-        if self.scope is not None and self.scope not in actor.scopes:
-            raise ApiError(
-                "scope_required",
-                f"This API key does not carry the scope '{self.scope}' that the endpoint needs.",
-                details={"required_scope": self.scope, "scopes": sorted(actor.scopes)},
-            )
+        allow(actor, self.permission)
         return actor
 
 
@@ -74,12 +66,11 @@ async def authenticate(request: Request) -> Actor:
             "This endpoint needs an API key. Send it as the header 'Authorization: Bearer hp_…'."
         )
     credential = await _credential_of(request, presented)
-    actor = Actor(
-        kind="key",
-        id=credential.key_id,
-        organization_id=credential.organization_id,
-        mode=credential.mode,
-        scopes=credential.scopes,
+    actor = Actor.key(
+        credential.key_id,
+        credential.organization_id,
+        credential.mode,
+        credential.scopes,
         request_id=request_id_of(request),
         terms=credential.terms,
         employer_id=credential.employer_id,
@@ -106,7 +97,7 @@ async def _credential_of(request: Request, presented: str) -> Credential:
         due = runtime.attempts.failed(address, presented, key_hash)
     metrics_of(request.app).count_failed_authentication(throttled=due > 0)
     if due:
-        raise ApiError(
+        raise Refusal(
             "rate_limited",
             "Too many requests with keys that are not valid. Check the key, and wait.",
             details={"retry_after": due},
@@ -123,7 +114,7 @@ async def _spend(request: Request, credential: Credential) -> None:
         return
     request.scope[RATE_LIMIT_KEY] = allowance.headers
     if allowance.exceeded:
-        raise ApiError(
+        raise Refusal(
             "rate_limited",
             f"This key has made the {allowance.limit} requests that the plan '{credential.terms.plan}' allows in a "
             "day. The count starts again at midnight UTC.",
@@ -145,5 +136,5 @@ def _presented_key(request: Request) -> str | None:
     return bearer or other or None
 
 
-def _unauthenticated(message: str) -> ApiError:
-    return ApiError("authentication_required", message, headers=_CHALLENGE)
+def _unauthenticated(message: str) -> Refusal:
+    return Refusal("authentication_required", message, headers=_CHALLENGE)

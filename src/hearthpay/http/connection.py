@@ -16,8 +16,8 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.door import Door
-from hearthpay.http.envelope import render
 from hearthpay.http.metrics import CutReason
+from hearthpay.wire.answer import render
 
 LARGEST_HEAD: Final = 64 * 1024
 """Bytes of request line, headers and trailers together."""

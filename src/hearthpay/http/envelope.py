@@ -6,39 +6,19 @@ Error: `{"success": false, "error": {"code", "message", …}, "meta": {"requestI
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Annotated, Any, Final, Generic, TypeVar
 
-import orjson
 from pydantic import WithJsonSchema
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from hearthpay.wire.answer import Answer
+
 REQUEST_ID_KEY: Final = "hearthpay.request_id"
 """Where the gate leaves the request's id in the ASGI scope."""
 
 T = TypeVar("T")
-
-_OPTIONS: Final = orjson.OPT_UTC_Z | orjson.OPT_OMIT_MICROSECONDS
-
-
-def _encode(value: object) -> object:
-    if isinstance(value, Decimal):
-        if not value.is_finite():
-            raise TypeError("a number that is not finite has no JSON form")
-        return orjson.Fragment(str(value))
-    if isinstance(value, frozenset | set):
-        return sorted(value)
-    raise TypeError(f"{type(value).__name__} has no JSON form")
-
-
-def render(value: object) -> bytes:
-    """`value` as JSON: decimals digit by digit as numbers, UUIDs and dates as text, timestamps in UTC with `Z`.
-
-    Dataclasses and mappings become objects. Raises TypeError for a value without JSON form.
-    """
-    return orjson.dumps(value, default=_encode, option=_OPTIONS)
 
 
 class JsonResponse(Response):
@@ -68,23 +48,6 @@ def request_id_of(request: Request) -> str:
     """The id of the request: in `meta.requestId`, in `X-Request-Id`, in the log and in the audit trail."""
     identity: str = request.scope[REQUEST_ID_KEY]
     return identity
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What an operation answers: `data` for the envelope; a list also says where it goes on."""
-
-    data: object
-    status: int = 200
-    is_list: bool = False
-    next_cursor: str | None = None
-
-    def body(self, request_id: str) -> bytes:
-        """The answer in its envelope, rendered."""
-        meta: dict[str, object] = {"requestId": request_id}
-        if self.is_list:
-            meta["next_cursor"] = self.next_cursor
-        return render({"success": True, "data": self.data, "meta": meta})
 
 
 def answer(request: Request, data: object, status: int = 200) -> Response:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
-from hearthpay.http.errors import ApiError
+from hearthpay.access.refusal import Refusal
 
 SHARE_VARIABLE: Final = "HEARTHPAY_REQUESTS_AT_ONCE"
 USUAL_SHARE: Final = 4
@@ -97,8 +97,8 @@ def share_of(environment: Mapping[str, str]) -> int:
     return int(text)
 
 
-def _busy() -> ApiError:
-    return ApiError(
+def _busy() -> Refusal:
+    return Refusal(
         "rate_limited",
         "Too many requests of this account are under way at once. Try again in a moment, with fewer at a time.",
         details={"retry_after": _RETRY_AFTER},

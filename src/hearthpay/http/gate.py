@@ -14,9 +14,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from structlog.contextvars import bind_contextvars, reset_contextvars
 from uuid_utils import uuid7
 
+from hearthpay.access.refusal import Problem, Refusal
 from hearthpay.http.deadlines import Deadlines
 from hearthpay.http.envelope import REQUEST_ID_KEY
-from hearthpay.http.errors import ApiError, Problem, error_response, internal_error
+from hearthpay.http.errors import error_response, internal_error
 from hearthpay.http.metrics import Metrics
 from hearthpay.http.rate_limit import RATE_LIMIT_KEY
 from hearthpay.http.request_log import UNANSWERED, log_request, route_of
@@ -190,7 +191,7 @@ class _Exchange:
         """
         if self._awaiting_body:
             problem = Problem("body", "did not arrive in time")
-            refusal = ApiError(
+            refusal = Refusal(
                 "validation_error",
                 f"{problem.field}: {problem.message}",
                 details=[problem],
@@ -198,7 +199,7 @@ class _Exchange:
                 status=_REQUEST_TIMEOUT,
             )
         else:
-            refusal = ApiError(
+            refusal = Refusal(
                 "service_unavailable",
                 "The answer took too long and was given up. Try again; a POST is safe to repeat with its "
                 "Idempotency-Key.",

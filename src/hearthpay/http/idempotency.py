@@ -19,15 +19,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.sealing_keys import key_for_writing
-from hearthpay.http.actor import Actor
-from hearthpay.http.envelope import Answer, JsonResponse, render
-from hearthpay.http.errors import ApiError, invalid
+from hearthpay.http.envelope import JsonResponse
 from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import runtime_of
-from hearthpay.http.secrecy import PORTAL_ONLY, key_holds_a_secret
 from hearthpay.security.content_seal import Place, SealedContent, answer_place, open_content, seal_content
 from hearthpay.security.key_ring import KeyRing, UnknownKeyError
+from hearthpay.wire.answer import Answer, render
+from hearthpay.wire.secrecy import PORTAL_ONLY, key_holds_a_secret
 
 HEADER: Final = "Idempotency-Key"
 _HEADER: Final = HEADER.lower().encode("ascii")
@@ -98,7 +99,7 @@ async def _answer_once(
         if (await session.execute(_CLAIM, claim | new)).first() is None:
             stored = (await session.execute(_FIND, claim)).one()
             if bytes(stored.request_hash) != request_hash:
-                raise ApiError(
+                raise Refusal(
                     "idempotency_conflict",
                     f"This {HEADER} was used for another request. Send a new key with a new request.",
                     details={"header": HEADER},
@@ -141,8 +142,7 @@ async def _request_hash(request: Request, actor: Actor) -> bytes:
     """What makes two requests the same one: the endpoint, the household they fall back on, and the body."""
     parsed = await read_json(request)
     digest = hashlib.sha256()
-    falls_back_on = f"{'only ' if actor.confined else ''}{actor.employer_id or ''}"
-    for part in (request.method, request.url.path, falls_back_on):
+    for part in (request.method, request.url.path, actor.falls_back_on):
         digest.update(part.encode("utf-8") + b"\n")
     digest.update(orjson.dumps(parsed, option=orjson.OPT_SORT_KEYS))
     return digest.digest()

@@ -19,10 +19,10 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
+from hearthpay.access.plans import Terms, terms_of
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
-from hearthpay.http.plans import Terms, terms_of
 from hearthpay.security.api_keys import ApiKey, Mode
 
 REMEMBERED_FOR: Final = timedelta(seconds=5)

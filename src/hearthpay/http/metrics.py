@@ -25,7 +25,7 @@ from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.http.errors import ApiError
+from hearthpay.access.refusal import Refusal
 
 TOKEN_VARIABLE: Final = "HEARTHPAY_METRICS_TOKEN"  # noqa: S105 - its name, not a token
 PATH: Final = "/metrics"
@@ -216,7 +216,7 @@ def install(
         kind, _, presented = request.headers.get("authorization", "").partition(" ")
         shown = presented.strip().encode("latin-1")
         if kind.lower() != "bearer" or not secrets.compare_digest(shown, expected):
-            raise ApiError(
+            raise Refusal(
                 "authentication_required",
                 "This address needs the operator's metrics token as 'Authorization: Bearer …'.",
                 headers=_CHALLENGE,

@@ -11,7 +11,7 @@ import structlog
 from starlette.requests import Request
 from starlette.types import Scope
 
-from hearthpay.http.actor import Actor
+from hearthpay.access.actor import Actor
 
 UNANSWERED: Final = 0
 """The status of a request that was broken off before its answer began."""

@@ -1,7 +1,7 @@
 """Routes of the API: FastAPI's, with a handler that keeps our own order and wastes no time.
 
 A route reads like any FastAPI route: a `Request`, at most one body model, at most one query model, path
-parameters, and dependencies such as `require("payroll")`. A body with a default may be left out. `Endpoint` runs
+parameters, and dependencies such as `require(RUN_PAYROLL)`. A body with a default may be left out. `Endpoint` runs
 it in a fixed order, which FastAPI's solver does not keep: who is asking, then the path, the query and the body.
 So a caller without a key learns nothing but that it needs one, and a measured two thirds of the framework's
 time per request are saved.
@@ -16,14 +16,16 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.http.actor import Actor
+from hearthpay.access.actor import Actor
+from hearthpay.access.plans import Feature
+from hearthpay.access.refusal import STATUS, invalid_fields
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
-from hearthpay.http.errors import STATUS, invalid_fields, nothing_here, problems_of
+from hearthpay.http.errors import nothing_here
 from hearthpay.http.example import operation_extras
 from hearthpay.http.json_body import read_json
-from hearthpay.http.plans import Feature
 from hearthpay.http.runtime import runtime_of
+from hearthpay.wire.problems import problems_of
 
 Guard = Callable[[Request], Awaitable[object]]
 

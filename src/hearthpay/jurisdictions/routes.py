@@ -6,7 +6,8 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.http.actor import Actor
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import READ_LAW
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, answer
 from hearthpay.http.errors import nothing_here
@@ -31,7 +32,7 @@ router: Final = api_router("Jurisdictions")
 async def get_jurisdiction(
     request: Request,
     state: str,
-    actor: Annotated[Actor, Depends(require(feature="employees"))],  # noqa: ARG001 - the guard
+    actor: Annotated[Actor, Depends(require(READ_LAW))],  # noqa: ARG001 - the guard
 ) -> Response:
     """The taxes of today, the entries of `state_withholding` with type and meaning, and the localities by name.
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from hearthpay.http.money import Dollars, Rate
 from hearthpay.taxes.local import LocalHouseholdRule
+from hearthpay.wire.money import Dollars, Rate
 
 EntryKind = Literal["choice", "count", "money", "flag", "text"]
 Confidence = Literal["high", "medium", "low"]

@@ -5,13 +5,13 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from hearthpay.http.envelope import render
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PaycheckRecord, PayrollRecord, Preview, StoredPayroll, Totals
 from hearthpay.payroll.standing import Outcome, Standing
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.reciprocity import reciprocity_certificate
+from hearthpay.wire.answer import render
 
 _HUNDREDTH = Decimal("0.01")
 _EMPLOYEE_TOTALS = ("federal_income_tax", "social_security", "medicare", "state_income_tax")

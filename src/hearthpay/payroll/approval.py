@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from hearthpay.http.errors import ApiError, invalid
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.payroll.records import PayrollRecord
 from hearthpay.taxes.money import from_cents
 
@@ -46,7 +46,7 @@ def require_confirmations(
     if not missing:
         return
     deposits = record.through_the_bank
-    raise ApiError(
+    raise Refusal(
         "confirmation_required",
         f"Please confirm: {'; '.join(_WHY[flag] for flag in missing)}. Look at the amounts, then send the request "
         f"again with {' and '.join(missing)}.",

@@ -3,8 +3,8 @@
 import datetime
 from typing import Any, NamedTuple
 
+from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.banking import calendar
-from hearthpay.http.errors import ApiError, from_tax_engine
 from hearthpay.payroll.orders import is_fica_refund
 from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
 from hearthpay.payroll.schemas import PayrollRequest
@@ -34,7 +34,7 @@ def settle_dates_of(
         if is_fica_refund(request.notes):  # of a year, or of what of it was worked
             return _settle_refund(asked, way, today, now)
         return _settle(asked, request.pay_frequency, way, today, now)
-    except ApiError as refusal:
+    except Refusal as refusal:
         refusal.example = _corrected(request, asked, way, today, now)
         raise
 
@@ -65,7 +65,7 @@ def _corrected(
     try:
         fitting = _fitting(asked, request.pay_frequency, way, today, now)
         _settle(fitting, request.pay_frequency, way, today, now)
-    except (ApiError, OverflowError):  # at the ends of the calendar, or a catch-up of days to come
+    except (Refusal, OverflowError):  # at the ends of the calendar, or a catch-up of days to come
         return None
     changed = {
         "pay_period_start": fitting.start,
@@ -86,7 +86,7 @@ def _fitting(asked: _Asked, frequency: str, way: Way, today: datetime.date, now:
     fitting = _Asked(start, end, asked.pay_date)
     try:
         settle_pay_dates(*fitting, way, today=today, now=now)
-    except ApiError:
+    except Refusal:
         return fitting._replace(pay_date=_pay_date(start, end, way, today, now))
     return fitting
 

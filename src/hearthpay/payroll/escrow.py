@@ -14,13 +14,14 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import RUN_PAYROLL, allow
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.entries import Payout, dates_from, pay_escrow
 from hearthpay.clock import Clock
 from hearthpay.database.types import from_cents, to_cents
 from hearthpay.employees.models import Employee
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError, invalid
-from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.set_asides import SetAsideRule
 
 PAYMENT_METHODS: Final = ("direct_deposit", "check", "cash")
@@ -173,8 +174,9 @@ async def set_rule(
 ) -> None:
     """Make ``rule`` the employee's standing rule, or end it; it holds from the next payroll on.
 
-    Leaves an audit row with the rule before and after, also where they are the same.
+    Leaves an audit row with the rule before and after, also where they are the same. Raises what `allow` raises.
     """
+    allow(actor, RUN_PAYROLL, employee.employer_id)
     await session.execute(_LOCK, {"employee": employee.id})
     before = (await read_account(session, employee.id)).rule
     await session.execute(
@@ -188,7 +190,7 @@ async def set_rule(
             "amount": rule.amount_cents if rule else None,
         },
     )
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "escrow.set_rule",
@@ -242,6 +244,7 @@ async def payout(
     only what the household keeps. Raises `validation_error` naming ``amount``, ``method`` or ``note``,
     `invalid_state` where less is there, and `direct_deposit_unavailable` without an account to send it to.
     """
+    allow(actor, RUN_PAYROLL, employee.employer_id)
     if method not in PAYMENT_METHODS:
         raise invalid("method", f"must be one of {', '.join(PAYMENT_METHODS)}")
     if note is not None and not (0 < len(note) <= LONGEST_NOTE and note.isprintable()):
@@ -274,7 +277,7 @@ async def payout(
     movement_id: UUID = row.id
     if method == "direct_deposit":
         await _send(session, clock, employee, movement_id, cents)
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "escrow.payout",
@@ -290,7 +293,7 @@ async def _send(session: AsyncSession, clock: Clock, employee: Employee, movemen
     send_on, settle_on = dates_from(now)
     sent = await pay_escrow(session, now, [Payout(movement, cents, send_on, settle_on)])
     if movement not in sent:
-        raise ApiError(
+        raise Refusal(
             "direct_deposit_unavailable",
             f"{employee.name} has no active bank account to pay to. Connect one, or pay by hand what the household "
             "keeps.",
@@ -298,7 +301,7 @@ async def _send(session: AsyncSession, clock: Clock, employee: Employee, movemen
         )
 
 
-def _too_much(account: EscrowAccount, method: str, cents: int) -> ApiError:
+def _too_much(account: EscrowAccount, method: str, cents: int) -> Refusal:
     available = from_cents(cents)
     if method == "direct_deposit":
         message = (
@@ -309,7 +312,7 @@ def _too_much(account: EscrowAccount, method: str, cents: int) -> ApiError:
         message = (
             f"Only {available:,} can be paid by {method}; what comes by bank debit is paid by direct deposit."
         )
-    return ApiError(
+    return Refusal(
         "invalid_state",
         message,
         details={

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
+from hearthpay.access.refusal import Problem, Refusal, invalid_fields
 from hearthpay.employees.models import Employee
-from hearthpay.http.errors import ApiError, Problem, invalid_fields
 from hearthpay.payroll.earnings import Earnings
 from hearthpay.payroll.household_year import HouseholdYear
 from hearthpay.payroll.orders import Entry, Order, Payee
@@ -73,7 +73,7 @@ def refuse_not_due(
     if not household.has_left(employee.id, dates.pay_date) and dates.pay_date < datetime.date(
         tax_year, _LAST_MONTH, 1
     ):
-        raise ApiError(
+        raise Refusal(
             "invalid_state",
             f"The year {tax_year} is not over for this employee: Social Security and Medicare can be repaid with a "
             "pay date in December or later, or once the employment has ended.",
@@ -82,14 +82,14 @@ def refuse_not_due(
     threshold = liability_thresholds(employee.work_state, tax_year)[0].cents
     wages = household.fica_wages(employee.id)
     if wages >= threshold:
-        raise ApiError(
+        raise Refusal(
             "invalid_state",
             f"The wages of {tax_year}, {from_cents(wages):,}, reach the threshold of {from_cents(threshold):,}: Social "
             "Security and Medicare are due on them.",
             details=about | {"wages": from_cents(wages), "threshold": from_cents(threshold)},
         )
     if not any(_charged(history, tax_year)):
-        raise ApiError(
+        raise Refusal(
             "invalid_state",
             f"No Social Security and Medicare of {tax_year} were withheld by our paychecks: there is nothing to repay.",
             details=about,

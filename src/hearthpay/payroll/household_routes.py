@@ -8,14 +8,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD
 from hearthpay.employers.schemas import EmployerChanges
-from hearthpay.http.actor import Actor
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope
+from hearthpay.http.envelope import Envelope
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll.threshold_choice import ChangedEmployer, change_employer
+from hearthpay.wire.answer import Answer
 
 router: Final = api_router("Employers")
 
@@ -45,7 +47,7 @@ async def update_employer(
     request: Request,
     employer_id: UUID,
     body: EmployerChanges,
-    actor: Annotated[Actor, Depends(require("employees"))],
+    actor: Annotated[Actor, Depends(require(CHANGE_HOUSEHOLD))],
 ) -> Response:
     """Only the fields sent change.
 

@@ -4,8 +4,8 @@ import datetime
 from dataclasses import dataclass
 from typing import Literal
 
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking import calendar
-from hearthpay.http.errors import ApiError, invalid
 
 #: The longest pay period that is not taken for a slip of the pen.
 LONGEST_PERIOD_DAYS = 366
@@ -88,7 +88,7 @@ def _for_direct_deposit(
         return PayDates(start, end, earliest, defaulted=True)
     arrives = calendar.banking_day_on_or_before(pay_date)
     if arrives < earliest:
-        raise ApiError(
+        raise Refusal(
             "pay_date_past_deadline",
             f"This pay date is past the submission deadline: direct deposit can arrive on {earliest} at the earliest, "
             f"since the bank needs {calendar.LEAD_DAYS} business days. By check or cash wages can be paid on any day: "

@@ -8,9 +8,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.http.actor import Actor
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, listing
+from hearthpay.http.envelope import Envelope, ListEnvelope, listing
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
@@ -20,6 +21,7 @@ from hearthpay.payroll.prior_wages import (
     enter_prior_wages,
     list_prior_wages,
 )
+from hearthpay.wire.answer import Answer
 
 router: Final = api_router("Employees")
 
@@ -53,7 +55,7 @@ async def enter(
     request: Request,
     employee_id: UUID,
     body: NewPriorWages,
-    actor: Annotated[Actor, Depends(require("employees"))],
+    actor: Annotated[Actor, Depends(require(CHANGE_EMPLOYEES))],
 ) -> Response:
     """Counts in caps and in the year to date. One entry for each year and source: the latest takes the place of others.
 
@@ -74,9 +76,9 @@ async def enter(
     **describe(answer=ListEnvelope[PriorWagesItem], errors=("not_found",)),
 )
 async def list_entered(
-    request: Request, employee_id: UUID, actor: Annotated[Actor, Depends(require("employees"))]
+    request: Request, employee_id: UUID, actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))]
 ) -> Response:
     """Those in force, the latest year first; all of them on one page."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
-        items = await list_prior_wages(session, employee_id)
+        items = await list_prior_wages(session, actor, employee_id)
     return listing(request, items, None)

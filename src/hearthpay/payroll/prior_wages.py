@@ -12,18 +12,18 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, allow
+from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
-from hearthpay.employees.models import Employee
-from hearthpay.employees.service import lock_everyone
+from hearthpay.employees.service import find_employee, lock_everyone
 from hearthpay.employers.threshold_basis import threshold_bases
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError, invalid
-from hearthpay.http.fields import Day, RequestModel, Text
-from hearthpay.http.money import Dollars, Money
-from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.household_year import measure_household
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
+from hearthpay.wire.fields import Day, RequestModel, Text
+from hearthpay.wire.money import Dollars, Money
 
 _MOST_LINES: Final = 60
 _CURRENT: Final = text(
@@ -110,12 +110,13 @@ async def enter_prior_wages(
     paychecks of the year have charged too much or too little by it are corrected with the next one. Raises
     `not_found`, and `validation_error` for a day outside the year or to come, or for a code that is no line.
     """
+    allow(actor, CHANGE_EMPLOYEES)
     if new.as_of.year != new.tax_year:
         raise invalid("as_of", "must be a day of tax_year")
     if new.as_of > clock.today():
         raise invalid("as_of", "must not be to come")
     # Their wages may reach a threshold of the household, on which the years of the others depend.
-    employee = await lock_everyone(session, employee_id)
+    employee = await lock_everyone(session, actor, employee_id)
     bases = await threshold_bases(session, employee.employer_id)
     lines = [
         PriorLine(
@@ -159,7 +160,7 @@ async def enter_prior_wages(
         },
     )
     await measure_household(session, employee.employer_id, new.tax_year, bases, [employee])
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "employee.prior_wages",
@@ -177,10 +178,11 @@ async def enter_prior_wages(
     return _item(record)
 
 
-async def list_prior_wages(session: AsyncSession, employee_id: UUID) -> Sequence[PriorWagesItem]:
+async def list_prior_wages(
+    session: AsyncSession, actor: Actor, employee_id: UUID
+) -> Sequence[PriorWagesItem]:
     """Return an employee's prior wages in force, the latest year first; raises `not_found`."""
-    if await session.get(Employee, employee_id) is None:
-        raise ApiError("not_found", "There is no such employee.")
+    await find_employee(session, actor, employee_id)
     found = await session.execute(_CURRENT, {"employee": employee_id})
     return [_item(dict(row._mapping)) for row in found]
 

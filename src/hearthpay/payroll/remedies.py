@@ -14,6 +14,10 @@ from sqlalchemy import exists, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import RUN_PAYROLL, allow
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.calendar import submission_day
 from hearthpay.banking.entries import Entry, business_date, cancel, lock_credit
 from hearthpay.banking.evidence import Deed, record_deeds
@@ -21,9 +25,6 @@ from hearthpay.clock import Clock
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError, invalid
-from hearthpay.http.trail import leave_trace
 from hearthpay.payroll import failures
 from hearthpay.payroll.ledger import read_payroll
 from hearthpay.payroll.lifecycle import Cause, Status, move
@@ -81,11 +82,12 @@ async def apply_remedy(
     `validation_error` naming ``until``, and `invalid_state` where the deposit is on its way, has come back or is
     settled otherwise, or where this cannot be done about it.
     """
+    allow(actor, RUN_PAYROLL)
     now = clock.now()
     # Locked first, as everywhere: whoever voids it or takes in its return is waited for.
     payroll = await session.scalar(select(Payroll).where(Payroll.id == payroll_id).with_for_update())
-    if payroll is None:
-        raise ApiError("not_found", "There is no such payroll.")
+    if payroll is None or not actor.reaches(payroll.employer_id):
+        raise Refusal("not_found", "There is no such payroll.")
     paycheck = await session.scalar(
         select(PaycheckRow).where(
             PaycheckRow.payroll_id == payroll_id,
@@ -96,7 +98,7 @@ async def apply_remedy(
     if paycheck is None:
         asked = exists().where(EntryRow.payroll_id == payroll_id, EntryRow.employee_id == employee_id)
         if not await session.scalar(select(asked)):
-            raise ApiError("not_found", "This payroll has no paycheck of this employee.")
+            raise Refusal("not_found", "This payroll has no paycheck of this employee.")
         raise _impossible(
             payroll, employee_id, f"the payroll is {payroll.status}, and no deposit of it waits", ()
         )
@@ -113,7 +115,7 @@ async def apply_remedy(
         elif action == "refund":
             who = (actor.kind, actor.id)
             await _give_back(session, payroll, paycheck.id, employee_id, credit, who, now)
-        await leave_trace(
+        await record_audit(
             session,
             actor,
             "payroll.remedy",
@@ -212,8 +214,8 @@ def _require(
     raise _impossible(payroll, paycheck.employee_id, why, options)
 
 
-def _impossible(payroll: Payroll, employee_id: UUID, why: str, options: Sequence[RemedyAction]) -> ApiError:
-    return ApiError(
+def _impossible(payroll: Payroll, employee_id: UUID, why: str, options: Sequence[RemedyAction]) -> Refusal:
+    return Refusal(
         "invalid_state",
         f"This cannot be done about the paycheck: {why}.",
         details={

@@ -6,10 +6,11 @@ from fastapi import Depends
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.http.actor import Actor
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import LEARN_OF_RETIREMENT
+from hearthpay.access.refusal import Refusal
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
-from hearthpay.http.errors import ApiError
 from hearthpay.http.routing import api_router, describe
 
 router: Final = api_router("Payroll")
@@ -24,10 +25,10 @@ router: Final = api_router("Payroll")
 )
 async def transfer_funds(
     request: Request,  # noqa: ARG001 - whatever it asks for, the answer is the same
-    actor: Annotated[Actor, Depends(require(feature="calculator"))],  # noqa: ARG001 - the guard
+    actor: Annotated[Actor, Depends(require(LEARN_OF_RETIREMENT))],  # noqa: ARG001 - the guard
 ) -> Response:
     """Always answers `gone`: `POST /payroll/run` with direct deposit collects the money and pays it."""
-    raise ApiError(
+    raise Refusal(
         "gone",
         "Money is not transferred by itself any more. Run a payroll with payment_method direct_deposit: "
         "POST /api/v1/payroll/run collects the money from the household and pays the employees.",

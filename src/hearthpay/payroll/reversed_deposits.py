@@ -9,6 +9,9 @@ import orjson
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import TAKE_BACK, allow
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import CUT_OFF, add_banking_days
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.returned import ReturnedEntry
@@ -20,8 +23,6 @@ from hearthpay.banking.reversals import (
 )
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
 from hearthpay.payroll.failures import Failure
 from hearthpay.payroll.lifecycle import Status
 
@@ -49,10 +50,11 @@ async def reverse_deposit(
     `amount_cents` is what the operator confirms. The payroll tells it at once, and so do the notices. Raises
     `not_found`, and `invalid_state` where the deposit cannot be taken back or the amount is another.
     """
+    allow(actor, TAKE_BACK)
     await session.execute(_LOCK, {"id": payroll_id})
     found = await find_reversible(session, payroll_id, employee_id, now)
     if found.amount != amount_cents:
-        raise ApiError("invalid_state", "The amount that was confirmed is not that of the direct deposit.")
+        raise Refusal("invalid_state", "The amount that was confirmed is not that of the direct deposit.")
     await send_reversal(session, actor, found, reason, now)
     done = add_banking_days(found.settle_on, RETURN_DAYS)
     failure = Failure(

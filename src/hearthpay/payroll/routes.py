@@ -12,11 +12,11 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.http.actor import Actor
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import CALCULATE, READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import Answer, Envelope, ListEnvelope, answer, listing, render
+from hearthpay.http.envelope import Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import idempotent, key_of
-from hearthpay.http.money import number_of
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll import remedies, service, voiding
@@ -38,6 +38,8 @@ from hearthpay.payroll.schemas import (
 )
 from hearthpay.payroll.standing import read_standing
 from hearthpay.taxes import check_thresholds, estimate_year
+from hearthpay.wire.answer import Answer, render
+from hearthpay.wire.money import number_of
 
 calculator_router: Final = api_router("Calculator")
 payroll_router: Final = api_router("Payroll")
@@ -114,7 +116,7 @@ def _estimate(
     ),
 )
 async def calculate(
-    request: Request, body: Calculation, actor: Annotated[Actor, Depends(require("calculator"))]
+    request: Request, body: Calculation, actor: Annotated[Actor, Depends(require(CALCULATE))]
 ) -> Response:
     """Every tax of household and employee over a year and per paycheck, with the law's current figures."""
     data = orjson.Fragment(
@@ -150,7 +152,7 @@ async def calculate(
 async def threshold(
     request: Request,
     query: Annotated[ThresholdQuery, Query()],
-    actor: Annotated[Actor, Depends(require("calculator"))],  # noqa: ARG001 - the guard
+    actor: Annotated[Actor, Depends(require(CALCULATE))],  # noqa: ARG001 - the guard
 ) -> Response:
     """Whether Social Security, Medicare, federal and state unemployment taxes are due on such wages."""
     year = query.tax_year if query.tax_year is not None else runtime_of(request).clock.today().year
@@ -164,7 +166,7 @@ async def threshold(
     **describe(answer=Envelope[PayrollPreview], body=_PAYROLL, errors=_RUN_ERRORS),
 )
 async def preview_payroll(
-    request: Request, body: PayrollRequest, actor: Annotated[Actor, Depends(require("payroll"))]
+    request: Request, body: PayrollRequest, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
 ) -> Response:
     """Takes and checks what a run does and answers the same amounts; creates nothing.
 
@@ -193,7 +195,7 @@ async def preview_payroll(
     ),
 )
 async def run_payroll(
-    request: Request, body: PayrollRequest, actor: Annotated[Actor, Depends(require("payroll"))]
+    request: Request, body: PayrollRequest, actor: Annotated[Actor, Depends(require(RUN_PAYROLL))]
 ) -> Response:
     """Check and cash payrolls are completed at once; direct deposit runs now or is scheduled by its pay date.
 
@@ -216,12 +218,12 @@ async def run_payroll(
     **describe(answer=Envelope[PayrollDetail], errors=("not_found",)),
 )
 async def get_payroll(
-    request: Request, payroll_id: UUID, actor: Annotated[Actor, Depends(require("payroll"))]
+    request: Request, payroll_id: UUID, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
 ) -> Response:
     """The payroll as it was run, line by line, how it stands with the bank, and what can be done about it."""
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:
-        payroll = await service.get_payroll(session, runtime.clock, payroll_id)
+        payroll = await service.get_payroll(session, actor, runtime.clock, payroll_id)
         standing = await read_standing(session, payroll_id, runtime.clock.now())
     return answer(request, detail_data(payroll, standing))
 
@@ -239,7 +241,7 @@ async def get_payroll(
 async def void_payroll(
     request: Request,
     payroll_id: UUID,
-    actor: Annotated[Actor, Depends(require("payroll"))],
+    actor: Annotated[Actor, Depends(require(RUN_PAYROLL))],
     body: VoidRequest = _NO_REASON,
 ) -> Response:
     """A scheduled payroll that has not been sent, a completed one paid by check or cash, or one whose money is held.
@@ -273,7 +275,7 @@ async def remedy_paycheck(
     payroll_id: UUID,
     employee_id: UUID,
     body: RemedyRequest,
-    actor: Annotated[Actor, Depends(require("payroll"))],
+    actor: Annotated[Actor, Depends(require(RUN_PAYROLL))],
 ) -> Response:
     """Where the employee's account has failed after the money was collected; `remedies` tell what can be done.
 
@@ -304,7 +306,7 @@ async def remedy_paycheck(
 async def list_payrolls(
     request: Request,
     query: Annotated[PayrollsQuery, Query()],
-    actor: Annotated[Actor, Depends(require("payroll"))],
+    actor: Annotated[Actor, Depends(require(READ_PAYROLLS))],
 ) -> Response:
     """Newest first; of one household, or of all where the key remembers none and none is named."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:

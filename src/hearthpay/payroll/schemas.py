@@ -10,13 +10,13 @@ from pydantic import Field, WithJsonSchema
 
 from hearthpay.database.audit import ActorKind
 from hearthpay.employees.schemas import PayFrequency, PaymentMethod
-from hearthpay.http.fields import Day, Identifier, RequestModel, StateCode, Text
-from hearthpay.http.money import Amount, Dollars, Money, Percent, Rate
-from hearthpay.http.paging import Page
 from hearthpay.payroll.failures import Kind as FailureKind
 from hearthpay.payroll.lifecycle import Status
 from hearthpay.payroll.records import Action, RemedyAction
 from hearthpay.payroll.standing import PaymentStatus, RefundStatus
+from hearthpay.wire.fields import Day, Identifier, RequestModel, StateCode, Text
+from hearthpay.wire.money import Amount, Dollars, Money, Percent, Rate
+from hearthpay.wire.paging import Page
 
 FilingStatus = Literal["single", "married", "head_of_household"]
 PayrollStatus = Status

@@ -9,6 +9,11 @@ import orjson
 from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.entitlements import refuse_long_payroll
+from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL, allow
+from hearthpay.access.refusal import Problem, Refusal, invalid_fields
 from hearthpay.banking import calendar
 from hearthpay.banking.authorizations import authorize, needs_authorization
 from hearthpay.banking.entries import Debit, collect
@@ -19,11 +24,6 @@ from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
-from hearthpay.http.actor import Actor
-from hearthpay.http.entitlements import refuse_long_payroll
-from hearthpay.http.errors import ApiError, Problem, invalid_fields
-from hearthpay.http.paging import page_of
-from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.answers import estimate_json
 from hearthpay.payroll.approval import (
     confirmations_needed,
@@ -59,6 +59,7 @@ from hearthpay.payroll.register import NO_HISTORY, History, calculate_payroll
 from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
 from hearthpay.payroll.ways_out import with_ways_out
 from hearthpay.taxes.money import from_cents
+from hearthpay.wire.paging import page_of
 
 _LOCK: Final = (
     select(Employee).where(WITH_FIRST_RECORDS).order_by(Employee.id).with_for_update(key_share=True)
@@ -90,6 +91,7 @@ async def preview_payroll(
     Only the confirmations are not asked for yet: the preview tells which the run needs. Where no entry names a payment
     method, the dates are those of direct deposit, which needs them the earliest. Raises what `run_payroll` raises.
     """
+    allow(actor, READ_PAYROLLS)
     refuse_long_payroll(actor.terms, len(request.employees))
     employer = await resolve_employer(session, actor, request.employer_id)
     prepared = await _prepare(session, clock, request, employer, offered=offered, preview=True)
@@ -113,12 +115,13 @@ async def run_payroll(
     `unsupported_tax_year`, `tax_year_not_final`, `unsupported_jurisdiction`, `too_many_employees` for a list longer
     than the plan allows, and what `resolve_employer` raises.
     """
+    allow(actor, RUN_PAYROLL)
     refuse_long_payroll(actor.terms, len(request.employees))
     employer = await resolve_employer(session, actor, request.employer_id, hold=True)
     prepared = await _prepare(session, clock, request, employer, offered=offered)
     order, record = prepared.order, prepared.record
     if record.projected:
-        raise ApiError(
+        raise Refusal(
             "tax_year_not_final",
             f"The law of {record.tax_year} is not complete yet: a payroll paid in it can be previewed, not completed.",
             details={"tax_year": record.tax_year, "missing": list(record.projected)},
@@ -152,7 +155,7 @@ async def run_payroll(
             raise _unavailable(
                 (Blocker("bank_account_missing", "The household's bank account is not connected."),)
             )
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "payroll.run",
@@ -269,7 +272,7 @@ def _beside(order: Order, overlaps: Sequence[Overlap]) -> tuple[Order, dict[UUID
     for overlap in overlaps:
         entry = entries[overlap.employee_id]
         if overlap.hours and entry.regular_hours + entry.overtime_hours:
-            raise ApiError(
+            raise Refusal(
                 "payroll_overlap",
                 f"This employee's hours are already paid for {overlap.start} to {overlap.end}; pay periods with hours "
                 "of one employee cannot overlap. A bonus or other earnings, without hours, can be paid beside them.",
@@ -350,7 +353,7 @@ async def _require_accounts(session: AsyncSession, order: Order) -> None:
         if found
     }
     if blocked:
-        raise ApiError(
+        raise Refusal(
             "direct_deposit_unavailable",
             "Direct deposit is not available for every employee it was asked for: invite them to enter their bank "
             "account, or pay them by check or cash.",
@@ -363,8 +366,8 @@ async def _require_accounts(session: AsyncSession, order: Order) -> None:
         )
 
 
-def _unavailable(blockers: Sequence[Blocker]) -> ApiError:
-    return ApiError(
+def _unavailable(blockers: Sequence[Blocker]) -> Refusal:
+    return Refusal(
         "direct_deposit_unavailable",
         f"Direct deposit is not available for this household: {blockers[0].message} Pay by check or cash.",
         details={"blockers": _listed(blockers)},
@@ -383,7 +386,7 @@ async def _employees(session: AsyncSession, request: PayrollRequest, *, lock: bo
     ids = [entry.employee_id for entry in request.employees]
     for position, employee_id in enumerate(ids):
         if employee_id in ids[:position]:
-            raise ApiError(
+            raise Refusal(
                 "duplicate_employee",
                 f"employees[{position}] is in the list twice.",
                 details={"employee_id": employee_id},
@@ -399,7 +402,7 @@ async def _employees(session: AsyncSession, request: PayrollRequest, *, lock: bo
         found = {employee.id: employee for employee in await session.scalars(asked)}
     for position, employee_id in enumerate(ids):
         if employee_id not in found:
-            raise ApiError(
+            raise Refusal(
                 "employee_not_in_household",
                 f"employees[{position}] is not an employee of this household.",
                 details={"employee_id": employee_id},
@@ -413,20 +416,20 @@ def _refuse_unpayable(request: PayrollRequest, employees: Sequence[Employee], da
     for position, (entry, employee) in enumerate(zip(request.employees, employees, strict=True)):
         earlier = employee.worked_earlier(dates.period_start, dates.period_end)
         if employee.start_date > dates.period_end and not earlier:
-            raise ApiError(
+            raise Refusal(
                 "employee_not_started",
                 f"employees[{position}] starts on {employee.start_date}, after the pay period.",
                 details={"employee_id": employee.id, "start_date": employee.start_date},
             )
         if employee.end_date is not None and employee.end_date < dates.period_start and not earlier:
-            raise ApiError(
+            raise Refusal(
                 "invalid_state",
                 f"employees[{position}] left on {employee.end_date}, before the pay period.",
                 details={"employee_id": employee.id, "end_date": employee.end_date},
             )
         hours = entry.regular_hours + entry.overtime_hours
         if hours and employee.incomplete:
-            raise ApiError(
+            raise Refusal(
                 "employee_incomplete",
                 f"employees[{position}] has no pay rate yet, and hours cannot be paid without one. Set pay_rate with "
                 f"PATCH /api/v1/employees/{employee.id} first.",
@@ -447,11 +450,12 @@ def _hours_in(dates: PayDates) -> int:
     return ((dates.period_end - dates.period_start).days + 1) * 24
 
 
-async def get_payroll(session: AsyncSession, clock: Clock, payroll_id: UUID) -> StoredPayroll:
-    """Return a payroll of the transaction's tenant, with what can be done about it; raises `not_found`."""
+async def get_payroll(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> StoredPayroll:
+    """Return a payroll, with what can be done about it; raises what `allow` raises, and `not_found` out of reach."""
+    allow(actor, READ_PAYROLLS)
     payroll = await read_payroll(session, payroll_id)
-    if payroll is None:
-        raise ApiError("not_found", "There is no such payroll.")
+    if payroll is None or not actor.reaches(payroll.employer_id):
+        raise Refusal("not_found", "There is no such payroll.")
     return await with_ways_out(session, payroll, clock.now())
 
 
@@ -463,6 +467,7 @@ async def list_payrolls(
     Without ``employer_id`` they are those of the household that the key remembers, or of all its households where it
     remembers none. Raises `household_forbidden` and `key_mode_mismatch` for a household out of reach.
     """
+    allow(actor, READ_PAYROLLS)
     # What the policies ask anyhow, said in words that the indexes begin with.
     statement = select(Payroll).where(
         Payroll.organization_id == actor.organization_id, Payroll.sandbox.is_(actor.sandbox)
@@ -470,6 +475,8 @@ async def list_payrolls(
     if query.employer_id is not None or actor.employer_id is not None or actor.employer_sandbox is not None:
         employer = await resolve_employer(session, actor, query.employer_id)
         statement = statement.where(Payroll.employer_id == employer.id)
+    elif actor.households is not None:
+        statement = statement.where(Payroll.employer_id.in_(actor.households))
     if query.status is not None:
         statement = statement.where(Payroll.status == query.status)
     if query.from_ is not None:

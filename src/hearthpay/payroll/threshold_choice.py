@@ -10,15 +10,16 @@ import orjson
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD, allow
+from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import EmployerChanges, EmployerDetail, address_of, shown
 from hearthpay.employers.service import update_employer
 from hearthpay.employers.threshold_basis import FROM_THE_FIRST, ThresholdBasis, current_basis
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
-from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.household_year import lock_all, measure_household
 from hearthpay.taxes.money import from_cents
 
@@ -56,13 +57,14 @@ async def change_employer(
     session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, changes: EmployerChanges
 ) -> ChangedEmployer:
     """Change a household's settings for an actor who reaches it; raises what `update_employer` raises."""
+    allow(actor, CHANGE_HOUSEHOLD)
     employer = await update_employer(session, actor, employer_id, changes)
     told: tuple[str, ...] = ()
     if "threshold_basis" in changes.model_fields_set:
         choice = await _choose(session, employer.id, changes.threshold_basis, clock.today())
         told = choice.told
         if choice.before != choice.after:
-            await leave_trace(
+            await record_audit(
                 session,
                 actor,
                 "employer.update",
@@ -107,7 +109,7 @@ async def _choose(
     """Note the basis and measure the years it holds for; the household is locked first, then all its employees."""
     household = (await session.execute(_LOCK, {"employer": employer_id})).one_or_none()
     if household is None:
-        raise ApiError("not_found", f"There is no household with the id {employer_id}.")
+        raise Refusal("not_found", f"There is no household with the id {employer_id}.")
     bases: Mapping[str, str] = household.threshold_bases
     before = current_basis(bases)
     await lock_all(session, employer_id)

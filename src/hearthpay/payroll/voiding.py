@@ -6,11 +6,12 @@ from uuid import UUID
 from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import RUN_PAYROLL, allow
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import submission_day
 from hearthpay.clock import Clock
-from hearthpay.http.actor import Actor
-from hearthpay.http.errors import ApiError
-from hearthpay.http.trail import leave_trace
 from hearthpay.payroll.ledger import read_payroll
 from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.models import Payroll
@@ -52,10 +53,11 @@ async def void_payroll(
     check or cash is reversed; it is voided where nothing of it stands then. Raises `not_found`, and `invalid_state`
     for any other, also where the worker was faster.
     """
+    allow(actor, RUN_PAYROLL)
     # Locked first: whoever fires it at this moment is waited for, and then it is no longer scheduled.
     payroll = await session.scalar(select(Payroll).where(Payroll.id == payroll_id).with_for_update())
-    if payroll is None:
-        raise ApiError("not_found", "There is no such payroll.")
+    if payroll is None or not actor.reaches(payroll.employer_id):
+        raise Refusal("not_found", "There is no such payroll.")
     now = clock.now()
     status = cast(Status, payroll.status)
     await session.execute(_LOCK_ENTRIES, {"payroll": payroll_id})
@@ -63,7 +65,7 @@ async def void_payroll(
     way = await way_to_void(session, payroll_id, status, position)
     if way is None:
         why = _WHY_NOT.get(status, "its direct deposits have been paid")
-        raise ApiError(
+        raise Refusal(
             "invalid_state",
             f"This payroll cannot be voided: {why}.",
             details={"payroll_id": payroll_id, "status": status, "direct_deposit": payroll.direct_deposit},
@@ -81,7 +83,7 @@ async def void_payroll(
         await release_periods(session, payroll_id)
         moved = await move(session, [payroll_id], status, "voided", Cause(actor.kind, now, actor.id, reason))
         assert moved == [payroll_id], "the row is locked"
-    await leave_trace(
+    await record_audit(
         session,
         actor,
         "payroll.void",

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from starlette.requests import Request
 
-from hearthpay.http.errors import ApiError
+from hearthpay.access.refusal import Refusal
 from hearthpay.http.runtime import address_of
 
 _LARGEST: Final = 10_000
@@ -54,7 +54,7 @@ def refuse_other_sites(request: Request) -> None:
         origin = request.headers.get("origin", "null")
         foreign = origin not in ("null", _origin(address_of(request)), _origin(str(request.base_url)))
     if foreign:
-        raise ApiError("invalid_state", "This form was sent from another site.", status=403)
+        raise Refusal("invalid_state", "This form was sent from another site.", status=403)
 
 
 def _origin(address: str) -> str:
@@ -62,5 +62,5 @@ def _origin(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _unreadable() -> ApiError:
-    return ApiError("validation_error", "This form could not be read.")
+def _unreadable() -> Refusal:
+    return Refusal("validation_error", "This form could not be read.")

@@ -13,23 +13,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
-from hearthpay.employees.invitations import (
-    PORTAL_PATH,
-    Entry,
-    OpenInvitation,
-    Visitor,
-    complete,
-    look_up,
-)
+from hearthpay.employees.invitations import PORTAL_PATH, Entry, OpenInvitation, complete, look_up
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import save_employee_tax_number
-from hearthpay.http.actor import Actor
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
-from hearthpay.http.errors import ApiError
 from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll.household_year import measure_people_anew
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -53,7 +46,7 @@ async def _friendly(request: Request, handler: Handler) -> Response:
     token = request.path_params["token"]
     try:
         return await handler(request, token)
-    except ApiError as error:
+    except Refusal as error:
         if error.code not in ("not_found", "gone"):
             return page("trouble.html", {"message": error.message}, status=error.status)
         return page("closed.html", {"over": error.code == "gone"}, status=error.status)
@@ -86,7 +79,7 @@ async def _submit(request: Request, token: str) -> Response:
     refuse_other_sites(request)
     runtime = runtime_of(request)
     if runtime.ring is None:
-        raise ApiError("service_unavailable", "This service cannot keep your numbers safe yet.")
+        raise Refusal("service_unavailable", "This service cannot keep your numbers safe yet.")
     opened = await look_up(runtime.database, runtime.clock, token)
     form = await read_form(request)
     try:
@@ -102,32 +95,20 @@ def _entry(opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing, clock
     if opened.type == "bank_account":
         bank = read_bank_account(form)
 
-        async def enter_bank(session: AsyncSession, visitor: Visitor, invitation: Invitation) -> None:
+        async def enter_bank(session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
             employee = await session.get_one(Employee, invitation.employee_id)
             details = AccountDetails(bank.routing, bank.account, bank.account_type)
-            actor = _actor_of(visitor, invitation)
             await connect_employee_account(session, ring, actor, employee, details, clock.now())
 
         return enter_bank, f"{bank.account_type} account ending in {bank.account.last_four}"
 
     number = read_tax_number(form)
 
-    async def enter_number(session: AsyncSession, visitor: Visitor, invitation: Invitation) -> None:
-        parted_or_joined = await save_employee_tax_number(session, ring, visitor, invitation, number)
+    async def enter_number(session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
+        parted_or_joined = await save_employee_tax_number(session, ring, actor, invitation, number)
         await measure_people_anew(session, parted_or_joined)
 
     return enter_number, f"{_KIND_NAMES[number.kind]} ending in {number.last_four}"
-
-
-def _actor_of(visitor: Visitor, invitation: Invitation) -> Actor:
-    return Actor(
-        kind=visitor.kind,
-        id=visitor.id,
-        organization_id=invitation.organization_id,
-        mode="test" if invitation.sandbox else "live",
-        scopes=frozenset(),
-        request_id=visitor.request_id,
-    )
 
 
 def _form(opened: OpenInvitation, problems: Problems | None = None, *, account_type: str = "") -> Response:

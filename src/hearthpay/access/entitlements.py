@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
-from hearthpay.http.errors import ApiError
-from hearthpay.http.plans import Feature, LimitName, Terms, required_plan
+from hearthpay.access.plans import Feature, LimitName, Terms, required_plan
+from hearthpay.access.refusal import Refusal
 
 _COUNTED: Final[Mapping[LimitName, tuple[str, str]]] = {
     "employees_per_household": ("active employee in a household", "active employees in a household"),
@@ -19,7 +19,7 @@ def refuse_missing_feature(terms: Terms, feature: Feature) -> None:
     """Raise `subscription_required` where the organization's plan does not have `feature`."""
     if feature not in terms.features:
         needed = required_plan(feature)
-        raise ApiError(
+        raise Refusal(
             "subscription_required",
             f"The plan '{terms.plan}' does not include {feature.replace('_', ' ')}; the smallest plan that does is "
             f"'{needed}'.",
@@ -34,7 +34,7 @@ def refuse_beyond(terms: Terms, limit: LimitName, current: int) -> None:
     """
     allowed: int | None = getattr(terms.limits, limit)
     if allowed is not None and current >= allowed:
-        raise ApiError(
+        raise Refusal(
             "plan_limit_reached",
             f"The plan '{terms.plan}' allows {allowed} {_COUNTED[limit][allowed != 1]}; there "
             f"{'is' if current == 1 else 'are'} {current}.",
@@ -46,7 +46,7 @@ def refuse_long_payroll(terms: Terms, employees: int) -> None:
     """Raise `too_many_employees` where a payroll lists more employees than a household of the plan may have."""
     allowed = terms.limits.employees_per_household
     if allowed is not None and employees > allowed:
-        raise ApiError(
+        raise Refusal(
             "too_many_employees",
             f"employees has {employees} entries; the plan '{terms.plan}' allows {allowed} in one payroll.",
             details={"plan": terms.plan, "limit": allowed, "current": employees},

@@ -16,7 +16,7 @@ from sqlalchemy import Select
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
-from hearthpay.http.fields import RequestModel
+from hearthpay.wire.fields import RequestModel
 
 Row = TypeVar("Row")
 

@@ -5,11 +5,11 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
 from hearthpay.database import audit
-from hearthpay.http.actor import Actor
 
 
-async def leave_trace(
+async def record_audit(
     session: AsyncSession,
     actor: Actor,
     action: str,

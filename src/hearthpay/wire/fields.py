@@ -22,9 +22,9 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hearthpay.http.secrecy import PORTAL_ONLY, address_holds_a_secret, holds_a_secret
 from hearthpay.mail.wording import holds_address, holds_encoded_word, is_control
 from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.wire.secrecy import PORTAL_ONLY, address_holds_a_secret, holds_a_secret
 
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)

@@ -1,0 +1,129 @@
+"""Who may do what: the permissions, and `allow`, the one question that every face and every service asks.
+
+A permission says at once what a key or token must carry (a scope), what the organization's plan must have (a feature),
+and what a person must be (a role). A route asks before it reads the request; the service asks again before its first
+statement, so that a page, a tool or the worker, which come by other doors, cannot pass it by.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+from uuid import UUID
+
+from hearthpay.access.actor import Actor, Role
+from hearthpay.access.entitlements import refuse_missing_feature
+from hearthpay.access.plans import Feature
+from hearthpay.access.refusal import Refusal
+from hearthpay.database.audit import ActorKind
+
+Scope = Literal[
+    "calculator", "payroll", "employees", "documents", "state_registrations", "multi_employer", "ach"
+]
+SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+"""What a key may be given the right to do."""
+
+_RANK: Final[Mapping[Role, int]] = {role: rank for rank, role in enumerate(get_args(Role))}
+_KEPT_WORKING: Final[frozenset[ActorKind]] = frozenset({"system"})
+_OWN_NUMBERS: Final[frozenset[ActorKind]] = frozenset({"employee"})
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    """The right to do one kind of thing.
+
+    A key or token needs `scope` (None: any will do), a person at least `role` (None: no role is enough), everyone's
+    plan the `feature` (None: any plan will do). `also` are the kinds of actors who may by what they are. What is for
+    `people_only` no key or token opens, whatever it carries. The operator, who could write to the database by hand,
+    may do everything.
+    """
+
+    name: str
+    scope: Scope | None
+    feature: Feature | None
+    role: Role | None
+    also: frozenset[ActorKind] = frozenset()
+    people_only: bool = False
+
+
+ANY_KEY: Final = Permission("any_key", None, None, "viewer")
+"""To be who one is: all that a key, token or session in force opens by itself."""
+
+CALCULATE: Final = Permission("calculate", "calculator", "calculator", "viewer")
+READ_LAW: Final = Permission("read_law", None, "employees", "viewer")
+"""What the states' law asks for."""
+LEARN_OF_RETIREMENT: Final = Permission("learn_of_retirement", None, "calculator", "viewer")
+"""To be told that something is no more."""
+
+LIST_HOUSEHOLDS: Final = Permission("list_households", "multi_employer", "multi_employer", "viewer")
+CREATE_HOUSEHOLD: Final = Permission("create_household", "multi_employer", "multi_employer", "owner")
+DELETE_HOUSEHOLD: Final = Permission("delete_household", "multi_employer", "multi_employer", "owner")
+READ_HOUSEHOLD: Final = Permission("read_household", "employees", "employees", "viewer")
+CHANGE_HOUSEHOLD: Final = Permission("change_household", "employees", "employees", "admin")
+
+READ_EMPLOYEES: Final = Permission("read_employees", "employees", "employees", "viewer")
+CHANGE_EMPLOYEES: Final = Permission("change_employees", "employees", "employees", "admin")
+ENTER_NUMBERS: Final = Permission(
+    "enter_numbers", None, "employees", "admin", also=_OWN_NUMBERS, people_only=True
+)
+"""To enter an employee's bank account and taxpayer number; the API never takes any."""
+MANAGE_ACCOUNTS: Final = Permission("manage_accounts", None, "employees", "admin", people_only=True)
+"""To enter the household's bank account, and to disconnect any."""
+
+READ_PAYROLLS: Final = Permission("read_payrolls", "payroll", "payroll", "viewer", also=_KEPT_WORKING)
+RUN_PAYROLL: Final = Permission("run_payroll", "payroll", "payroll", "admin", also=_KEPT_WORKING)
+"""To run, void and settle payrolls, to authorize their debits, and to pay out what was set aside."""
+
+TAKE_BACK: Final = Permission("take_back", None, "ach", None, people_only=True)
+"""To take a direct deposit back from an employee's account: the operator's alone, who answers to the bank for it."""
+
+
+def allow(actor: Actor, permission: Permission, household: UUID | None = None) -> None:
+    """Let the actor pass who may do this, and to this household if one is given; asks nothing of the database.
+
+    Refuses in a fixed order: `subscription_required` for test keys, then for what the plan does not have;
+    `scope_required` for what the key, token, role or kind of actor may not do; `household_forbidden`.
+    """
+    if actor.kind == "operator":
+        return
+    by_kind = actor.kind in permission.also
+    if not (by_kind and actor.kind == "employee"):  # an employee does nothing that a plan speaks of
+        if actor.mode == "test":
+            refuse_missing_feature(actor.terms, "test_keys")
+        if permission.feature is not None:
+            refuse_missing_feature(actor.terms, permission.feature)
+    if not by_kind:
+        _refuse_unentitled(actor, permission)
+    if household is not None and not actor.reaches(household):
+        raise out_of_reach(household)
+
+
+def out_of_reach(household: UUID) -> Refusal:
+    """The refusal of a household that is not the actor's, told from one that is not there by nobody."""
+    return Refusal(
+        "household_forbidden",
+        "This household does not belong to the key's account.",
+        details={"employer_id": household},
+    )
+
+
+def _refuse_unentitled(actor: Actor, permission: Permission) -> None:
+    if actor.role is not None and permission.role is not None:
+        if _RANK[actor.role] < _RANK[permission.role]:
+            raise Refusal(
+                "scope_required",
+                f"This needs the role '{permission.role}'; you are here as '{actor.role}'.",
+                details={"required_role": permission.role, "role": actor.role},
+            )
+        return
+    if actor.kind not in ("key", "mcp") or permission.people_only:
+        raise Refusal(
+            "scope_required",
+            "This is not for this kind of access.",
+            details={"permission": permission.name, "actor": actor.kind},
+        )
+    if permission.scope is not None and permission.scope not in actor.scopes:
+        raise Refusal(
+            "scope_required",
+            f"This API key does not carry the scope '{permission.scope}' that the endpoint needs.",
+            details={"required_scope": permission.scope, "scopes": sorted(actor.scopes)},
+        )

@@ -1,0 +1,70 @@
+"""What pydantic finds wrong with a request, in the words and field names of the client."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from pydantic_core import ErrorDetails
+
+from hearthpay.access.refusal import Problem
+from hearthpay.wire.secrecy import PORTAL_ONLY, names_a_secret, shown_name
+
+_PLAIN_WORDS: Final = {
+    "missing": "is required",
+    "string_type": "must be a text",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_parsing_size": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "list_type": "must be a list",
+    "dict_type": "must be a JSON object",
+    "model_type": "must be a JSON object",
+    "model_attributes_type": "must be a JSON object",
+    "string_pattern_mismatch": "must be a name of small letters, digits and underscores",
+}
+"""What is wrong, by pydantic's names for it."""
+_MOST_PROBLEMS: Final = 50
+
+
+def problems_of(errors: Sequence[ErrorDetails], *, root: str = "body") -> list[Problem]:
+    """Pydantic's findings as problems, the first fifty; what concerns the request as a whole is said of `root`."""
+    return [Problem(_spell(error["loc"], root), _explain(error)) for error in errors[:_MOST_PROBLEMS]]
+
+
+def _spell(location: Sequence[int | str], root: str) -> str:
+    spelled = ""
+    for part in location:
+        if isinstance(part, int):
+            spelled += f"[{part}]"
+        elif part != "[key]":  # pydantic's mark for the name, not the value, of a mapping's entry
+            name = shown_name(part)
+            spelled += f".{name}" if spelled else name
+    return spelled or root
+
+
+def _explain(error: ErrorDetails) -> str:
+    kind = error["type"]
+    if kind == "extra_forbidden":
+        return PORTAL_ONLY if names_a_secret(str(error["loc"][-1])) else "is not a field of this request"
+    plain = _PLAIN_WORDS.get(kind)
+    if plain is not None:
+        return plain
+    context = error.get("ctx", {})
+    match kind:
+        case "literal_error" | "enum":
+            return f"must be {context['expected'].replace(chr(39), '')}"
+        case "greater_than_equal":
+            return f"must be at least {context['ge']:,}"
+        case "less_than_equal":
+            return f"must be at most {context['le']:,}"
+        case "too_short":
+            return f"must have at least {_entries(context['min_length'])}"
+        case "too_long":
+            return f"must have at most {_entries(context['max_length'])}"
+    message = error["msg"]
+    return message[:1].lower() + message[1:]
+
+
+def _entries(count: int) -> str:
+    return "1 entry" if count == 1 else f"{count} entries"

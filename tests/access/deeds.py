@@ -1,0 +1,377 @@
+"""Every service function that acts for somebody: how it is called rightly, and who may pass.
+
+A new one needs one function here, named like it, that does the deed to the household it is given. Who may do it is
+written down by name, not taken from the permission that the service asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any, Final, TypeVar
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.banking import accounts, authorizations, reversals
+from hearthpay.banking.accounts import AccountDetails
+from hearthpay.banking.models import BankAccount
+from hearthpay.clock import FixedClock
+from hearthpay.employees import invitations, onboarding
+from hearthpay.employees import service as employees
+from hearthpay.employees.invitation_schemas import NewInvitation
+from hearthpay.employees.models import Employee, Invitation
+from hearthpay.employees.schemas import EmployeeChanges, NewEmployee, Reinstatement, Termination
+from hearthpay.employers import sandbox
+from hearthpay.employers import service as employers
+from hearthpay.employers.models import Employer
+from hearthpay.employers.schemas import EmployerChanges, NewEmployer
+from hearthpay.payroll import escrow, prior_wages, remedies, reversed_deposits, threshold_choice, voiding
+from hearthpay.payroll import service as payrolls
+from hearthpay.payroll.prior_wages import NewPriorWages
+from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
+from hearthpay.payroll.set_asides import SetAsideRule
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from hearthpay.security.vault_numbers import parse_number
+from hearthpay.wire.paging import Page
+
+NOW: Final = datetime(2026, 11, 20, 15, tzinfo=UTC)
+CLOCK: Final = FixedClock(NOW)
+RING: Final = KeyRing((EncryptionKey.generate(),))
+
+LOOKERS: Final = frozenset({"operator", "owner", "admin", "viewer", "key", "token"})
+PAYROLL_LOOKERS: Final = LOOKERS | {"worker"}
+HELPERS: Final = LOOKERS - {"viewer"}
+PAYERS: Final = HELPERS | {"worker"}
+DECIDERS: Final = HELPERS - {"admin"}
+PEOPLE: Final = frozenset({"operator", "owner", "admin"})
+OWN_NUMBERS: Final = PEOPLE | {"employee"}
+OPERATOR: Final = frozenset({"operator"})
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A household with an employee and a payroll of a hundred cents, to do something to."""
+
+    organization_id: UUID
+    sandbox: bool
+    employer_id: UUID
+    employee_id: UUID
+    payroll_id: UUID
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """What every row of the household has."""
+        return {
+            "organization_id": self.organization_id,
+            "employer_id": self.employer_id,
+            "sandbox": self.sandbox,
+        }
+
+
+class Touched(Exception):  # noqa: N818 - the name says what happened
+    """The service has gone on to the database."""
+
+
+class Untouched:
+    """A session that nobody may use: whoever does has been let pass."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise Touched(name)
+
+
+class NotThere(Exception):  # noqa: N818 - the name says what was found
+    """The database shows the actor no such row; a face answers `not_found`."""
+
+
+Call = Callable[[AsyncSession, Actor, Target], Awaitable[object]]
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """A service function, and who may pass its question.
+
+    `scope` is what a key needs for it (None: no key may). `ends` is the code that it ends with for the target at hand,
+    which is none of access; None: it succeeds. `names_household` is false where it is about no household in particular.
+    """
+
+    call: Call
+    who: frozenset[str]
+    scope: str | None
+    ends: str | None = None
+    sandbox_only: bool = False
+    names_household: bool = True
+
+
+DEEDS: Final[dict[str, Deed]] = {}
+
+#: They find or lock what a deed of the table is about, and leave the question to it.
+BELOW: Final = frozenset(
+    {
+        "hearthpay.employers.service.find_employer",
+        "hearthpay.employers.service.lock_households",
+        "hearthpay.employers.service.owned_in_the_other_mode",
+        "hearthpay.employers.service.resolve_employer",
+        "hearthpay.employees.service.lock_employee",
+        "hearthpay.employees.service.lock_everyone",
+    }
+)
+
+#: Written by the operator alone, in his own session at the command line; they name no actor.
+OPERATORS_OWN: Final = frozenset(
+    {
+        "hearthpay.accounts.service.create_organization",
+        "hearthpay.accounts.service.set_plan",
+        "hearthpay.accounts.service.lift_limits",
+        "hearthpay.accounts.service.create_key",
+        "hearthpay.accounts.service.revoke_key",
+        "hearthpay.employers.assigned_rates.assign_sui_rate",
+        "hearthpay.employers.ein_status.set_ein_status",
+        "hearthpay.payroll.threshold_choice.choose_threshold_basis",
+    }
+)
+
+Row = TypeVar("Row", Employee, Employer)
+
+
+def _deed(
+    function: Any, who: frozenset[str], scope: str | None, **particulars: Any
+) -> Callable[[Call], Call]:
+    def register(call: Call) -> Call:
+        DEEDS[f"{function.__module__}.{function.__qualname__}"] = Deed(call, who, scope, **particulars)
+        return call
+
+    return register
+
+
+async def _loaded(session: AsyncSession, kind: type[Row], row_id: UUID, made: Row) -> Row:
+    """The row as a face would load it; without a database, one that only says whose it is."""
+    if isinstance(session, Untouched):
+        return made
+    found = await session.get(kind, row_id)
+    if found is None:
+        raise NotThere
+    return found
+
+
+async def _employee(session: AsyncSession, target: Target) -> Employee:
+    return await _loaded(
+        session, Employee, target.employee_id, Employee(id=target.employee_id, **target.columns)
+    )
+
+
+async def _employer(session: AsyncSession, target: Target) -> Employer:
+    made = Employer(id=target.employer_id, organization_id=target.organization_id, sandbox=target.sandbox)
+    return await _loaded(session, Employer, target.employer_id, made)
+
+
+def _details() -> AccountDetails:
+    return AccountDetails(
+        parse_number("bank_routing", "121000358"), parse_number("bank_account", "5555550000"), "checking"
+    )
+
+
+def _payroll(target: Target) -> PayrollRequest:
+    return PayrollRequest.model_validate(
+        {
+            "employer_id": str(target.employer_id),
+            "pay_period_start": "2026-10-05",
+            "pay_period_end": "2026-10-11",
+            "pay_date": "2026-11-20",
+            "pay_frequency": "weekly",
+            "employees": [
+                {"employee_id": str(target.employee_id), "regular_hours": 10, "payment_method": "check"}
+            ],
+        }
+    )
+
+
+@_deed(employers.list_employers, LOOKERS, "multi_employer", names_household=False)
+async def _list_employers(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employers.list_employers(session, actor, Page())
+
+
+@_deed(employers.create_employer, DECIDERS, "multi_employer", names_household=False)
+async def _create_employer(session: AsyncSession, actor: Actor, target: Target) -> object:
+    new = NewEmployer(first_name="Maria", last_name="Lopez", email="maria@example.com", state="CA")
+    return await employers.create_employer(session, actor, CLOCK, new)
+
+
+@_deed(employers.update_employer, HELPERS, "employees")
+async def _update_employer(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employers.update_employer(
+        session, actor, target.employer_id, EmployerChanges(last_name="Ruiz")
+    )
+
+
+@_deed(threshold_choice.change_employer, HELPERS, "employees")
+async def _change_employer(session: AsyncSession, actor: Actor, target: Target) -> object:
+    changes = EmployerChanges(threshold_basis="as_paid")
+    return await threshold_choice.change_employer(session, actor, CLOCK, target.employer_id, changes)
+
+
+@_deed(sandbox.delete_sandbox, DECIDERS, "multi_employer", sandbox_only=True)
+async def _delete_sandbox(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await sandbox.delete_sandbox(session, actor, target.employer_id)
+
+
+@_deed(sandbox.reset_sandbox, DECIDERS, "multi_employer", sandbox_only=True)
+async def _reset_sandbox(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await sandbox.reset_sandbox(session, actor, target.employer_id)
+
+
+@_deed(employees.list_employees, LOOKERS, "employees")
+async def _list_employees(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employees.list_employees(session, actor, target.employer_id, Page())
+
+
+@_deed(employees.find_employee, LOOKERS, "employees")
+async def _find_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employees.find_employee(session, actor, target.employee_id)
+
+
+@_deed(employees.create_employee, HELPERS, "employees")
+async def _create_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
+    new = NewEmployee.model_validate(
+        {"employer_id": str(target.employer_id), "first_name": "Eva", "last_name": "Ruiz", "pay_rate": 30}
+    )
+    return await employees.create_employee(session, actor, CLOCK, new)
+
+
+@_deed(employees.update_employee, HELPERS, "employees")
+async def _update_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
+    changes = EmployeeChanges.model_validate({"pay_rate": 31})
+    return await employees.update_employee(session, actor, CLOCK, target.employee_id, changes)
+
+
+@_deed(employees.terminate_employee, HELPERS, "employees")
+async def _terminate_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employees.terminate_employee(session, actor, CLOCK, target.employee_id, Termination())
+
+
+@_deed(employees.reinstate_employee, HELPERS, "employees")
+async def _reinstate_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employees.reinstate_employee(session, actor, CLOCK, target.employee_id, Reinstatement())
+
+
+@_deed(invitations.invite, HELPERS, "employees")
+async def _invite(session: AsyncSession, actor: Actor, target: Target) -> object:
+    sending = invitations.Sending("https://pay.example.com/portal", RING, None)
+    new = NewInvitation(type="tax_info", send_email=False)
+    return await invitations.invite(session, actor, CLOCK, sending, target.employee_id, new, offered=False)
+
+
+@_deed(onboarding.save_employee_tax_number, OWN_NUMBERS, None)
+async def _save_tax_number(session: AsyncSession, actor: Actor, target: Target) -> object:
+    await _employee(session, target)
+    invitation = Invitation(employee_id=target.employee_id, **target.columns)
+    number = parse_number("ssn", "123-45-6789")
+    return await onboarding.save_employee_tax_number(session, RING, actor, invitation, number)
+
+
+@_deed(prior_wages.enter_prior_wages, HELPERS, "employees")
+async def _enter_prior_wages(session: AsyncSession, actor: Actor, target: Target) -> object:
+    line = {"code": "US-SS-EE", "subject_wages": 100, "taxable_wages": 100, "amount": 6.2}
+    told = {"tax_year": 2026, "source": "Earlier", "as_of": "2026-06-30", "gross_pay": 100, "lines": [line]}
+    new = NewPriorWages.model_validate(told)
+    return await prior_wages.enter_prior_wages(session, actor, CLOCK, target.employee_id, new)
+
+
+@_deed(prior_wages.list_prior_wages, LOOKERS, "employees")
+async def _list_prior_wages(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await prior_wages.list_prior_wages(session, actor, target.employee_id)
+
+
+@_deed(payrolls.preview_payroll, PAYROLL_LOOKERS, "payroll")
+async def _preview_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await payrolls.preview_payroll(session, actor, CLOCK, _payroll(target), offered=True)
+
+
+@_deed(payrolls.run_payroll, PAYERS, "payroll")
+async def _run_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await payrolls.run_payroll(session, actor, CLOCK, _payroll(target), offered=True)
+
+
+@_deed(payrolls.get_payroll, PAYROLL_LOOKERS, "payroll")
+async def _get_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await payrolls.get_payroll(session, actor, CLOCK, target.payroll_id)
+
+
+@_deed(payrolls.list_payrolls, PAYROLL_LOOKERS, "payroll")
+async def _list_payrolls(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await payrolls.list_payrolls(session, actor, PayrollsQuery(employer_id=target.employer_id))
+
+
+@_deed(voiding.void_payroll, PAYERS, "payroll", ends="invalid_state")
+async def _void_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await voiding.void_payroll(session, actor, CLOCK, target.payroll_id)
+
+
+@_deed(remedies.apply_remedy, PAYERS, "payroll", ends="invalid_state")
+async def _apply_remedy(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await remedies.apply_remedy(
+        session, actor, CLOCK, target.payroll_id, target.employee_id, "pay_by_check"
+    )
+
+
+@_deed(reversed_deposits.reverse_deposit, OPERATOR, None)
+async def _reverse_deposit(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await reversed_deposits.reverse_deposit(
+        session, actor, target.payroll_id, target.employee_id, "duplicate", 100, NOW
+    )
+
+
+@_deed(reversals.send_reversal, OPERATOR, None)
+async def _send_reversal(session: AsyncSession, actor: Actor, target: Target) -> object:
+    day = date(2026, 11, 24)
+    found = reversals.Reversible(
+        target.payroll_id,
+        100,
+        target.payroll_id,
+        target.employee_id,
+        target.employer_id,
+        "0000",
+        day,
+        day,
+        day,
+    )
+    return await reversals.send_reversal(session, actor, found, "duplicate", NOW)
+
+
+@_deed(escrow.set_rule, PAYERS, "payroll")
+async def _set_rule(session: AsyncSession, actor: Actor, target: Target) -> object:
+    employee = await _employee(session, target)
+    return await escrow.set_rule(session, actor, employee, SetAsideRule(amount_cents=100))
+
+
+@_deed(escrow.payout, PAYERS, "payroll", ends="invalid_state")
+async def _payout(session: AsyncSession, actor: Actor, target: Target) -> object:
+    employee = await _employee(session, target)
+    return await escrow.payout(session, actor, CLOCK, employee, amount=Decimal(1), method="check")
+
+
+@_deed(accounts.connect_household_account, PEOPLE, None)
+async def _connect_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    employer = await _employer(session, target)
+    return await accounts.connect_household_account(session, RING, actor, employer, _details(), NOW)
+
+
+@_deed(accounts.connect_employee_account, OWN_NUMBERS, None)
+async def _connect_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
+    employee = await _employee(session, target)
+    return await accounts.connect_employee_account(session, RING, actor, employee, _details(), NOW)
+
+
+@_deed(accounts.disconnect, PEOPLE, None)
+async def _disconnect(session: AsyncSession, actor: Actor, target: Target) -> object:
+    await _employer(session, target)
+    account = BankAccount(id=target.payroll_id, employee_id=None, **target.columns)
+    return await accounts.disconnect(session, actor, account, NOW)
+
+
+@_deed(authorizations.authorize, PAYERS, "payroll", ends="direct_deposit_unavailable")
+async def _authorize(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await authorizations.authorize(session, actor, await _employer(session, target), NOW)
