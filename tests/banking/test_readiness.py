@@ -12,7 +12,12 @@ import pytest
 from hearthpay.app import create_app
 from hearthpay.banking.accounts import fail_accounts
 from hearthpay.banking.authorizations import authorize
-from hearthpay.banking.readiness import employee_blockers, household_blockers
+from hearthpay.banking.readiness import (
+    account_blockers,
+    employee_blockers,
+    household_blockers,
+    keeps_from_sending,
+)
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employers.models import Employer
@@ -72,6 +77,41 @@ async def test_while_accounts_are_being_verified_and_after_they_failed(
         [blocker] = await household_blockers(session, employer, offered=True)
     assert blocker.message == "The bank account cannot be used: Account closed (R02)."
     assert await codes(owner_database, family) == (["bank_account_failed"], ["bank_account_failed"])
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "household_can_be_debited", "employee_can_be_sent_to"),
+    [
+        (None, "bank_account_missing", False, False),
+        ("verifying", "bank_account_verifying", False, True),
+        ("active", None, True, True),
+        ("failed", "bank_account_failed", False, False),
+        ("replaced", "bank_account_missing", False, False),
+    ],
+)
+async def test_one_rule_for_whoever_approves_and_whoever_sends(
+    owner: psycopg.Connection,
+    owner_database: Database,
+    ring: KeyRing,
+    clock: FixedClock,
+    status: str | None,
+    code: str | None,
+    household_can_be_debited: bool,
+    employee_can_be_sent_to: bool,
+) -> None:
+    """A payroll that is approved is sent also to an employee whose account is being verified meanwhile."""
+    family = add_family(owner)
+    if status is not None:
+        await connect_all(owner_database, ring, family, clock.now())
+        owner.execute("UPDATE bank_accounts SET status = %s", (status,))
+    employee = family.employee_ids[0]
+    async with owner_database.transaction(None) as session:
+        found = await account_blockers(session, households=[family.employer_id], employees=[employee])
+    told = [] if code is None else [code]
+    assert [each.code for each in found.values()] == told * 2
+    assert await codes(owner_database, family) == (told, told)
+    assert (family.employer_id not in found) is household_can_be_debited
+    assert (not keeps_from_sending(found.get(employee))) is employee_can_be_sent_to
 
 
 async def test_a_name_that_banks_cannot_read_is_told_before_money_moves(

@@ -37,6 +37,7 @@ _SEE_MORE: Final = {
     "seal_audit_log",
     "seal_written_audit_log",
     "seal_waiting_audit_log",
+    "revoke_api_key",
 }
 
 _OUTAGE: Final = datetime(2026, 12, 1, 15, tzinfo=UTC)
@@ -65,7 +66,7 @@ def _enter(service: psycopg.Connection, household: Household, *, narrowed: bool 
 
 
 def _columns(owner: psycopg.Connection, table: str, privilege: str) -> list[str]:
-    """The columns that the service may write to."""
+    """The columns that the service has this right to."""
     return [
         name
         for (name,) in owner.execute(
@@ -92,11 +93,12 @@ def test_no_statement_reads_or_changes_anothers_row(
     households: list[Household],
 ) -> None:
     before = fingerprint(owner_connection)
+    readable = ", ".join(_columns(owner_connection, table, "SELECT"))
     updatable = _columns(owner_connection, table, "UPDATE")
     for own in households:
         for narrowed in (False, True):
             _enter(service, own, narrowed=narrowed)
-            rows = service.execute(f"SELECT to_jsonb(t) FROM {table} t").fetchall()
+            rows = service.execute(f"SELECT to_jsonb(t) FROM (SELECT {readable} FROM {table}) t").fetchall()
             assert rows, "the tenant's own row is out of sight too"
             assert all(_is_own(row, own) for (row,) in rows)
             for column in updatable:
@@ -185,6 +187,9 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
         "VALUES (repeat('0', 32), 'outage', 'the bank is away', %(at)s, %(at)s, %(at)s)",
         {"at": _OUTAGE},
     )
+    keys: dict[bytes, list[UUID]] = {household.key_hash: [] for household in households}
+    for key_hash, key_id in owner_connection.execute("SELECT key_hash, id FROM api_keys").fetchall():
+        keys[bytes(key_hash)].append(key_id)
     before = fingerprint(owner_connection)
     for own in (None, *households):
         if own is not None:
@@ -212,6 +217,13 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
                 assert counted.fetchall() == [(0, 0)]
                 outage = service.execute("SELECT bank_outage_of(%s, %s)", (other.payroll_id, _OUTAGE))
                 assert outage.fetchall() == [(None,)]
+                if own is None or (other.organization_id, other.sandbox) != (
+                    own.organization_id,
+                    own.sandbox,
+                ):
+                    for key_id in keys[other.key_hash]:
+                        revoked = service.execute("SELECT revoke_api_key(%s, now())", (key_id,))
+                        assert revoked.fetchall() == [(None,)]
                 for keep in (True, False):
                     cleared = service.execute(
                         "SELECT * FROM clear_sandbox_household(%s, %s)", (other.employer_id, keep)
@@ -304,7 +316,7 @@ def test_shadows_of_tables_deceive_no_function(
     real, sandbox, other, _ = households
     before = fingerprint(owner_connection)
     _enter(service, sandbox)
-    service.execute("CREATE TEMP TABLE api_keys (LIKE public.api_keys)")
+    service.execute("CREATE TEMP TABLE api_keys (key_hash bytea, revoked_at timestamptz)")
     service.execute("CREATE TEMP TABLE employers (LIKE public.employers)")
     service.execute(
         "INSERT INTO pg_temp.employers (id, organization_id, sandbox, first_name, last_name, email, state, "

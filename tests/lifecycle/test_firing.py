@@ -11,7 +11,7 @@ from hearthpay.clock import FixedClock
 from hearthpay.payroll.attempts import MOST_ATTEMPTS
 from hearthpay.payroll.bank_day import advance
 from hearthpay.payroll.firing import fire_due
-from tests.http.api import data
+from tests.http.api import data, refusal
 from tests.payroll.conftest import add_employee
 from tests.payroll.direct_deposit import Family, Town, rows, statuses
 
@@ -198,3 +198,28 @@ async def test_a_bank_day_that_lasts_over_the_cut_off_leaves_its_file_to_the_nex
         ("2026-11-25", 1),  # late, for it was not built in its time
         ("2026-11-27", 1),
     ]
+
+
+async def test_an_account_that_is_being_verified_when_money_is_sent_is_waited_for_and_a_failed_one_is_not(
+    family: Family, town: Town, owner_connection: psycopg.Connection
+):
+    """Neither may be named in a new payroll; of one that was approved, the deposit waits for the account."""
+    verifying, failed = await schedule(family, town, 2)
+    for payroll, status in ((verifying, "verifying"), (failed, "failed")):
+        owner_connection.execute(
+            "UPDATE bank_accounts SET status = %s WHERE employee_id = "
+            "(SELECT employee_id FROM payroll_entries WHERE payroll_id = %s)",
+            (status, payroll),
+        )
+    employees = rows(owner_connection, "SELECT employee_id::text FROM payroll_entries")
+    for (employee,) in employees:
+        entry = {"employee_id": employee, "bonus": 10, "payment_method": "direct_deposit"}
+        refused = await family.caller.post("/payroll/preview", family.order("2026-12-11", employees=[entry]))
+        refusal(refused, 412, "direct_deposit_unavailable")
+    town.go_to("2026-11-27", 15)
+    report = await fire_due(town.worker, town.clock)
+    assert (report.fired, [str(each) for each in report.put_off]) == (1, [failed])
+    assert data(await family.caller.get(f"/payroll/{verifying}"))["status"] == "pending_funding"
+    assert (
+        data(await family.caller.get(f"/payroll/{failed}"))["failure"]["code"] == "employee_account_not_ready"
+    )

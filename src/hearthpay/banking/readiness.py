@@ -1,15 +1,17 @@
-"""What stands between a household or an employee and direct deposit, in words that say what to do."""
+"""What stands between a household or an employee and direct deposit, in words that say what to do.
+
+Whether a bank account is ready is told by `account_blockers` alone: to whoever approves a payroll, and to the clockwork
+when it sends one. They differ in one thing, which `keeps_from_sending` says.
+"""
 
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.banking.accounts import current_employee_accounts, current_household_account
-from hearthpay.banking.models import BankAccount
 from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
@@ -35,10 +37,52 @@ _NOT_OFFERED: Final = Blocker(
     "direct_deposit_not_offered",
     "This installation is connected to no bank.",
 )
+_VERIFYING: Final = Blocker(
+    "bank_account_verifying",
+    "The bank account is being verified; this takes about four banking days.",
+)
 _NOT_SPELLABLE: Final = Blocker(
     "name_not_spellable",
     "Banks read only the letters A to Z. Spell first and last name in these letters.",
 )
+
+
+_ACCOUNTS: Final = text(
+    "SELECT employer_id AS owner, status, reason FROM bank_accounts "
+    "WHERE employer_id = ANY(:households) AND employee_id IS NULL AND status <> 'replaced' "
+    "UNION ALL SELECT employee_id, status, reason FROM bank_accounts "
+    "WHERE employee_id = ANY(:employees) AND status <> 'replaced'"
+)
+
+
+async def account_blockers(
+    session: AsyncSession, *, households: Collection[UUID] = (), employees: Collection[UUID] = ()
+) -> dict[UUID, Blocker]:
+    """What is the matter with their bank accounts, by household and employee; whose account is ready is not in it.
+
+    Ready is an account that is connected and active: the bank knows it.
+    """
+    missing = dict.fromkeys(households, "Connect the household's bank account.")
+    missing |= dict.fromkeys(employees, "The employee has not entered a bank account in the portal.")
+    blockers = {owner: Blocker("bank_account_missing", message) for owner, message in missing.items()}
+    asked = {"households": list(households), "employees": list(employees)}
+    for row in await session.execute(_ACCOUNTS, asked):
+        blocker = _of_account(row.status, row.reason)
+        if blocker is None:
+            del blockers[row.owner]
+        else:
+            blockers[row.owner] = blocker
+    return blockers
+
+
+def keeps_from_sending(blocker: Blocker | None) -> bool:
+    """Whether what is the matter with an employee's account keeps an approved payroll from being sent.
+
+    An account that is being verified does not: it was entered after the approval, the household's money takes days to
+    come in, and the deposit waits for its account (`holds`). A new payroll may still be paid by check, so it is not
+    approved to such an account. A household's account must be ready either way: it is debited at once.
+    """
+    return blocker is not None and blocker.code != "bank_account_verifying"
 
 
 async def household_blockers(
@@ -49,8 +93,7 @@ async def household_blockers(
     `offered` tells whether a bank is configured; the sandbox has one of its own.
     """
     blockers = [] if offered or employer.sandbox else [_NOT_OFFERED]
-    account = await current_household_account(session, employer.id)
-    blockers += _of_account(account, "Connect the household's bank account.")
+    blockers += (await account_blockers(session, households=[employer.id])).values()
     if not _spellable(f"{employer.first_name} {employer.last_name}"):
         blockers.append(_NOT_SPELLABLE)
     return tuple(blockers)
@@ -60,34 +103,24 @@ async def employee_blockers(
     session: AsyncSession, employee_ids: Collection[UUID]
 ) -> dict[UUID, tuple[Blocker, ...]]:
     """What keeps each of the employees from being paid by direct deposit."""
-    accounts = await current_employee_accounts(session, employee_ids)
+    accounts = await account_blockers(session, employees=employee_ids)
     names = await session.execute(
         select(Employee.id, Employee.first_name, Employee.last_name).where(Employee.id.in_(employee_ids))
     )
-    blockers = {
-        each: _of_account(accounts.get(each), "The employee has not entered a bank account in the portal.")
-        for each in employee_ids
-    }
+    blockers = {each: [accounts[each]] if each in accounts else [] for each in employee_ids}
     for each, first_name, last_name in names:
         if not _spellable(f"{first_name} {last_name}"):
             blockers[each].append(_NOT_SPELLABLE)
     return {each: tuple(found) for each, found in blockers.items()}
 
 
-def _of_account(account: BankAccount | None, missing: str) -> list[Blocker]:
-    if account is None:
-        return [Blocker("bank_account_missing", missing)]
-    if account.status == "verifying":
-        return [
-            Blocker(
-                "bank_account_verifying",
-                "The bank account is being verified; this takes about four banking days.",
-            )
-        ]
-    if account.status == "failed":
-        why = f": {account.reason}" if account.reason else "."
-        return [Blocker("bank_account_failed", f"The bank account cannot be used{why}")]
-    return []
+def _of_account(status: str, reason: str | None) -> Blocker | None:
+    if status == "active":
+        return None
+    if status == "verifying":
+        return _VERIFYING
+    why = f": {reason}" if reason else "."
+    return Blocker("bank_account_failed", f"The bank account cannot be used{why}")
 
 
 def _spellable(name: str) -> bool:

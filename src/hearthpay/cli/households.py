@@ -48,7 +48,7 @@ def create(
             refuse(f"there is no organization {organization!r}")
         terms = terms_of(account.plan, account.lifted_limits)
         actor = Actor.operator(account.id, sandbox=sandbox, request_id=f"cli-{uuid7()}", terms=terms)
-        return (await create_employer(session, actor, SystemClock(), new)).id
+        return (await create_employer(session, actor, SystemClock(), new.to_command())).id
 
     typer.echo(str(as_operator(data_dir, run)))
 

@@ -22,7 +22,7 @@ from hearthpay.banking.calendar import add_banking_days, banking_day_on_or_befor
 from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.evidence import Deed, record_deeds
 from hearthpay.banking.files import earliest_settlement
-from hearthpay.banking.funding import employees_with_account, households_with_account
+from hearthpay.banking.readiness import Blocker, account_blockers, keeps_from_sending
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
@@ -34,7 +34,7 @@ from hearthpay.payroll.failures import Failure
 from hearthpay.payroll.household_year import HouseholdYear, measure_household, read_household_year
 from hearthpay.payroll.ledger import Owner, Posting, post_paychecks, postings_of, read_histories
 from hearthpay.payroll.lifecycle import Cause, Status, move
-from hearthpay.payroll.orders import Order, Payee, read_entries, read_payees
+from hearthpay.payroll.orders import Payee, SettledOrder, read_entries, read_payees
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PayrollRecord
 from hearthpay.payroll.register import History, calculate_payroll, seen_by_others
@@ -126,7 +126,7 @@ class _Due:
 
     id: UUID
     owner: Owner
-    order: Order
+    order: SettledOrder
     send_at: datetime.datetime
 
     @property
@@ -220,8 +220,7 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
     if not terms.bases.keys() <= {row.employer_id for row in together}:
         raise _BasisChosenError("a household chose the basis of its thresholds while its payroll was fired")
     thresholds = await _thresholds(session, due, terms.bases, histories)
-    solvent = await households_with_account(session, {payroll.owner.employer_id for payroll in due})
-    payable = await employees_with_account(session, payees)
+    blocked = await account_blockers(session, households=employers, employees=payees)
 
     calculated: dict[UUID, PayrollRecord] = {}
     postings: list[Posting] = []
@@ -231,7 +230,7 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
         employer_and_year = (payroll.owner.employer_id, payroll.tax_year)
         assigned = terms.rates.get(employer_and_year, {})
         household = thresholds.get(employer_and_year)
-        outcome = _unready(payroll, solvent, authorized, payable) or _calculate(
+        outcome = _unready(payroll, blocked, authorized) or _calculate(
             payroll, payees, year, assigned, household
         )
         if isinstance(outcome, Failure):
@@ -293,7 +292,7 @@ async def _read(session: AsyncSession, rows: Sequence[Any], now: datetime.dateti
         _Due(
             row.id,
             Owner(row.organization_id, row.employer_id, row.sandbox),
-            Order(
+            SettledOrder(
                 row.employer_id,
                 _dates(row, now),
                 row.pay_frequency,
@@ -373,16 +372,16 @@ async def _thresholds(
     return found
 
 
-def _unready(payroll: _Due, solvent: Set[UUID], authorized: Set[UUID], payable: Set[UUID]) -> Failure | None:
+def _unready(payroll: _Due, blocked: Mapping[UUID, Blocker], authorized: Set[UUID]) -> Failure | None:
     """Return what keeps the money from being collected and paid."""
-    if payroll.owner.employer_id not in solvent:
+    if payroll.owner.employer_id in blocked:
         return failures.account_not_ready()
     if payroll.id not in authorized:
         return failures.authorization_missing()
     unpayable = tuple(
         entry.employee_id
         for entry in payroll.order.entries
-        if entry.payment_method == "direct_deposit" and entry.employee_id not in payable
+        if entry.payment_method == "direct_deposit" and keeps_from_sending(blocked.get(entry.employee_id))
     )
     return failures.employees_without_account(unpayable) if unpayable else None
 
