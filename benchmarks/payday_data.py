@@ -28,13 +28,13 @@ from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.address import psycopg_url
 from hearthpay.database.migrations import read
 from hearthpay.database.session import Database
+from hearthpay.employees.commands import AddEmployee
 from hearthpay.employees.models import Employee
-from hearthpay.employees.schemas import NewEmployee
 from hearthpay.employees.service import create_employee
+from hearthpay.employers.commands import CreateEmployer
 from hearthpay.employers.models import Employer
-from hearthpay.employers.schemas import NewEmployer
 from hearthpay.employers.service import create_employer
-from hearthpay.payroll.schemas import PayrollEmployee, PayrollRequest, SetAsideRequest
+from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, SetAsideWish
 from hearthpay.payroll.service import run_payroll
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import OwnerKind, SecretOwner, seal
@@ -179,13 +179,13 @@ class _Maker:
                 session,
                 self.actor,
                 self.clock,
-                NewEmployer(first_name="Maria", last_name="Lopez", email="maria@example.com", state=state),
+                CreateEmployer(first_name="Maria", last_name="Lopez", email="maria@example.com", state=state),
             )
             noted = await create_employee(
                 session,
                 self.actor,
                 self.clock,
-                NewEmployee(
+                AddEmployee(
                     employer_id=employer.id,
                     first_name="Rosa",
                     last_name="Diaz",
@@ -220,44 +220,44 @@ class _Maker:
             )
 
     async def _run(self, employer_id: UUID, employee_id: UUID, period: datetime.date) -> None:
-        request = _request(employer_id, employee_id, period, "check", period + _WEEK)
+        order = _order(employer_id, employee_id, period, "check", period + _WEEK)
         async with self.database.transaction(self.actor.tenant) as session:
-            await run_payroll(session, self.actor, self.clock, request, offered=True)
+            await run_payroll(session, self.actor, self.clock, order, offered=True)
 
     async def _schedule(self, employer_id: UUID, employee_id: UUID, set_aside: int) -> UUID:
         pay_date = add_banking_days(PAYDAY, LEAD_DAYS)
-        request = _request(employer_id, employee_id, _PERIOD, "direct_deposit", pay_date, Decimal(set_aside))
+        confirmed = Confirmations(confirm_ach_debit=True)
+        order = _order(employer_id, employee_id, _PERIOD, "direct_deposit", pay_date, Decimal(set_aside))
         async with self.database.transaction(self.actor.tenant) as session:
-            stored = await run_payroll(session, self.actor, self.clock, request, offered=True)
+            stored = await run_payroll(session, self.actor, self.clock, order, confirmed, offered=True)
         if stored.status != "scheduled":
             raise RuntimeError(f"the payroll of the payday is {stored.status}, not scheduled")
         return stored.id
 
 
-def _request(
+def _order(
     employer_id: UUID,
     employee_id: UUID,
     period: datetime.date,
     method: Literal["check", "direct_deposit"],
     pay_date: datetime.date,
     set_aside: Decimal = Decimal(0),
-) -> PayrollRequest:
-    wish = SetAsideRequest(amount=set_aside) if set_aside else None
-    return PayrollRequest(
+) -> Order:
+    wish = SetAsideWish(amount=set_aside) if set_aside else None
+    return Order(
         employer_id=employer_id,
         pay_period_start=period,
         pay_period_end=period + _WEEK - datetime.timedelta(days=1),
         pay_date=pay_date,
         pay_frequency="weekly",
-        employees=[
-            PayrollEmployee(
+        employees=(
+            EmployeePay(
                 employee_id=employee_id,
                 regular_hours=Decimal(40),
                 payment_method=method,
                 voluntary_set_aside=wish,
-            )
-        ],
-        confirm_ach_debit=method == "direct_deposit",
+            ),
+        ),
     )
 
 

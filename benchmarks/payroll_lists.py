@@ -27,6 +27,7 @@ from benchmarks.report import Aim, Row, print_table
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import SCOPES
 from hearthpay.database.session import Database
+from hearthpay.payroll.commands import PayrollsWanted
 from hearthpay.payroll.schemas import PayrollsQuery
 from hearthpay.payroll.service import list_payrolls
 
@@ -111,10 +112,10 @@ def statements() -> Iterator[list[tuple[str, Any]]]:
         event.remove(Engine, "before_cursor_execute", note)
 
 
-async def plan_of(session: AsyncSession, actor: Actor, query: PayrollsQuery) -> dict[str, Any]:
+async def plan_of(session: AsyncSession, actor: Actor, wanted: PayrollsWanted) -> dict[str, Any]:
     """The plan of the statement that finds the page, as PostgreSQL tells it; executed, with its buffers."""
     with statements() as sent:
-        await list_payrolls(session, actor, query)
+        await list_payrolls(session, actor, wanted)
     statement, parameters = next(each for each in sent if "FROM payrolls" in each[0])
     connection = await session.connection()
     explained = await connection.exec_driver_sql(f"EXPLAIN (ANALYZE, FORMAT JSON) {statement}", parameters)
@@ -141,7 +142,7 @@ async def measure(database: Database, filled: Filled) -> list[Row]:
     rows = []
     for name, (organization, values) in pages(filled).items():
         actor = actor_of(organization)
-        query = PayrollsQuery.model_validate(values)
+        query = PayrollsQuery.model_validate(values).to_command()
         took = []
         for _ in range(_TIMES):
             async with database.transaction(actor.tenant) as session:

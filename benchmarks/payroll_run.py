@@ -28,11 +28,11 @@ from hearthpay.access.plans import terms_of
 from hearthpay.clock import SystemClock
 from hearthpay.database.embedded import ROLES
 from hearthpay.database.session import Database
-from hearthpay.employees.schemas import NewEmployee
+from hearthpay.employees.commands import AddEmployee
 from hearthpay.employees.service import create_employee
-from hearthpay.employers.schemas import NewEmployer
+from hearthpay.employers.commands import CreateEmployer
 from hearthpay.employers.service import create_employer
-from hearthpay.payroll.schemas import PayrollEmployee, PayrollRequest
+from hearthpay.payroll.commands import EmployeePay, Order
 from hearthpay.payroll.service import run_payroll
 
 EMPLOYEES = 10
@@ -86,7 +86,7 @@ async def measure(installation: Installation) -> list[Row]:
             session,
             actor,
             clock,
-            NewEmployer(first_name="Maria", last_name="Lopez", email="maria@example.com", state="CA"),
+            CreateEmployer(first_name="Maria", last_name="Lopez", email="maria@example.com", state="CA"),
         )
         employees = [
             (await create_employee(session, actor, clock, _new_employee(employer.id, number))).employee
@@ -94,10 +94,10 @@ async def measure(installation: Installation) -> list[Row]:
         ]
 
     async def run(employee_id: UUID, week: date) -> float:
-        request = _request(employer.id, employee_id, week)
+        order = _order(employer.id, employee_id, week)
         started = time.perf_counter()
         async with installation.database.transaction(actor.tenant) as session:
-            await run_payroll(session, actor, clock, request, offered=False)
+            await run_payroll(session, actor, clock, order, offered=False)
         return time.perf_counter() - started
 
     spare = Database(installation.service_url, role=ROLES.service, seal=installation.seal, pool_size=1)
@@ -221,8 +221,8 @@ def _end_of(week: date) -> date:
     return week + timedelta(days=6)
 
 
-def _new_employee(employer_id: UUID, number: int) -> NewEmployee:
-    return NewEmployee(
+def _new_employee(employer_id: UUID, number: int) -> AddEmployee:
+    return AddEmployee(
         employer_id=employer_id,
         first_name="Rosa",
         last_name=f"Diaz {number}",
@@ -233,12 +233,12 @@ def _new_employee(employer_id: UUID, number: int) -> NewEmployee:
     )
 
 
-def _request(employer_id: UUID, employee_id: UUID, week: date) -> PayrollRequest:
-    return PayrollRequest(
+def _order(employer_id: UUID, employee_id: UUID, week: date) -> Order:
+    return Order(
         employer_id=employer_id,
         pay_period_start=week,
         pay_period_end=_end_of(week),
         pay_date=_end_of(week),
         pay_frequency="weekly",
-        employees=[PayrollEmployee(employee_id=employee_id, regular_hours=Decimal(38))],
+        employees=(EmployeePay(employee_id=employee_id, regular_hours=Decimal(38)),),
     )

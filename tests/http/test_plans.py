@@ -57,7 +57,7 @@ async def _by_the_operator(database: Database, clock: FixedClock, name: str) -> 
         assert organization is not None
         terms = terms_of(organization.plan, organization.lifted_limits)
         actor = Actor("operator", None, organization.id, "live", frozenset(), "request", terms=terms)
-        return str((await create_employer(session, actor, clock, NewEmployer(**MARIA))).id)
+        return str((await create_employer(session, actor, clock, NewEmployer(**MARIA).to_command())).id)
 
 
 async def _people(caller: Caller, employer_id: str, names: tuple[str, ...]) -> list[Any]:

@@ -33,7 +33,7 @@ from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
 from hearthpay.database.migrations import migrate
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_for_reading
-from hearthpay.payroll.schemas import PayrollEmployee, PayrollRequest
+from hearthpay.payroll.commands import EmployeePay, Order
 from hearthpay.payroll.service import run_payroll
 from hearthpay.security.key_ring import KEY_FILE, KeyRing, open_key_file
 from tests.database.sealing import service_database
@@ -330,18 +330,18 @@ async def run_now(
     ran = []
     try:
         for household in households:
-            entry = PayrollEmployee(
+            entry = EmployeePay(
                 employee_id=household.employee_id, regular_hours=Decimal(20), payment_method="direct_deposit"
             )
-            request = PayrollRequest(
+            order = Order(
                 employer_id=household.employer_id,
                 pay_period_start=PAYDAY - timedelta(days=15),
                 pay_period_end=PAYDAY - timedelta(days=9),
                 pay_frequency="weekly",
-                employees=[entry],
+                employees=(entry,),
             )
             async with service.transaction(actor.tenant) as session:
-                stored = await run_payroll(session, actor, clock, request, offered=True)
+                stored = await run_payroll(session, actor, clock, order, offered=True)
             assert stored.status == "pending_funding"
             ran.append(stored.id)
     finally:

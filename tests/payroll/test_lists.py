@@ -23,7 +23,7 @@ async def test_no_page_is_found_by_reading_the_rows_of_others(database: Database
             continue
         actor = actor_of(organization)
         async with database.transaction(actor.tenant) as session:
-            told = await plan_of(session, actor, PayrollsQuery.model_validate(values))
+            told = await plan_of(session, actor, PayrollsQuery.model_validate(values).to_command())
         scans = [node for node in nodes_of(told["Plan"]) if node.get("Relation Name") == "payrolls"]
         kinds = {node["Node Type"] for node in nodes_of(told["Plan"])}
         assert not kinds & {"Seq Scan", "Parallel Seq Scan"}, name

@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from hearthpay.payroll.household_year import HouseholdYear
-from hearthpay.payroll.orders import Entry, Order, Payee
+from hearthpay.payroll.orders import Entry, Payee, SettledOrder
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PaycheckRecord, PayrollRecord
 from hearthpay.payroll.register import NO_HISTORY, History, calculate_payroll
@@ -98,7 +98,7 @@ class Household:
             Entry(payee.id, "check", *[Decimal(0)] * 3, Decimal(amount).scaleb(-2))
             for payee, amount in zip(chosen, cents, strict=False)
         )
-        order = Order(HOUSEHOLD, PayDates(date, date, date, False), "weekly", None, entries)
+        order = SettledOrder(HOUSEHOLD, PayDates(date, date, date, False), "weekly", None, entries)
         record = calculate_payroll(order, payees, self.histories, {}, self.year())
         for paycheck in record.paychecks:
             assert paycheck.net_pay >= 0

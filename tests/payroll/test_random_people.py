@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from hearthpay.payroll.orders import Entry, Order
+from hearthpay.payroll.orders import Entry, SettledOrder
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PaycheckRecord
 from hearthpay.payroll.register import (
@@ -47,7 +47,7 @@ class Person:
             Entry(IDS[which], "check", *[Decimal(0)] * 3, Decimal(cents).scaleb(-2))
             for which, cents in wages.items()
         )
-        order = Order(HOUSEHOLD, PayDates(date, date, date, False), "weekly", None, entries)
+        order = SettledOrder(HOUSEHOLD, PayDates(date, date, date, False), "weekly", None, entries)
         payees = {
             each.id: each._replace(
                 work_state=state, residence_state=state, federal_withholding={"elected": False}

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hearthpay.payroll.orders import Entry, Order, Payee
+from hearthpay.payroll.orders import Entry, Payee, SettledOrder
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PaycheckRecord, YearToDate
 from hearthpay.payroll.register import NO_HISTORY, History, PriorWages, calculate_payroll
@@ -65,7 +65,7 @@ class Year:
         state = self.states[elsewhere]
         date = datetime.date(YEAR, 1, 1) + datetime.timedelta(days=day)
         entry = Entry(ROSA.id, "check", *[Decimal(0)] * 3, Decimal(cents).scaleb(-2))
-        order = Order(HOUSEHOLD, PayDates(date, date, date, False), "weekly", None, (entry,))
+        order = SettledOrder(HOUSEHOLD, PayDates(date, date, date, False), "weekly", None, (entry,))
         payee = ROSA._replace(work_state=state, residence_state=state, federal_withholding={"elected": False})
         rates_of_states = {} if self.sui_rate is None else {state: self.sui_rate}
         histories = {payee.id: self.history}

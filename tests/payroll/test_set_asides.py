@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hearthpay.payroll.orders import Entry, Order, Payee
+from hearthpay.payroll.orders import Entry, Payee, SettledOrder
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import SetAside
 from hearthpay.payroll.register import History, calculate_payroll
@@ -152,7 +152,7 @@ def paycheck_of(state, hours, *, rule=None, skip=False, wished=None, balance=0):
         federal_withholding={},
         state_withholding={},
     )
-    order = Order(
+    order = SettledOrder(
         employer_id=UUID(int=2),
         dates=PayDates(date(2026, 6, 1), date(2026, 6, 7), date(2026, 6, 12), False),
         pay_frequency="weekly",

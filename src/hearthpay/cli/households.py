@@ -55,7 +55,7 @@ def create(
             request_id=f"cli-{uuid7()}",
             terms=terms_of(account.plan, account.lifted_limits),
         )
-        return (await create_employer(session, actor, SystemClock(), new)).id
+        return (await create_employer(session, actor, SystemClock(), new.to_command())).id
 
     typer.echo(str(as_operator(data_dir, run)))
 

@@ -1,4 +1,4 @@
-"""Withholding certificates between the wire, the database and the tax engine.
+"""Withholding certificates between the database and the tax engine.
 
 JSON has no decimals, so an amount is kept in the database as text with exactly two decimals (`"25.00"`); any
 other entry is kept as it is. `federal_certificate` and `state_entries` give back what the engine takes.
@@ -7,72 +7,13 @@ other entry is kept as it is. `federal_certificate` and `state_entries` give bac
 import re
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Any, Final, Literal
-
-from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
-from pydantic_core import PydanticCustomError
+from typing import Any, Final
 
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
-from hearthpay.wire.fields import RequestModel, Text
-from hearthpay.wire.money import Amount, Money
 
 CertificateEntry = bool | int | str | Decimal
 
 _STORED_AMOUNT: Final = re.compile(r"\d+\.\d{2}", re.ASCII)
-_ENTRY_TEXT: Final = Text(longest=100)
-_ENTRY_AMOUNT: Final = Amount()
-_MOST_ENTRIES: Final = 40
-
-
-class OldFederalWithholding(RequestModel):
-    """A Form W-4 of 2019 or earlier."""
-
-    marital_status: Literal["single", "married", "married_withhold_at_single_rate"] = "single"
-    allowances: int = Field(default=0, ge=0, le=999)
-
-
-class FederalWithholding(RequestModel):
-    """Form W-4. Withholding federal income tax from household wages is voluntary: `elected` says it is agreed."""
-
-    elected: bool = True
-    filing_status: Literal["single", "married", "head_of_household"] = "single"
-    multiple_jobs: bool = Field(default=False, description="Step 2(c) is checked.")
-    dependents_credit: Money = Field(default=Decimal(0), description="Step 3, dollars a year.")
-    other_income: Money = Field(default=Decimal(0), description="Step 4(a), dollars a year.")
-    deductions: Money = Field(default=Decimal(0), description="Step 4(b), dollars a year.")
-    extra_withholding: Money = Field(default=Decimal(0), description="Step 4(c), dollars a pay period.")
-    exempt: bool = False
-    pre_2020: OldFederalWithholding | None = Field(
-        default=None, description="In place of the entries above, where the last form given is that old."
-    )
-
-
-def _read_entry(entry: object) -> CertificateEntry | None:
-    if entry is None or isinstance(entry, bool):
-        return entry
-    if isinstance(entry, str):
-        return _ENTRY_TEXT.read(entry)
-    if isinstance(entry, int | float | Decimal):
-        amount = _ENTRY_AMOUNT.read(entry)
-        return entry if isinstance(entry, int) else amount
-    raise PydanticCustomError("entry_type", "must be a text, a number, true or false")
-
-
-EntryName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
-
-StateWithholding = Annotated[
-    dict[EntryName, Annotated[CertificateEntry | None, PlainValidator(_read_entry)]],
-    Field(max_length=_MOST_ENTRIES),
-    WithJsonSchema(
-        {
-            "type": "object",
-            "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
-            "description": "The entries of the state's certificate, by the names of its form; also `elected`, "
-            "`exempt`, `additional_withholding` and `reciprocity_certificate_on_file`.",
-        }
-    ),
-]
-"""The entries of a state's withholding certificate; whether the state knows them is for the tax engine to say."""
 
 
 def to_storage(entries: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What an employee's settings become when some of them are sent anew."""
 
+from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal
 from typing import Any, Final
@@ -7,6 +8,7 @@ from typing import Any, Final
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.employees.certificates import merged
+from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.models import Employee
 from hearthpay.employees.payable import (
     default_overtime_rate,
@@ -14,7 +16,7 @@ from hearthpay.employees.payable import (
     overtime_rate_of,
     refuse_future_birth,
 )
-from hearthpay.employees.schemas import EmployeeChanges
+from hearthpay.unchanged import changes_of
 
 _STORED_AS_SENT: Final = frozenset(
     {
@@ -36,7 +38,7 @@ _STORED_AS_SENT: Final = frozenset(
 
 
 def settings_after(
-    employee: Employee, changes: EmployeeChanges, clock: Clock
+    employee: Employee, changes: ChangeEmployee, clock: Clock
 ) -> tuple[dict[str, Any], list[str]]:
     """The columns that `changes` speak of, with their new values; the employee is left alone.
 
@@ -44,8 +46,8 @@ def settings_after(
     come back; the second value tells. Raises `validation_error` for what contradicts itself or what stays. Whether the
     tax engine can pay by it is for the caller to check.
     """
-    sent = changes.model_fields_set
-    wanted: dict[str, Any] = {name: getattr(changes, name) for name in sorted(sent & _STORED_AS_SENT)}
+    told = changes_of(changes)
+    wanted = {name: told[name] for name in sorted(told.keys() & _STORED_AS_SENT)}
     refuse_future_birth(wanted.get("birth_year"), clock)
     start_date = wanted.get("start_date")
     if start_date is not None and employee.end_date is not None and start_date > employee.end_date:
@@ -55,34 +57,30 @@ def settings_after(
         raise invalid(
             "start_date", f"must be after the last day of the earlier employment, {earlier[-1]['end_date']}"
         )
-    if sent & {"pay_rate", "overtime_rate"}:
-        wanted["overtime_rate"] = _overtime_rate(employee, changes, wanted.get("pay_rate", employee.pay_rate))
+    if told.keys() & {"pay_rate", "overtime_rate"}:
+        wanted["overtime_rate"] = _overtime_rate(employee, told, wanted.get("pay_rate", employee.pay_rate))
 
-    told: list[str] = []
+    warnings: list[str] = []
     work_state = wanted.get("work_state", employee.work_state)
     moved = work_state != employee.work_state
     certificate = employee.state_withholding
     if moved:
-        certificate, told = _move(employee, changes, clock, work_state, wanted)
-    if sent & {"city", "locality"}:
-        wanted["localities"] = localities_of(clock, work_state, changes.city, changes.locality)
-    if "federal_withholding" in sent:
-        federal = changes.federal_withholding
+        certificate, warnings = _move(employee, told, clock, work_state, wanted)
+    if told.keys() & {"city", "locality"}:
+        wanted["localities"] = localities_of(clock, work_state, told.get("city"), told.get("locality"))
+    if "federal_withholding" in told:
+        federal = told["federal_withholding"]
         wanted["federal_withholding"] = (
-            {}
-            if federal is None
-            else merged(employee.federal_withholding, federal.model_dump(exclude_unset=True))
+            {} if federal is None else merged(employee.federal_withholding, federal)
         )
-    if moved or "state_withholding" in sent:
-        taken_out = "state_withholding" in sent and changes.state_withholding is None
-        wanted["state_withholding"] = merged(
-            {} if taken_out else certificate, changes.state_withholding or {}
-        )
-    return wanted, told
+    if moved or "state_withholding" in told:
+        entries = told.get("state_withholding", {})
+        wanted["state_withholding"] = merged({} if entries is None else certificate, entries or {})
+    return wanted, warnings
 
 
 def _move(
-    employee: Employee, changes: EmployeeChanges, clock: Clock, to: str, wanted: dict[str, Any]
+    employee: Employee, changes: Mapping[str, Any], clock: Clock, to: str, wanted: dict[str, Any]
 ) -> tuple[dict[str, Any], list[str]]:
     """Put by what belongs to the state that is left, and take up again what was put by of the new one.
 
@@ -100,10 +98,10 @@ def _move(
         )
     back = put_by.pop(to, {"localities": [], "state_withholding": {}})
     localities = [code for code in back["localities"] if _taxes(clock, to, code)]
-    if changes.model_fields_set & {"city", "locality"}:
+    if changes.keys() & {"city", "locality"}:
         localities = []
     certificate = back["state_withholding"]
-    if "state_withholding" in changes.model_fields_set and changes.state_withholding is None:
+    if changes.get("state_withholding", certificate) is None:
         certificate = {}
     if localities or certificate:
         again = {"localities": localities, "state_withholding": certificate}
@@ -130,11 +128,13 @@ def _taxes(clock: Clock, state: str, locality: str) -> bool:
         return False
 
 
-def _overtime_rate(employee: Employee, changes: EmployeeChanges, pay_rate: Decimal | None) -> Decimal | None:
+def _overtime_rate(
+    employee: Employee, changes: Mapping[str, Any], pay_rate: Decimal | None
+) -> Decimal | None:
     """The overtime rate that goes with a new pay rate: the one sent, else one and a half times the pay where
     that is what it was."""
-    if changes.overtime_rate is not None or "overtime_rate" in changes.model_fields_set:
-        return overtime_rate_of(pay_rate, changes.overtime_rate)
+    if "overtime_rate" in changes:
+        return overtime_rate_of(pay_rate, changes["overtime_rate"])
     follows = employee.pay_rate is not None and employee.overtime_rate == default_overtime_rate(
         employee.pay_rate
     )

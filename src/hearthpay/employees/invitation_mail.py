@@ -6,7 +6,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from hearthpay.clock import BUSINESS_TIME
-from hearthpay.employees.invitation_schemas import InvitationType
+from hearthpay.employees.commands import InvitationType
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.mail.mailer import Mail

@@ -7,9 +7,8 @@ from uuid import UUID
 
 from pydantic import Field
 
+from hearthpay.employees.commands import InvitationType, Invite
 from hearthpay.wire.fields import RequestModel
-
-InvitationType = Literal["bank_account", "tax_info"]
 
 
 class NewInvitation(RequestModel):
@@ -23,6 +22,10 @@ class NewInvitation(RequestModel):
         description="Whether to send the link to the employee. False: you pass it on yourself, and the limit of one "
         "`bank_account` invitation in 24 hours does not apply.",
     )
+
+    def to_command(self) -> Invite:
+        """The same in plain values."""
+        return Invite(self.type, self.send_email)
 
 
 EmailStatus = Literal["sent", "queued", "failed"]

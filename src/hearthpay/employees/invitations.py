@@ -25,13 +25,9 @@ from hearthpay.database import audit
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database, Tenant
+from hearthpay.employees.commands import InvitationType, Invite
 from hearthpay.employees.invitation_mail import invitation_mail
-from hearthpay.employees.invitation_schemas import (
-    EmailStatus,
-    InvitationItem,
-    InvitationType,
-    NewInvitation,
-)
+from hearthpay.employees.invitation_schemas import EmailStatus, InvitationItem
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import direct_deposit_available
 from hearthpay.employees.service import lock_employee, lock_everyone
@@ -71,7 +67,7 @@ async def invite(
     clock: Clock,
     sending: Sending,
     employee_id: UUID,
-    new: NewInvitation,
+    new: Invite,
     *,
     offered: bool,
 ) -> InvitationItem:
@@ -199,7 +195,7 @@ async def _queue_email(
     sending: Sending,
     employer: Employer,
     employee: Employee,
-    new: NewInvitation,
+    new: Invite,
     invitation: Invitation,
     portal_url: str,
 ) -> MailState:
@@ -230,7 +226,7 @@ async def _refuse_bank_account(
     clock: Clock,
     employer: Employer,
     employee: Employee,
-    new: NewInvitation,
+    new: Invite,
     *,
     offered: bool,
 ) -> None:

@@ -112,7 +112,7 @@ async def create_employee(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        noted = await service.create_employee(session, actor, clock, body)
+        noted = await service.create_employee(session, actor, clock, body.to_command())
         return Answer(detail_of(noted.employee, NOTHING_ENTERED, noted.warnings), 201)
 
     return await idempotent(request, actor, operation)
@@ -162,7 +162,7 @@ async def update_employee(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        noted = await service.update_employee(session, actor, clock, employee_id, body)
+        noted = await service.update_employee(session, actor, clock, employee_id, body.to_command())
         return Answer(await _detail(session, clock, noted.employee, noted.warnings))
 
     return await idempotent(request, actor, operation)
@@ -191,7 +191,7 @@ async def terminate_employee(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        employee = await service.terminate_employee(session, actor, clock, employee_id, body)
+        employee = await service.terminate_employee(session, actor, clock, employee_id, body.end_date)
         return Answer(await _detail(session, clock, employee))
 
     return await idempotent(request, actor, operation)
@@ -227,7 +227,7 @@ async def reinstate_employee(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        employee = await service.reinstate_employee(session, actor, clock, employee_id, body)
+        employee = await service.reinstate_employee(session, actor, clock, employee_id, body.start_date)
         return Answer(await _detail(session, clock, employee))
 
     return await idempotent(request, actor, operation)
@@ -277,13 +277,14 @@ async def invite_employee(
     sending = Sending(
         f"{address_of(request)}{PORTAL_PATH}", ring, None if runtime.mailer is None else runtime.mail_limits
     )
+    wanted = body.to_command()
     postman = None
     if runtime.mailer is not None:
         postman = Postman(runtime.database, ring, runtime.mailer, runtime.clock)
 
     async def operation(session: AsyncSession) -> Answer:
         invitation = await invite(
-            session, actor, runtime.clock, sending, employee_id, body, offered=runtime.direct_deposit
+            session, actor, runtime.clock, sending, employee_id, wanted, offered=runtime.direct_deposit
         )
         return Answer(invitation)
 

@@ -9,12 +9,9 @@ from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
 
-from hearthpay.employees.certificates import (
-    FederalWithholding,
-    StateWithholding,
-    federal_certificate,
-    state_entries,
-)
+from hearthpay.employees.certificate_schemas import FederalWithholding, StateWithholding
+from hearthpay.employees.certificates import federal_certificate, state_entries
+from hearthpay.employees.commands import AddEmployee, ChangeEmployee, PayFrequency, PaymentMethod
 from hearthpay.employees.models import Employee
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.contribution import RELATIONSHIPS
@@ -22,8 +19,6 @@ from hearthpay.wire.fields import Choice, Day, Email, Identifier, PersonName, Re
 from hearthpay.wire.money import Amount, Dollars
 from hearthpay.wire.paging import Page
 
-PayFrequency = Literal["weekly", "biweekly", "semimonthly", "monthly"]
-PaymentMethod = Literal["direct_deposit", "check", "cash"]
 EmployeeStatus = Literal["active", "terminated"]
 OnboardingStatus = Literal["missing", "invited", "complete"]
 IncompleteField = Literal["pay_rate"]
@@ -70,6 +65,12 @@ class NewEmployee(RequestModel):
     federal_withholding: FederalWithholding | None = None
     state_withholding: StateWithholding | None = None
 
+    def to_command(self) -> AddEmployee:
+        """The same in plain values."""
+        federal = self.federal_withholding
+        whole = None if federal is None else federal.model_dump()
+        return AddEmployee(**dict(self) | {"federal_withholding": whole})
+
 
 def _kept(description: str | None = None) -> Any:
     """A field that may be left out but is never null; what is left out is never read (`model_fields_set`)."""
@@ -115,6 +116,13 @@ class EmployeeChanges(RequestModel):
         default=None,
         description="Only the entries sent change; null takes out an entry, or the whole certificate.",
     )
+
+    def to_command(self) -> ChangeEmployee:
+        """The same in plain values: what was left out stays unchanged."""
+        sent = {name: getattr(self, name) for name in self.model_fields_set}
+        if self.federal_withholding is not None:
+            sent["federal_withholding"] = self.federal_withholding.model_dump(exclude_unset=True)
+        return ChangeEmployee(**sent)
 
 
 class Termination(RequestModel):

@@ -1,5 +1,6 @@
 """What may happen to a household's employees."""
 
+import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +17,7 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.employees.certificates import to_storage
 from hearthpay.employees.changes import settings_after
+from hearthpay.employees.commands import AddEmployee, ChangeEmployee
 from hearthpay.employees.models import Employee
 from hearthpay.employees.payable import (
     check_payable,
@@ -24,16 +26,16 @@ from hearthpay.employees.payable import (
     refuse_future_birth,
 )
 from hearthpay.employees.same_person import former_namesakes, told_of_namesake
-from hearthpay.employees.schemas import EmployeeChanges, NewEmployee, Reinstatement, Termination
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
-from hearthpay.wire.paging import Page, page_of
+from hearthpay.unchanged import UNCHANGED, changes_of
+from hearthpay.wire.paging import WantedPage, page_of
 
 _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "locality", "state_withholding"})
 
 
 async def list_employees(
-    session: AsyncSession, actor: Actor, employer_id: UUID | None, page: Page
+    session: AsyncSession, actor: Actor, employer_id: UUID | None, page: WantedPage
 ) -> tuple[Sequence[Employee], str | None]:
     """One page of a household's employees, newest first. Raises what `resolve_employer` raises."""
     employer = await resolve_employer(session, actor, employer_id)
@@ -58,7 +60,7 @@ class Noted:
     warnings: Sequence[str] = ()
 
 
-async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new: NewEmployee) -> Noted:
+async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new: AddEmployee) -> Noted:
     """Add an employee to a household.
 
     Warns where someone of this name has left the household: that person is to be reinstated instead. Raises what
@@ -85,7 +87,7 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
 
 
 async def update_employee(
-    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, changes: EmployeeChanges
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, changes: ChangeEmployee
 ) -> Noted:
     """Change the settings that were sent; of two changes at once the later one sees what the first left.
 
@@ -96,8 +98,9 @@ async def update_employee(
     before = _assign(employee, wanted)
     if not before:
         return Noted(employee)
-    assumed = check_payable(employee, clock, city=changes.city)
-    if changes.model_fields_set & _WHERE_TAXED:
+    city = None if changes.city is UNCHANGED else changes.city
+    assumed = check_payable(employee, clock, city=city)
+    if changes_of(changes).keys() & _WHERE_TAXED:
         warnings += assumed
     if employee.status == "active" and before.keys() & {"first_name", "last_name", "email"}:
         await _refuse_duplicate(session, employee)
@@ -106,7 +109,11 @@ async def update_employee(
 
 
 async def terminate_employee(
-    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, termination: Termination
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employee_id: UUID,
+    end_date: datetime.date | None = None,
 ) -> Employee:
     """End the employment on the day given, else today; the last paycheck may still be run for the days until it.
 
@@ -114,12 +121,9 @@ async def terminate_employee(
     `not_found`, and `validation_error` for a day before the first one.
     """
     employee = await lock_employee(session, employee_id)
-    if termination.end_date is not None:
-        end_date = termination.end_date
-    elif employee.status == "terminated" and employee.end_date is not None:
-        end_date = employee.end_date
-    else:
-        end_date = clock.today()
+    if end_date is None:
+        noted = employee.end_date if employee.status == "terminated" else None
+        end_date = noted or clock.today()
     if end_date < employee.start_date:
         raise invalid("end_date", f"must not be before the first day, {employee.start_date}")
     before = _assign(employee, {"status": "terminated", "end_date": end_date})
@@ -129,7 +133,11 @@ async def terminate_employee(
 
 
 async def reinstate_employee(
-    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, reinstatement: Reinstatement
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employee_id: UUID,
+    start_date: datetime.date | None = None,
 ) -> Employee:
     """Let someone who has left work for the household again: the same person, whose year to date goes on.
 
@@ -139,7 +147,6 @@ async def reinstate_employee(
     `duplicate_employee`, `plan_limit_reached` and what the tax engine refuses.
     """
     employee = await lock_employee(session, employee_id)
-    start_date = reinstatement.start_date
     if employee.status == "active":
         if start_date not in (None, employee.start_date):
             raise Refusal(
@@ -235,7 +242,7 @@ async def _store(
     )
 
 
-def _employee(actor: Actor, clock: Clock, employer: Employer, new: NewEmployee) -> Employee:
+def _employee(actor: Actor, clock: Clock, employer: Employer, new: AddEmployee) -> Employee:
     overtime_rate = overtime_rate_of(new.pay_rate, new.overtime_rate)
     refuse_future_birth(new.birth_year, clock)
     work_state = new.work_state or employer.state
@@ -262,9 +269,7 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: NewEmployee) 
         relationship=new.relationship,
         birth_year=new.birth_year,
         lives_in=new.lives_in,
-        federal_withholding=to_storage(
-            new.federal_withholding.model_dump() if new.federal_withholding else {}
-        ),
+        federal_withholding=to_storage(new.federal_withholding or {}),
         state_withholding=to_storage(new.state_withholding or {}),
         person_id=None,
         earlier_employments=[],

@@ -81,7 +81,7 @@ async def create_employer(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(created(await service.create_employer(session, actor, clock, body)), 201)
+        return Answer(created(await service.create_employer(session, actor, clock, body.to_command())), 201)
 
     return await idempotent(request, actor, operation)
 

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
+from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, ThresholdBasis, current_basis
 from hearthpay.wire.fields import Email, PersonName, RequestModel, StateCode, Text
@@ -41,6 +42,10 @@ class Address(RequestModel):
     state: StateCode
     zip: ZipCode
 
+    def to_command(self) -> PostalAddress:
+        """The same in plain values."""
+        return PostalAddress(**dict(self))
+
 
 class NewEmployer(RequestModel):
     """A household to be created; sandbox or real is decided by the key."""
@@ -58,6 +63,11 @@ class NewEmployer(RequestModel):
         "unemployment, California's SDI) from the first dollar. `as_paid` charges it once the wages paid have reached "
         "the threshold, back to the first dollar, as the law has it.",
     )
+
+    def to_command(self) -> CreateEmployer:
+        """The same in plain values."""
+        address = None if self.address is None else self.address.to_command()
+        return CreateEmployer(**dict(self) | {"address": address})
 
 
 def _kept(description: str | None = None) -> Any:
@@ -78,6 +88,13 @@ class EmployerChanges(RequestModel):
     threshold_basis: ThresholdBasis = _kept(
         "Holds for this tax year and those to come; earlier years that were paid stay as they are."
     )
+
+    def to_command(self) -> ChangeEmployer:
+        """The same in plain values: what was left out stays unchanged."""
+        sent = {name: getattr(self, name) for name in self.model_fields_set}
+        if self.address is not None:
+            sent["address"] = self.address.to_command()
+        return ChangeEmployer(**sent)
 
 
 class DeletionQuery(RequestModel):

@@ -1,7 +1,8 @@
 """What may happen to households, and which household a request is about."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import asdict
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import bindparam, func, select, text
@@ -14,10 +15,11 @@ from hearthpay.access.entitlements import refuse_beyond
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant, become
+from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
-from hearthpay.employers.schemas import EmployerChanges, NewEmployer
 from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
-from hearthpay.wire.paging import Page, page_of
+from hearthpay.unchanged import changes_of
+from hearthpay.wire.paging import WantedPage, page_of
 
 _MADE_UNDER_A_SANDBOX: Final = (
     "This live key was created under a sandbox household. Name a real household with employer_id, "
@@ -27,12 +29,12 @@ _EMAIL_NEEDED: Final = "is required: only a sandbox household may be without an 
 _LOCK_HOUSEHOLDS: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
 
-async def list_employers(session: AsyncSession, page: Page) -> tuple[Sequence[Employer], str | None]:
+async def list_employers(session: AsyncSession, page: WantedPage) -> tuple[Sequence[Employer], str | None]:
     """One page of the households the transaction's tenant owns, newest first."""
     return await page_of(session, select(Employer), Employer.id, page)
 
 
-async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new: NewEmployer) -> Employer:
+async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new: CreateEmployer) -> Employer:
     """Create a household, real or sandbox as the actor's key is; the first of its kind is the primary one.
 
     Raises `plan_limit_reached` beyond the households of that kind that the plan allows, `household_forbidden` for
@@ -63,7 +65,7 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
         last_name=new.last_name,
         email=new.email,
         state=new.state,
-        address=None if new.address is None else new.address.model_dump(),
+        address=None if new.address is None else asdict(new.address),
         is_primary=existing == 0,
         ein_status="none",
         threshold_bases={FROM_THE_FIRST: AS_PAID} if new.threshold_basis == AS_PAID else {},
@@ -91,7 +93,7 @@ async def find_employer(session: AsyncSession, employer_id: UUID) -> Employer:
 
 
 async def update_employer(
-    session: AsyncSession, actor: Actor, employer_id: UUID, changes: EmployerChanges
+    session: AsyncSession, actor: Actor, employer_id: UUID, changes: ChangeEmployer
 ) -> Employer:
     """Change what was sent, save the basis of its thresholds, which `payroll.threshold_choice` changes.
 
@@ -103,9 +105,10 @@ async def update_employer(
     )
     if employer is None:
         raise _unknown()
-    wanted: dict[str, Any] = changes.model_dump(exclude_unset=True, exclude={"threshold_basis"})
-    if changes.address is not None:
-        wanted["address"] = changes.address.model_dump()
+    wanted = changes_of(changes)
+    wanted.pop("threshold_basis", None)
+    if isinstance(changes.address, PostalAddress):
+        wanted["address"] = asdict(changes.address)
     if "email" in wanted and wanted["email"] is None and not employer.sandbox:
         raise invalid("email", _EMAIL_NEEDED)
     before = {name: getattr(employer, name) for name in wanted if getattr(employer, name) != wanted[name]}

@@ -3,12 +3,10 @@
 They stand at approval, for a payroll that runs now and for one that is scheduled alike.
 """
 
-from collections.abc import Mapping
-from typing import Any, Final
-
-from pydantic import BaseModel
+from typing import Final
 
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.payroll.commands import Confirmations, Corrections
 from hearthpay.payroll.records import PayrollRecord
 from hearthpay.taxes.money import from_cents
 
@@ -38,11 +36,9 @@ def confirmations_needed(record: PayrollRecord, *, authorization_needed: bool) -
     )
 
 
-def require_confirmations(
-    record: PayrollRecord, needed: tuple[str, ...], given: Mapping[str, bool], request: BaseModel
-) -> None:
+def require_confirmations(record: PayrollRecord, needed: tuple[str, ...], confirmed: Confirmations) -> None:
     """Raise `confirmation_required` for the flags that are needed and not given: all of them at once."""
-    missing = [flag for flag in needed if not given[flag]]
+    missing = [flag for flag in needed if flag not in confirmed.given]
     if not missing:
         return
     deposits = record.through_the_bank
@@ -62,7 +58,7 @@ def require_confirmations(
                 for paycheck in deposits
             ],
         },
-        example=_with_flags(request, missing),
+        example=Corrections(dict.fromkeys(missing, True)),
     )
 
 
@@ -81,8 +77,3 @@ def refuse_beyond_the_bank(record: PayrollRecord) -> None:
 def debit_of(record: PayrollRecord) -> int:
     """Return the cents to collect from the household: the direct deposits and what is set aside from them."""
     return sum(paycheck.net_pay + paycheck.set_aside.amount for paycheck in record.through_the_bank)
-
-
-def _with_flags(request: BaseModel, flags: list[str]) -> dict[str, Any]:
-    """Return the request as it was sent, with the flags that were missing."""
-    return request.model_dump(by_alias=True, exclude_unset=True) | dict.fromkeys(flags, True)

@@ -1,41 +1,39 @@
-"""What a payroll with dates that cannot be would look like with dates that can: the example of the refusal."""
+"""The dates of a payroll as it was ordered; a refusal tells the nearest ones that would be taken."""
 
 import datetime
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.banking import calendar
+from hearthpay.payroll.commands import Corrections, Order
 from hearthpay.payroll.orders import is_fica_refund
 from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
-from hearthpay.payroll.schemas import PayrollRequest
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.pay_periods import check_period, regular_days
 from hearthpay.taxes.rulebook import rulebook_of
 
 
 class _Asked(NamedTuple):
-    """The dates of a request."""
+    """The dates of an order."""
 
     start: datetime.date
     end: datetime.date
     pay_date: datetime.date | None
 
 
-def settle_dates_of(
-    request: PayrollRequest, way: Way, *, today: datetime.date, now: datetime.datetime
-) -> PayDates:
+def settle_dates_of(order: Order, way: Way, *, today: datetime.date, now: datetime.datetime) -> PayDates:
     """Return the dates of a payroll.
 
     Raises what `settle_pay_dates` raises, and `validation_error` for a period that does not fit its frequency; the
-    refusal's example is the request as it was sent, with dates that would be taken, where there are such.
+    refusal's example is the `Corrections` by which it would be taken, where there are such.
     """
-    asked = _Asked(request.pay_period_start, request.pay_period_end, request.pay_date)
+    asked = _Asked(order.pay_period_start, order.pay_period_end, order.pay_date)
     try:
-        if is_fica_refund(request.notes):  # of a year, or of what of it was worked
+        if is_fica_refund(order.notes):  # of a year, or of what of it was worked
             return _settle_refund(asked, way, today, now)
-        return _settle(asked, request.pay_frequency, way, today, now)
+        return _settle(asked, order.pay_frequency, way, today, now)
     except Refusal as refusal:
-        refusal.example = _corrected(request, asked, way, today, now)
+        refusal.example = _corrections(asked, order.pay_frequency, way, today, now)
         raise
 
 
@@ -59,12 +57,12 @@ def _settle(
     return dates
 
 
-def _corrected(
-    request: PayrollRequest, asked: _Asked, way: Way, today: datetime.date, now: datetime.datetime
-) -> dict[str, Any] | None:
+def _corrections(
+    asked: _Asked, frequency: str, way: Way, today: datetime.date, now: datetime.datetime
+) -> Corrections | None:
     try:
-        fitting = _fitting(asked, request.pay_frequency, way, today, now)
-        _settle(fitting, request.pay_frequency, way, today, now)
+        fitting = _fitting(asked, frequency, way, today, now)
+        _settle(fitting, frequency, way, today, now)
     except (Refusal, OverflowError):  # at the ends of the calendar, or a catch-up of days to come
         return None
     changed = {
@@ -72,8 +70,7 @@ def _corrected(
         "pay_period_end": fitting.end,
         "pay_date": fitting.pay_date,
     }
-    sent = request.model_dump(by_alias=True, exclude_unset=True)
-    return sent | {name: day for name, day in changed.items() if day is not None}
+    return Corrections({name: day for name, day in changed.items() if day is not None})
 
 
 def _fitting(asked: _Asked, frequency: str, way: Way, today: datetime.date, now: datetime.datetime) -> _Asked:

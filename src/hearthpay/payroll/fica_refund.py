@@ -13,13 +13,13 @@ from uuid import UUID
 
 from hearthpay.access.refusal import Problem, Refusal, invalid_fields
 from hearthpay.employees.models import Employee
+from hearthpay.payroll.commands import Order
 from hearthpay.payroll.earnings import Earnings
 from hearthpay.payroll.household_year import HouseholdYear
-from hearthpay.payroll.orders import Entry, Order, Payee
+from hearthpay.payroll.orders import Entry, Payee, SettledOrder
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
 from hearthpay.payroll.register import NO_HISTORY, ZERO, History, seen_by_others
-from hearthpay.payroll.schemas import PayrollRequest
 from hearthpay.taxes import rulebook_for
 from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.rulebook import rulebook_of
@@ -29,12 +29,12 @@ from hearthpay.taxes.thresholds import liability_thresholds
 _LAST_MONTH: Final = 12
 
 
-def refuse_other_pay(request: PayrollRequest) -> None:
+def refuse_other_pay(order: Order) -> None:
     """Raise `validation_error` naming what cannot stand in a refund run: it pays no wages, and by check or cash."""
     problems = []
-    if request.pay_period_start.year != request.pay_period_end.year:
+    if order.pay_period_start.year != order.pay_period_end.year:
         problems.append(Problem("pay_period_end", "of a FICA refund must be in the year of pay_period_start"))
-    for position, entry in enumerate(request.employees):
+    for position, entry in enumerate(order.employees):
         problems += [
             Problem(f"employees[{position}].{name}", "must be 0 in a FICA refund")
             for name in ("regular_hours", "overtime_hours", "bonus", "other_earnings")
@@ -103,7 +103,7 @@ def _charged(history: History, tax_year: int) -> list[int]:
 
 
 def calculate_refund(
-    order: Order,
+    order: SettledOrder,
     payees: Mapping[UUID, Payee],
     histories: Mapping[UUID, History],
     repayable: Mapping[UUID, Repayable],

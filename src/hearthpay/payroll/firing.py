@@ -34,7 +34,7 @@ from hearthpay.payroll.failures import Failure
 from hearthpay.payroll.household_year import HouseholdYear, measure_household, read_household_year
 from hearthpay.payroll.ledger import Owner, Posting, post_paychecks, postings_of, read_histories
 from hearthpay.payroll.lifecycle import Cause, Status, move
-from hearthpay.payroll.orders import Order, Payee, read_entries, read_payees
+from hearthpay.payroll.orders import Payee, SettledOrder, read_entries, read_payees
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import PayrollRecord
 from hearthpay.payroll.register import History, calculate_payroll, seen_by_others
@@ -126,7 +126,7 @@ class _Due:
 
     id: UUID
     owner: Owner
-    order: Order
+    order: SettledOrder
     send_at: datetime.datetime
 
     @property
@@ -293,7 +293,7 @@ async def _read(session: AsyncSession, rows: Sequence[Any], now: datetime.dateti
         _Due(
             row.id,
             Owner(row.organization_id, row.employer_id, row.sandbox),
-            Order(
+            SettledOrder(
                 row.employer_id,
                 _dates(row, now),
                 row.pay_frequency,

@@ -56,6 +56,6 @@ async def update_employer(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(await change_employer(session, actor, clock, employer_id, body))
+        return Answer(await change_employer(session, actor, clock, employer_id, body.to_command()))
 
     return await idempotent(request, actor, operation)

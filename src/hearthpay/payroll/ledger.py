@@ -20,9 +20,9 @@ from hearthpay.employees.same_person import Record, records_of
 from hearthpay.payroll import escrow
 from hearthpay.payroll.digests import paycheck_digest
 from hearthpay.payroll.earnings import Earnings
-from hearthpay.payroll.lifecycle import history_of
+from hearthpay.payroll.lifecycle import Status, history_of
 from hearthpay.payroll.models import EstimateRow, LineRow, PaycheckRow, Payroll
-from hearthpay.payroll.orders import Order
+from hearthpay.payroll.orders import SettledOrder
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.records import (
     Carried,
@@ -86,24 +86,43 @@ _OVERLAPS: Final = text(
     "ORDER BY e.employee_id, e.payroll_id"
 )
 
-_PAYROLL_COLUMNS: Final = (
-    "id, organization_id, employer_id, sandbox, status, period_start, period_end, pay_date, pay_date_asked, "
-    "pay_date_defaulted, pay_frequency, notes, rulebook_version, tax_year, gross_pay, total_deductions, net_pay, "
-    "employer_taxes, total_cost, scheduled_send_at, direct_deposit, created_by_kind, created_by, created_at, "
-    "approved_at"
-)
-_INSERT_PAYROLL: Final = text(
-    f"INSERT INTO payrolls ({_PAYROLL_COLUMNS}) VALUES "
-    f"({', '.join(':' + name.strip() for name in _PAYROLL_COLUMNS.split(','))})"
-)
-_INSERT_ESTIMATE: Final = text(
+_INSERT_ESTIMATES: Final = text(
     "INSERT INTO payroll_estimates (organization_id, employer_id, sandbox, payroll_id, estimate) "
-    "SELECT organization_id, employer_id, sandbox, id, CAST(:estimate AS jsonb) FROM payrolls WHERE id = :id"
+    "SELECT p.organization_id, p.employer_id, p.sandbox, p.id, e.estimate "
+    "FROM unnest(CAST(:ids AS uuid[]), CAST(:estimates AS jsonb[])) AS e(id, estimate) JOIN payrolls p ON p.id = e.id"
 )
 
 #: Columns with their array types: many rows go in with one statement.
 _TENANT_TYPES: Final = {"organization_id": "uuid", "employer_id": "uuid", "sandbox": "boolean"}
+_PAYROLL_TYPES: Final = {
+    **_TENANT_TYPES,
+    "id": "uuid",
+    "status": "text",
+    "period_start": "date",
+    "period_end": "date",
+    "pay_date": "date",
+    "pay_date_asked": "date",
+    "pay_date_defaulted": "boolean",
+    "pay_frequency": "text",
+    "notes": "text",
+    "rulebook_version": "text",
+    "tax_year": "smallint",
+    "gross_pay": "bigint",
+    "total_deductions": "bigint",
+    "net_pay": "bigint",
+    "employer_taxes": "bigint",
+    "total_cost": "bigint",
+    "scheduled_send_at": "timestamptz",
+    "direct_deposit": "boolean",
+    "created_by_kind": "text",
+    "created_by": "uuid",
+    "created_at": "timestamptz",
+    "approved_at": "timestamptz",
+}
 _ENTRY_TYPES: Final = {
+    **_TENANT_TYPES,
+    "payroll_id": "uuid",
+    "period": "daterange",
     "position": "smallint",
     "employee_id": "uuid",
     "payment_method": "text",
@@ -205,12 +224,8 @@ def _insert_many(table: str, types: Mapping[str, str]) -> TextClause:
     return text(f"INSERT INTO {table} ({columns}) SELECT r.* FROM unnest({_arrays(types)}) AS r")
 
 
-_INSERT_ENTRIES: Final = text(
-    "INSERT INTO payroll_entries "
-    f"(organization_id, employer_id, sandbox, payroll_id, period, {', '.join(_ENTRY_TYPES)}) "
-    "SELECT :organization_id, :employer_id, :sandbox, :payroll_id, daterange(:start, :end, '[]'), r.* "
-    f"FROM unnest({_arrays(_ENTRY_TYPES)}) AS r"
-)
+_INSERT_PAYROLLS: Final = _insert_many("payrolls", _PAYROLL_TYPES)
+_INSERT_ENTRIES: Final = _insert_many("payroll_entries", _ENTRY_TYPES)
 _INSERT_PAYCHECKS: Final = _insert_many("paychecks", _PAYCHECK_TYPES)
 _INSERT_LINES: Final = text(
     "INSERT INTO paycheck_lines (organization_id, employer_id, sandbox, paycheck_id, employee_id, tax_year, position, "
@@ -238,6 +253,20 @@ class Owner(NamedTuple):
     organization_id: UUID
     employer_id: UUID
     sandbox: bool
+
+
+class NewPayroll(NamedTuple):
+    """A payroll to be written, calculated and in the state it begins in; whoever made it by kind and id.
+
+    ``approved_at`` is when a person approved it, where that was earlier than it is written.
+    """
+
+    owner: Owner
+    order: SettledOrder
+    record: PayrollRecord
+    status: Status
+    created_by: tuple[str, UUID | None]
+    approved_at: datetime.datetime | None = None
 
 
 class Posting(NamedTuple):
@@ -406,49 +435,59 @@ def _by_code(codes: str, amounts: str) -> dict[str, int]:
     return dict(zip(codes.split(","), map(int, amounts.split(",")), strict=True)) if codes else {}
 
 
-async def insert_payroll(
-    session: AsyncSession,
-    owner: Owner,
-    order: Order,
-    record: PayrollRecord,
-    status: str,
-    created_by: tuple[str, UUID | None],
-    now: datetime.datetime,
-    *,
-    approved_at: datetime.datetime | None = None,
-) -> UUID:
-    """Write a payroll and what was asked for of it; its id is returned. Paychecks are posted apart.
+async def insert_payroll(session: AsyncSession, payroll: NewPayroll, now: datetime.datetime) -> UUID:
+    """Write a payroll and what was asked for of it; its id is returned. Paychecks are posted apart."""
+    (payroll_id,) = await insert_payrolls(session, [payroll], now)
+    return payroll_id
 
-    ``approved_at`` is when a person approved it, where that was earlier than ``now``.
-    """
-    payroll_id = uuid7()
+
+async def insert_payrolls(
+    session: AsyncSession, payrolls: Sequence[NewPayroll], now: datetime.datetime
+) -> list[UUID]:
+    """Write payrolls and what was asked for of each with one statement a table; their ids come in the same order."""
+    if not payrolls:
+        return []
+    ids = [uuid7() for _ in payrolls]
+    new = list(zip(ids, payrolls, strict=True))
+    rows = [_payroll_values(payroll_id, payroll, now) for payroll_id, payroll in new]
+    await session.execute(_INSERT_PAYROLLS, _columns(_PAYROLL_TYPES, rows))
+    entries = [entry for payroll_id, payroll in new for entry in _entry_values(payroll_id, payroll)]
+    await session.execute(_INSERT_ENTRIES, _columns(_ENTRY_TYPES, entries))
+    return ids
+
+
+def _payroll_values(payroll_id: UUID, payroll: NewPayroll, now: datetime.datetime) -> tuple[object, ...]:
+    order, record = payroll.order, payroll.record
     dates = order.dates
-    await session.execute(
-        _INSERT_PAYROLL,
-        {
-            "id": payroll_id,
-            **owner._asdict(),
-            "status": status,
-            "period_start": dates.period_start,
-            "period_end": dates.period_end,
-            "pay_date": dates.pay_date,
-            "pay_date_asked": dates.asked,
-            "pay_date_defaulted": dates.defaulted,
-            "pay_frequency": order.pay_frequency,
-            "notes": order.notes,
-            "rulebook_version": record.rulebook_version,
-            "tax_year": record.tax_year,
-            **record.totals._asdict(),
-            "scheduled_send_at": dates.send_at,
-            "direct_deposit": order.direct_deposit,
-            "created_by_kind": created_by[0],
-            "created_by": created_by[1],
-            "created_at": now,
-            "approved_at": approved_at,
-        },
+    return (
+        *payroll.owner,
+        payroll_id,
+        payroll.status,
+        dates.period_start,
+        dates.period_end,
+        dates.pay_date,
+        dates.asked,
+        dates.defaulted,
+        order.pay_frequency,
+        order.notes,
+        record.rulebook_version,
+        record.tax_year,
+        *record.totals,
+        dates.send_at,
+        order.direct_deposit,
+        *payroll.created_by,
+        now,
+        payroll.approved_at,
     )
-    entries = [
+
+
+def _entry_values(payroll_id: UUID, payroll: NewPayroll) -> list[tuple[object, ...]]:
+    order = payroll.order
+    return [
         (
+            *payroll.owner,
+            payroll_id,
+            f"[{order.dates.period_start},{order.dates.period_end}]",
             position,
             entry.employee_id,
             entry.payment_method,
@@ -462,21 +501,21 @@ async def insert_payroll(
             entry.set_aside_wish,
             entry.supplemental,
         )
-        for position, (entry, paycheck) in enumerate(zip(order.entries, record.paychecks, strict=True))
+        for position, (entry, paycheck) in enumerate(
+            zip(order.entries, payroll.record.paychecks, strict=True)
+        )
     ]
-    whose = {
-        **owner._asdict(),
-        "payroll_id": payroll_id,
-        "start": dates.period_start,
-        "end": dates.period_end,
-    }
-    await session.execute(_INSERT_ENTRIES, whose | _columns(_ENTRY_TYPES, entries))
-    return payroll_id
 
 
 async def save_estimate(session: AsyncSession, payroll_id: UUID, estimate: bytes) -> None:
     """Keep what a scheduled payroll is expected to be: the JSON of its answer."""
-    await session.execute(_INSERT_ESTIMATE, {"id": payroll_id, "estimate": estimate.decode()})
+    await save_estimates(session, {payroll_id: estimate})
+
+
+async def save_estimates(session: AsyncSession, estimates: Mapping[UUID, bytes]) -> None:
+    """Keep what scheduled payrolls are expected to be, each by its id."""
+    texts = [estimate.decode() for estimate in estimates.values()]
+    await session.execute(_INSERT_ESTIMATES, {"ids": list(estimates), "estimates": _quoted_array(texts)})
 
 
 def postings_of(
@@ -650,7 +689,7 @@ def _columns(types: Mapping[str, str], rows: Sequence[tuple[object, ...]]) -> di
     }
 
 
-_QUOTED: Final = frozenset({"text", "jsonb", "daterange", "bytea"})
+_QUOTED: Final = frozenset({"text", "jsonb", "daterange", "timestamptz", "bytea"})
 
 
 def _array(values: Iterable[object]) -> str:

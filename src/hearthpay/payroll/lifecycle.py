@@ -5,7 +5,7 @@ want to move a payroll at once, the second finds it gone and moves nothing.
 """
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 from uuid import UUID
@@ -70,7 +70,7 @@ _MOVE: Final = text(
 _BEGIN: Final = text(
     "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, to_status, actor_kind, "
     "actor_id, at) SELECT new_id(), organization_id, employer_id, sandbox, id, status, :actor_kind, :actor_id, :at "
-    "FROM payrolls WHERE id = :id"
+    "FROM payrolls WHERE id = ANY(:ids) ORDER BY id"
 )
 _HISTORY: Final = text(
     "SELECT to_status, actor_kind, reason, at FROM payroll_transitions WHERE payroll_id = :id ORDER BY id"
@@ -137,11 +137,19 @@ async def move(
 
 async def begin(session: AsyncSession, payroll: UUID, status: Status, cause: Cause) -> None:
     """Open the history of a payroll just inserted; raises ForbiddenTransitionError for a state none begins in."""
-    _require(None, status, cause)
-    await session.execute(
-        _BEGIN,
-        {"id": payroll, "actor_kind": cause.actor_kind, "actor_id": cause.actor_id, "at": cause.at},
-    )
+    await begin_all(session, {payroll: status}, cause)
+
+
+async def begin_all(session: AsyncSession, payrolls: Mapping[UUID, Status], cause: Cause) -> None:
+    """Open the histories of payrolls just inserted, each in its state, with one statement.
+
+    Raises ForbiddenTransitionError for a state that none begins in by such a cause.
+    """
+    for status in set(payrolls.values()):
+        _require(None, status, cause)
+    if payrolls:
+        begun = {"actor_kind": cause.actor_kind, "actor_id": cause.actor_id, "at": cause.at}
+        await session.execute(_BEGIN, {"ids": list(payrolls)} | begun)
 
 
 async def history_of(session: AsyncSession, payroll: UUID) -> tuple[Transition, ...]:

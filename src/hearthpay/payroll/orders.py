@@ -1,4 +1,7 @@
-"""What a payroll is asked to pay: the same for a request, for a payroll that waits, and for a recurring one."""
+"""What a payroll pays, its dates and ways of payment settled: the same for a new one and for one that has waited.
+
+What was asked for, before anything is settled, is `commands.Order`.
+"""
 
 import datetime
 from collections.abc import Sequence
@@ -41,8 +44,8 @@ class Entry(NamedTuple):
     supplemental: bool = False
 
 
-class Order(NamedTuple):
-    """A payroll as it was asked for; ``entries`` in the order of the request."""
+class SettledOrder(NamedTuple):
+    """A payroll as it was asked for and settled; ``entries`` in the order of the request."""
 
     employer_id: UUID
     dates: PayDates

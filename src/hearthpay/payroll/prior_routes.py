@@ -14,8 +14,8 @@ from hearthpay.http.envelope import Envelope, ListEnvelope, listing
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
+from hearthpay.payroll.prior_schemas import NewPriorWages
 from hearthpay.payroll.prior_wages import (
-    NewPriorWages,
     PriorWagesItem,
     enter_prior_wages,
     list_prior_wages,
@@ -63,7 +63,7 @@ async def enter(
     clock = runtime_of(request).clock
 
     async def operation(session: AsyncSession) -> Answer:
-        return Answer(await enter_prior_wages(session, actor, clock, employee_id, body), 201)
+        return Answer(await enter_prior_wages(session, actor, clock, employee_id, body.to_command()), 201)
 
     return await idempotent(request, actor, operation)
 

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Annotated, Final
+from typing import Final
 from uuid import UUID
 
 import orjson
-from pydantic import Field
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
@@ -19,13 +18,12 @@ from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import lock_everyone
 from hearthpay.employers.threshold_basis import threshold_bases
+from hearthpay.payroll.commands import EnterPriorWages
 from hearthpay.payroll.household_year import measure_household
-from hearthpay.taxes.money import from_cents, to_cents
-from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
-from hearthpay.wire.fields import Day, RequestModel, Text
-from hearthpay.wire.money import Dollars, Money
+from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.prior_wages import Review, review_prior_wages
+from hearthpay.wire.money import Dollars
 
-_MOST_LINES: Final = 60
 _CURRENT: Final = text(
     "SELECT id, employer_id, employee_id, tax_year, source, as_of, gross_pay, net_pay, employee_taxes, employer_taxes, "
     "lines, warnings, created_at FROM prior_wages WHERE employee_id = :employee AND replaced_by IS NULL "
@@ -42,34 +40,6 @@ _INSERT: Final = text(
     ":as_of, :gross_pay, :net_pay, :employee_taxes, :employer_taxes, CAST(:lines AS jsonb), :codes, :subject_wages, "
     ":taxable_wages, :amounts, CAST(:warnings AS jsonb), :created_at)"
 )
-
-
-class PriorWagesLine(RequestModel):
-    """One tax as the other payroll reports it."""
-
-    code: Annotated[str, Text(longest=40)] = Field(description="A line's code, as payrolls list them.")
-    subject_wages: Money = Field(description="Wages the tax is about, below its cap or not.")
-    taxable_wages: Money = Field(description="Wages that were taxed.")
-    amount: Money = Field(description="What was withheld or charged.")
-
-
-class NewPriorWages(RequestModel):
-    """What another payroll paid in a year, up to a day."""
-
-    tax_year: int = Field(ge=2000, le=2200)
-    source: Annotated[str, Text(longest=100)] = Field(
-        description="Who paid, such as the provider's name. Entered again, it takes the place of what was there."
-    )
-    as_of: Day = Field(description="The last pay date that is counted.")
-    gross_pay: Money
-    net_pay: Money | None = Field(default=None, description="Left out: gross pay less the employee's taxes.")
-    employee_taxes: Money | None = Field(
-        default=None, description="Left out: the sum of the employee's lines."
-    )
-    employer_taxes: Money | None = Field(
-        default=None, description="Left out: the sum of the household's lines."
-    )
-    lines: list[PriorWagesLine] = Field(min_length=1, max_length=_MOST_LINES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +72,7 @@ class PriorWagesItem:
 
 
 async def enter_prior_wages(
-    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, new: NewPriorWages
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, new: EnterPriorWages
 ) -> PriorWagesItem:
     """Count what another payroll paid in the employee's year; of one source, the latest entry holds.
 
@@ -117,18 +87,8 @@ async def enter_prior_wages(
     # Their wages may reach a threshold of the household, on which the years of the others depend.
     employee = await lock_everyone(session, employee_id)
     bases = await threshold_bases(session, employee.employer_id)
-    lines = [
-        PriorLine(
-            line.code,
-            to_cents(line.subject_wages, "subject_wages"),
-            to_cents(line.taxable_wages, "taxable_wages"),
-            to_cents(line.amount, "amount"),
-        )
-        for line in new.lines
-    ]
-    gross = to_cents(new.gross_pay, "gross_pay")
-    review = review_prior_wages(lines, gross, new.as_of, employee.work_state)
-    totals = _totals(new, gross, review)
+    review = review_prior_wages(new.lines, new.gross_pay, new.as_of, employee.work_state)
+    totals = _totals(new, review)
     warnings = [*review.differences, *totals.differences]
     record = {
         "id": uuid7(),
@@ -138,7 +98,7 @@ async def enter_prior_wages(
         "source": new.source,
         "as_of": new.as_of,
         **totals.amounts,
-        "lines": [line._asdict() for line in lines],
+        "lines": [line._asdict() for line in new.lines],
         "warnings": warnings,
         "created_at": clock.now(),
     }
@@ -152,10 +112,10 @@ async def enter_prior_wages(
             "sandbox": employee.sandbox,
             "lines": orjson.dumps(record["lines"]).decode(),
             "warnings": orjson.dumps(record["warnings"]).decode(),
-            "codes": [line.code for line in lines],
-            "subject_wages": [line.subject_wages for line in lines],
-            "taxable_wages": [line.taxable_wages for line in lines],
-            "amounts": [line.amount for line in lines],
+            "codes": [line.code for line in new.lines],
+            "subject_wages": [line.subject_wages for line in new.lines],
+            "taxable_wages": [line.taxable_wages for line in new.lines],
+            "amounts": [line.amount for line in new.lines],
         },
     )
     await measure_household(session, employee.employer_id, new.tax_year, bases, [employee])
@@ -191,22 +151,22 @@ class _Totals:
     differences: tuple[str, ...]
 
 
-def _totals(new: NewPriorWages, gross: int, review: Review) -> _Totals:
+def _totals(new: EnterPriorWages, review: Review) -> _Totals:
     """Return the totals, those left out from the lines, and where what was told is not their sum."""
     given = {
         "employee_taxes": (new.employee_taxes, review.employee_taxes),
         "employer_taxes": (new.employer_taxes, review.employer_taxes),
     }
-    amounts = {"gross_pay": gross}
+    amounts = {"gross_pay": new.gross_pay}
     differences = []
     for name, (told, summed) in given.items():
-        amounts[name] = summed if told is None else to_cents(told, name)
+        amounts[name] = summed if told is None else told
         if amounts[name] != summed:
             differences.append(
                 f"{name}: {from_cents(amounts[name]):,} is not the sum of the lines, {from_cents(summed):,}."
             )
-    net = gross - amounts["employee_taxes"]
-    amounts["net_pay"] = max(0, net) if new.net_pay is None else to_cents(new.net_pay, "net_pay")
+    net = new.gross_pay - amounts["employee_taxes"]
+    amounts["net_pay"] = max(0, net) if new.net_pay is None else new.net_pay
     if amounts["net_pay"] != net:
         differences.append(
             f"net_pay: {from_cents(amounts['net_pay']):,} is not gross pay less taxes, {from_cents(net):,}."

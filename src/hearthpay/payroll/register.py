@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.payroll.earnings import Earnings, pay_for_hours
-from hearthpay.payroll.orders import Entry, Order, Payee
+from hearthpay.payroll.orders import Entry, Payee, SettledOrder
 from hearthpay.payroll.records import Carried, LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
 from hearthpay.payroll.set_asides import SetAsideRule, set_aside_of
 from hearthpay.taxes import (
@@ -219,7 +219,7 @@ class Payment(NamedTuple):
 
 
 def calculate_payroll(
-    order: Order,
+    order: SettledOrder,
     payees: Mapping[UUID, Payee],
     histories: Mapping[UUID, History],
     sui_rates: Mapping[str, Decimal],
@@ -318,7 +318,7 @@ def _earnings(entry: Entry, employee: Payee) -> Earnings:
 
 
 def _calculate(
-    order: Order,
+    order: SettledOrder,
     entry: Entry,
     employee: Payee,
     history: History,
@@ -443,7 +443,7 @@ def _approved(pay: Decimal | None, rate: Decimal | None, hours: Decimal) -> Deci
 
 def _warnings(
     employee: Payee,
-    order: Order,
+    order: SettledOrder,
     entry: Entry,
     asked: PaycheckInput,
     paycheck: Paycheck,
@@ -478,7 +478,7 @@ def _warnings(
     return warnings
 
 
-def _odd_period(order: Order) -> str | None:
+def _odd_period(order: SettledOrder) -> str | None:
     """Tell that the period's length does not fit the frequency by which regular wages are taxed.
 
     One that could not be asked for, approved before such were refused, is paid as it was approved.

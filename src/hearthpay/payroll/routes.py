@@ -21,6 +21,7 @@ from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll import remedies, service, voiding
 from hearthpay.payroll.answers import detail_data, preview_data, run_data, summary_data
 from hearthpay.payroll.calculation import estimate_data, threshold_data
+from hearthpay.payroll.corrected_requests import refusals_shown_on
 from hearthpay.payroll.schemas import (
     Calculation,
     CalculationResult,
@@ -174,9 +175,13 @@ async def preview_payroll(
     """
     runtime = runtime_of(request)
     clock = runtime.clock
+    order = body.to_order()
 
     async def operation(session: AsyncSession) -> Answer:
-        preview = await service.preview_payroll(session, actor, clock, body, offered=runtime.direct_deposit)
+        with refusals_shown_on(body):
+            preview = await service.preview_payroll(
+                session, actor, clock, order, offered=runtime.direct_deposit
+            )
         return Answer(preview_data(preview))
 
     return await idempotent(request, actor, operation)
@@ -202,9 +207,13 @@ async def run_payroll(
     """
     runtime = runtime_of(request)
     clock = runtime.clock
+    order, confirmed = body.to_order(), body.to_confirmations()
 
     async def operation(session: AsyncSession) -> Answer:
-        payroll = await service.run_payroll(session, actor, clock, body, offered=runtime.direct_deposit)
+        with refusals_shown_on(body):
+            payroll = await service.run_payroll(
+                session, actor, clock, order, confirmed, offered=runtime.direct_deposit
+            )
         return Answer(run_data(payroll))
 
     return await idempotent(request, actor, operation)
@@ -309,5 +318,5 @@ async def list_payrolls(
 ) -> Response:
     """Newest first; of one household, or of all where the key remembers none and none is named."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
-        payrolls, next_cursor = await service.list_payrolls(session, actor, query)
+        payrolls, next_cursor = await service.list_payrolls(session, actor, query.to_command())
     return listing(request, [summary_data(payroll, count) for payroll, count in payrolls], next_cursor)

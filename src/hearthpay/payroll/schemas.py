@@ -9,7 +9,8 @@ from uuid import UUID
 from pydantic import Field, WithJsonSchema
 
 from hearthpay.database.audit import ActorKind
-from hearthpay.employees.schemas import PayFrequency, PaymentMethod
+from hearthpay.employees.commands import PayFrequency, PaymentMethod
+from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, PayrollsWanted, SetAsideWish
 from hearthpay.payroll.failures import Kind as FailureKind
 from hearthpay.payroll.lifecycle import Status
 from hearthpay.payroll.records import Action, RemedyAction
@@ -58,6 +59,10 @@ class SetAsideRequest(RequestModel):
     skip: bool = False
     amount: Annotated[Decimal, Amount(maximum=Decimal(9_999))] | None = None
 
+    def to_command(self) -> SetAsideWish:
+        """The same in plain values."""
+        return SetAsideWish(self.skip, self.amount)
+
 
 class PayrollEmployee(RequestModel):
     """One employee's pay of the period. Hours are paid once; without hours it may stand beside another payroll."""
@@ -73,6 +78,19 @@ class PayrollEmployee(RequestModel):
         "no entry names one is dated as direct deposit would be.",
     )
     voluntary_set_aside: SetAsideRequest | None = None
+
+    def to_command(self) -> EmployeePay:
+        """The same in plain values."""
+        wish = self.voluntary_set_aside
+        return EmployeePay(
+            employee_id=self.employee_id,
+            regular_hours=self.regular_hours,
+            overtime_hours=self.overtime_hours,
+            bonus=self.bonus,
+            other_earnings=self.other_earnings,
+            payment_method=self.payment_method,
+            voluntary_set_aside=None if wish is None else wish.to_command(),
+        )
 
 
 class PayrollRequest(RequestModel):
@@ -112,6 +130,24 @@ class PayrollRequest(RequestModel):
         default=None, deprecated=True, description="Retired; accepted and ignored."
     )
 
+    def to_order(self) -> Order:
+        """What is asked for, in plain values."""
+        return Order(
+            employer_id=self.employer_id,
+            pay_period_start=self.pay_period_start,
+            pay_period_end=self.pay_period_end,
+            pay_date=self.pay_date,
+            pay_frequency=self.pay_frequency,
+            employees=tuple(each.to_command() for each in self.employees),
+            notes=self.notes,
+        )
+
+    def to_confirmations(self) -> Confirmations:
+        """What is confirmed, in plain values."""
+        return Confirmations(
+            confirm_large_payroll=self.confirm_large_payroll, confirm_ach_debit=self.confirm_ach_debit
+        )
+
 
 class VoidRequest(RequestModel):
     """Why a payroll is voided."""
@@ -143,6 +179,18 @@ class PayrollsQuery(Page):
     status: PayrollStatus | None = None
     from_: Day | None = Field(default=None, alias="from", description="Pay dates from this day on.")
     to: Day | None = Field(default=None, description="Pay dates up to this day.")
+
+    def to_command(self) -> PayrollsWanted:
+        """The same in plain values."""
+        return PayrollsWanted(
+            employer_id=self.employer_id,
+            employee_id=self.employee_id,
+            status=self.status,
+            since=self.from_,
+            until=self.to,
+            cursor=self.cursor,
+            limit=self.limit,
+        )
 
 
 # The shapes of answers, for the documentation and for typed clients.

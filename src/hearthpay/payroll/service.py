@@ -30,6 +30,7 @@ from hearthpay.payroll.approval import (
     refuse_beyond_the_bank,
     require_confirmations,
 )
+from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, Order, PayrollsWanted
 from hearthpay.payroll.corrected_dates import settle_dates_of
 from hearthpay.payroll.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
 from hearthpay.payroll.household_year import (
@@ -39,6 +40,7 @@ from hearthpay.payroll.household_year import (
     read_household_year,
 )
 from hearthpay.payroll.ledger import (
+    NewPayroll,
     Overlap,
     Owner,
     find_overlaps,
@@ -51,11 +53,10 @@ from hearthpay.payroll.ledger import (
 )
 from hearthpay.payroll.lifecycle import Cause, Status, Transition, begin
 from hearthpay.payroll.models import EntryRow, Payroll
-from hearthpay.payroll.orders import Entry, Order, Payee, is_catch_up, is_fica_refund, payee_of
+from hearthpay.payroll.orders import Entry, Payee, SettledOrder, is_catch_up, is_fica_refund, payee_of
 from hearthpay.payroll.pay_dates import PayDates, Way
 from hearthpay.payroll.records import PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.register import NO_HISTORY, History, calculate_payroll
-from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
 from hearthpay.payroll.ways_out import with_ways_out
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.paging import page_of
@@ -69,7 +70,7 @@ _LOCK: Final = (
 class _Prepared:
     """A payroll checked and calculated; ``histories`` are the employees' years before it."""
 
-    order: Order
+    order: SettledOrder
     record: PayrollRecord
     payees: Sequence[Payee]
     histories: Mapping[UUID, History]
@@ -83,21 +84,27 @@ class _Prepared:
 
 
 async def preview_payroll(
-    session: AsyncSession, actor: Actor, clock: Clock, request: PayrollRequest, *, offered: bool
+    session: AsyncSession, actor: Actor, clock: Clock, order: Order, *, offered: bool
 ) -> Preview:
     """Calculate a payroll as a run would, and check all that a run checks; nothing is created.
 
     Only the confirmations are not asked for yet: the preview tells which the run needs. Where no entry names a payment
     method, the dates are those of direct deposit, which needs them the earliest. Raises what `run_payroll` raises.
     """
-    refuse_long_payroll(actor.terms, len(request.employees))
-    employer = await resolve_employer(session, actor, request.employer_id)
-    prepared = await _prepare(session, clock, request, employer, offered=offered, preview=True)
+    refuse_long_payroll(actor.terms, len(order.employees))
+    employer = await resolve_employer(session, actor, order.employer_id)
+    prepared = await _prepare(session, clock, order, employer, offered=offered, preview=True)
     return Preview(prepared.record, prepared.confirmations, dated_ahead=prepared.dated_ahead)
 
 
 async def run_payroll(
-    session: AsyncSession, actor: Actor, clock: Clock, request: PayrollRequest, *, offered: bool
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    order: Order,
+    confirmed: Confirmations = NOTHING_CONFIRMED,
+    *,
+    offered: bool,
 ) -> StoredPayroll:
     """Calculate and record a payroll.
 
@@ -111,30 +118,28 @@ async def run_payroll(
     `invalid_state` (employment ended before the period),
     `payroll_overlap`, `pay_date_past_deadline`, `confirmation_required`, `direct_deposit_unavailable`,
     `unsupported_tax_year`, `tax_year_not_final`, `unsupported_jurisdiction`, `too_many_employees` for a list longer
-    than the plan allows, and what `resolve_employer` raises.
+    than the plan allows, and what `resolve_employer` raises. Where other dates or a confirmation would help, the
+    refusal's `example` is the `Corrections` of the order.
     """
-    refuse_long_payroll(actor.terms, len(request.employees))
-    employer = await resolve_employer(session, actor, request.employer_id, hold=True)
-    prepared = await _prepare(session, clock, request, employer, offered=offered)
-    order, record = prepared.order, prepared.record
+    refuse_long_payroll(actor.terms, len(order.employees))
+    employer = await resolve_employer(session, actor, order.employer_id, hold=True)
+    prepared = await _prepare(session, clock, order, employer, offered=offered)
+    settled, record = prepared.order, prepared.record
     if record.projected:
         raise Refusal(
             "tax_year_not_final",
             f"The law of {record.tax_year} is not complete yet: a payroll paid in it can be previewed, not completed.",
             details={"tax_year": record.tax_year, "missing": list(record.projected)},
         )
-    given = {
-        "confirm_large_payroll": request.confirm_large_payroll,
-        "confirm_ach_debit": request.confirm_ach_debit,
-    }
-    require_confirmations(record, prepared.confirmations, given, request)
+    require_confirmations(record, prepared.confirmations, confirmed)
 
     now = clock.now()
-    status = _status_of(order, record)
+    status = _status_of(settled, record)
     owner = Owner(actor.organization_id, employer.id, actor.sandbox)
-    payroll_id = await insert_payroll(session, owner, order, record, status, (actor.kind, actor.id), now)
+    new = NewPayroll(owner, settled, record, status, (actor.kind, actor.id))
+    payroll_id = await insert_payroll(session, new, now)
     await begin(session, payroll_id, status, Cause(actor.kind, now, actor.id))
-    if order.direct_deposit and request.confirm_ach_debit:
+    if settled.direct_deposit and confirmed.confirm_ach_debit:
         await authorize(session, actor, employer, now)
     estimate = estimate_json(record) if status == "scheduled" else None
     if estimate is not None:
@@ -160,18 +165,18 @@ async def run_payroll(
         subject_id=payroll_id,
         details={
             "status": status,
-            "pay_date": order.dates.pay_date,
+            "pay_date": settled.dates.pay_date,
             "employees": len(record.paychecks),
-            "confirmed": [flag for flag, sent in given.items() if sent],
+            "confirmed": list(confirmed.given),
         },
     )
     return StoredPayroll(
         id=payroll_id,
         employer_id=employer.id,
         status=status,
-        dates=order.dates,
-        pay_frequency=order.pay_frequency,
-        notes=order.notes,
+        dates=settled.dates,
+        pay_frequency=settled.pay_frequency,
+        notes=settled.notes,
         rulebook_version=record.rulebook_version,
         tax_year=record.tax_year,
         totals=record.totals,
@@ -182,7 +187,7 @@ async def run_payroll(
     )
 
 
-def _status_of(order: Order, record: PayrollRecord) -> Status:
+def _status_of(order: SettledOrder, record: PayrollRecord) -> Status:
     if order.dates.send_at is not None:
         return "scheduled"
     return "pending_funding" if order.direct_deposit and debit_of(record) else "completed"
@@ -191,29 +196,29 @@ def _status_of(order: Order, record: PayrollRecord) -> Status:
 async def _prepare(
     session: AsyncSession,
     clock: Clock,
-    request: PayrollRequest,
+    asked: Order,
     employer: Employer,
     *,
     offered: bool,
     preview: bool = False,
 ) -> _Prepared:
     now = clock.now()
-    refunds = is_fica_refund(request.notes)
+    refunds = is_fica_refund(asked.notes)
     if refunds:
-        refuse_other_pay(request)
+        refuse_other_pay(asked)
     if not preview and employer.threshold_bases:
         await lock_all(session, employer.id)
-    employees = await _employees(session, request, lock=not preview)
+    employees = await _employees(session, asked, lock=not preview)
     methods = [
         entry.payment_method or ("check" if refunds else employee.payment_method)
-        for entry, employee in zip(request.employees, employees, strict=True)
+        for entry, employee in zip(asked.employees, employees, strict=True)
     ]
-    way = _way_of(request, methods)
-    unnamed = all(entry.payment_method is None for entry in request.employees)
+    way = _way_of(asked, methods)
+    unnamed = all(entry.payment_method is None for entry in asked.employees)
     dated_ahead = preview and unnamed and way == "on_paper" and not refunds
-    dates = settle_dates_of(request, "direct_deposit" if dated_ahead else way, today=clock.today(), now=now)
-    _refuse_unpayable(request, employees, dates)
-    order = _order_of(request, methods, employer.id, dates)
+    dates = settle_dates_of(asked, "direct_deposit" if dated_ahead else way, today=clock.today(), now=now)
+    _refuse_unpayable(asked, employees, dates)
+    order = _settled(asked, methods, employer.id, dates)
     year = order.tax_year
     if order.direct_deposit:
         blockers = await household_blockers(session, employer, offered=offered)
@@ -258,7 +263,7 @@ async def _prepare(
     )
 
 
-def _beside(order: Order, overlaps: Sequence[Overlap]) -> tuple[Order, dict[UUID, list[str]]]:
+def _beside(order: SettledOrder, overlaps: Sequence[Overlap]) -> tuple[SettledOrder, dict[UUID, list[str]]]:
     """Tell by employee what else is paid for the period; raise `payroll_overlap` where hours would be paid twice.
 
     A bonus or other earnings without hours may stand beside another payroll. They are supplemental wages then, paid
@@ -317,15 +322,15 @@ def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[str]]) ->
     return replace(record, paychecks=paychecks)
 
 
-def _way_of(request: PayrollRequest, methods: Collection[str]) -> Way:
-    if is_catch_up(request.notes):
+def _way_of(order: Order, methods: Collection[str]) -> Way:
+    if is_catch_up(order.notes):
         return "catch_up"
     return "direct_deposit" if "direct_deposit" in methods else "on_paper"
 
 
-def _order_of(request: PayrollRequest, methods: Sequence[str], employer_id: UUID, dates: PayDates) -> Order:
+def _settled(order: Order, methods: Sequence[str], employer_id: UUID, dates: PayDates) -> SettledOrder:
     entries = []
-    for entry, method in zip(request.employees, methods, strict=True):
+    for entry, method in zip(order.employees, methods, strict=True):
         wish = entry.voluntary_set_aside
         entries.append(
             Entry(
@@ -339,10 +344,10 @@ def _order_of(request: PayrollRequest, methods: Sequence[str], employer_id: UUID
                 set_aside_wish=int(wish.amount.scaleb(2)) if wish and wish.amount is not None else None,
             )
         )
-    return Order(employer_id, dates, request.pay_frequency, request.notes, tuple(entries))
+    return SettledOrder(employer_id, dates, order.pay_frequency, order.notes, tuple(entries))
 
 
-async def _require_accounts(session: AsyncSession, order: Order) -> None:
+async def _require_accounts(session: AsyncSession, order: SettledOrder) -> None:
     wanted = [entry.employee_id for entry in order.entries if entry.payment_method == "direct_deposit"]
     blocked = {
         employee_id: found
@@ -375,12 +380,12 @@ def _listed(blockers: Sequence[Blocker]) -> list[dict[str, str]]:
     return [{"code": blocker.code, "message": blocker.message} for blocker in blockers]
 
 
-async def _employees(session: AsyncSession, request: PayrollRequest, *, lock: bool) -> Sequence[Employee]:
-    """Return the household's employees in the order of the request; locked in the order of their ids.
+async def _employees(session: AsyncSession, order: Order, *, lock: bool) -> Sequence[Employee]:
+    """Return the household's employees as the order lists them; locked in the order of their ids.
 
     Raises `duplicate_employee` and `employee_not_in_household`.
     """
-    ids = [entry.employee_id for entry in request.employees]
+    ids = [entry.employee_id for entry in order.employees]
     for position, employee_id in enumerate(ids):
         if employee_id in ids[:position]:
             raise Refusal(
@@ -407,10 +412,10 @@ async def _employees(session: AsyncSession, request: PayrollRequest, *, lock: bo
     return [found[employee_id] for employee_id in ids]
 
 
-def _refuse_unpayable(request: PayrollRequest, employees: Sequence[Employee], dates: PayDates) -> None:
+def _refuse_unpayable(order: Order, employees: Sequence[Employee], dates: PayDates) -> None:
     """Raise where someone was not employed in the period, lacks a pay rate, or would work more hours than it has."""
     problems = []
-    for position, (entry, employee) in enumerate(zip(request.employees, employees, strict=True)):
+    for position, (entry, employee) in enumerate(zip(order.employees, employees, strict=True)):
         earlier = employee.worked_earlier(dates.period_start, dates.period_end)
         if employee.start_date > dates.period_end and not earlier:
             raise Refusal(
@@ -456,7 +461,7 @@ async def get_payroll(session: AsyncSession, clock: Clock, payroll_id: UUID) -> 
 
 
 async def list_payrolls(
-    session: AsyncSession, actor: Actor, query: PayrollsQuery
+    session: AsyncSession, actor: Actor, wanted: PayrollsWanted
 ) -> tuple[list[tuple[Payroll, int]], str | None]:
     """Return one page of payrolls with their employee counts, newest first, and the next page's cursor.
 
@@ -467,19 +472,19 @@ async def list_payrolls(
     statement = select(Payroll).where(
         Payroll.organization_id == actor.organization_id, Payroll.sandbox.is_(actor.sandbox)
     )
-    if query.employer_id is not None or actor.employer_id is not None or actor.employer_sandbox is not None:
-        employer = await resolve_employer(session, actor, query.employer_id)
+    if wanted.employer_id is not None or actor.employer_id is not None or actor.employer_sandbox is not None:
+        employer = await resolve_employer(session, actor, wanted.employer_id)
         statement = statement.where(Payroll.employer_id == employer.id)
-    if query.status is not None:
-        statement = statement.where(Payroll.status == query.status)
-    if query.from_ is not None:
-        statement = statement.where(Payroll.pay_date >= query.from_)
-    if query.to is not None:
-        statement = statement.where(Payroll.pay_date <= query.to)
-    if query.employee_id is not None:
-        paid = exists().where(EntryRow.payroll_id == Payroll.id, EntryRow.employee_id == query.employee_id)
+    if wanted.status is not None:
+        statement = statement.where(Payroll.status == wanted.status)
+    if wanted.since is not None:
+        statement = statement.where(Payroll.pay_date >= wanted.since)
+    if wanted.until is not None:
+        statement = statement.where(Payroll.pay_date <= wanted.until)
+    if wanted.employee_id is not None:
+        paid = exists().where(EntryRow.payroll_id == Payroll.id, EntryRow.employee_id == wanted.employee_id)
         statement = statement.where(paid)
-    payrolls, next_cursor = await page_of(session, statement, Payroll.id, query)
+    payrolls, next_cursor = await page_of(session, statement, Payroll.id, wanted)
     counted = (
         select(EntryRow.payroll_id, func.count())
         .where(EntryRow.payroll_id.in_([payroll.id for payroll in payrolls]))

@@ -15,12 +15,14 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database import audit
+from hearthpay.employers.commands import ChangeEmployer
 from hearthpay.employers.models import Employer
-from hearthpay.employers.schemas import EmployerChanges, EmployerDetail, address_of, shown
+from hearthpay.employers.schemas import EmployerDetail, address_of, shown
 from hearthpay.employers.service import update_employer
 from hearthpay.employers.threshold_basis import FROM_THE_FIRST, ThresholdBasis, current_basis
 from hearthpay.payroll.household_year import lock_all, measure_household
 from hearthpay.taxes.money import from_cents
+from hearthpay.unchanged import UNCHANGED
 
 _LOCK: Final = text(
     "SELECT organization_id, sandbox, threshold_bases FROM employers WHERE id = :employer FOR NO KEY UPDATE"
@@ -53,12 +55,12 @@ class Choice:
 
 
 async def change_employer(
-    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, changes: EmployerChanges
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, changes: ChangeEmployer
 ) -> ChangedEmployer:
     """Change a household's settings for an actor who reaches it; raises what `update_employer` raises."""
     employer = await update_employer(session, actor, employer_id, changes)
     told: tuple[str, ...] = ()
-    if "threshold_basis" in changes.model_fields_set:
+    if changes.threshold_basis is not UNCHANGED:
         choice = await _choose(session, employer.id, changes.threshold_basis, clock.today())
         told = choice.told
         if choice.before != choice.after:

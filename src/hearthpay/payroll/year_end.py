@@ -34,9 +34,16 @@ from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.payroll import failures
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.household_year import lock_household, measure_household, read_household_year
-from hearthpay.payroll.ledger import Owner, insert_payroll, post_paychecks, postings_of, read_histories
+from hearthpay.payroll.ledger import (
+    NewPayroll,
+    Owner,
+    insert_payroll,
+    post_paychecks,
+    postings_of,
+    read_histories,
+)
 from hearthpay.payroll.lifecycle import Cause, Status, begin
-from hearthpay.payroll.orders import Order, read_entries, read_payees
+from hearthpay.payroll.orders import SettledOrder, read_entries, read_payees
 from hearthpay.payroll.outcomes import fail, give_back
 from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.register import calculate_payroll
@@ -140,7 +147,7 @@ async def _pay_in_the_new_year(
         old.pay_date_defaulted,
         asked=old.pay_date,
     )
-    order = Order(
+    order = SettledOrder(
         old.employer_id,
         dates,
         old.pay_frequency,
@@ -164,9 +171,8 @@ async def _pay_in_the_new_year(
     owner = Owner(old.organization_id, old.employer_id, old.sandbox)
     amount = debit_of(record)
     status: Status = "pending_funding" if amount else "completed"
-    new_payroll = await insert_payroll(
-        session, owner, order, record, status, ("system", None), now, approved_at=old.approved_at
-    )
+    new = NewPayroll(owner, order, record, status, ("system", None), old.approved_at)
+    new_payroll = await insert_payroll(session, new, now)
     await begin(session, new_payroll, status, Cause("system", now))
     await post_paychecks(session, postings_of(owner, new_payroll, record, histories), now)
     if bases:

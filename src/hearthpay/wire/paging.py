@@ -7,7 +7,7 @@ offset, and nothing is shown twice when something new arrives in between.
 import base64
 import binascii
 from collections.abc import Sequence
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar
 from uuid import UUID
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -55,8 +55,22 @@ class Page(RequestModel):
     limit: int = Field(default=25, ge=1, le=100, strict=False, description="How many items at most.")
 
 
+class WantedPage(Protocol):
+    """Which page is wanted: the one after ``cursor`` (None: the first), of at most ``limit`` items."""
+
+    @property
+    def cursor(self) -> UUID | None:
+        """The last item of the page before."""
+        ...
+
+    @property
+    def limit(self) -> int:
+        """How many items at most."""
+        ...
+
+
 async def page_of(
-    session: AsyncSession, statement: Select[Row], id_column: InstrumentedAttribute[UUID], page: Page
+    session: AsyncSession, statement: Select[Row], id_column: InstrumentedAttribute[UUID], page: WantedPage
 ) -> tuple[Sequence[Row], str | None]:
     """One page of `statement`'s rows, newest first, and the cursor of the next (None at the end).
 

@@ -1,0 +1,81 @@
+"""What the services of employees are asked to do, in plain values: whichever face was asked has parsed them."""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+from uuid import UUID
+
+from hearthpay.unchanged import UNCHANGED, Unchanged
+
+PayFrequency = Literal["weekly", "biweekly", "semimonthly", "monthly"]
+PaymentMethod = Literal["direct_deposit", "check", "cash"]
+InvitationType = Literal["bank_account", "tax_info"]
+
+CertificateEntries = Mapping[str, Any]
+"""Entries of a withholding certificate by their names: truth values, whole numbers, texts, amounts as Decimals; those
+of an older form stand in a mapping of their own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddEmployee:
+    """Add an employee to a household; amounts in dollars an hour.
+
+    Left out, the household is the one that the actor remembers, the first day today, the state of work the
+    household's, the state of residence that of work.
+    """
+
+    first_name: str
+    last_name: str
+    employer_id: UUID | None = None
+    email: str | None = None
+    pay_rate: Decimal | None = None
+    overtime_rate: Decimal | None = None
+    pay_frequency: PayFrequency = "biweekly"
+    start_date: datetime.date | None = None
+    work_state: str | None = None
+    residence_state: str | None = None
+    city: str | None = None
+    locality: str | None = None
+    payment_method: PaymentMethod = "check"
+    relationship: str = "none"
+    birth_year: int | None = None
+    lives_in: bool = False
+    #: The whole Form W-4; None where none was given.
+    federal_withholding: CertificateEntries | None = None
+    state_withholding: CertificateEntries | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeEmployee:
+    """Change an employee's settings; amounts in dollars an hour. What is UNCHANGED stays as it is.
+
+    Of the certificates only the entries told change; None takes an entry, or all of them, out.
+    """
+
+    first_name: str | Unchanged = UNCHANGED
+    last_name: str | Unchanged = UNCHANGED
+    email: str | Unchanged | None = UNCHANGED
+    pay_rate: Decimal | Unchanged = UNCHANGED
+    overtime_rate: Decimal | Unchanged | None = UNCHANGED
+    pay_frequency: PayFrequency | Unchanged = UNCHANGED
+    start_date: datetime.date | Unchanged = UNCHANGED
+    work_state: str | Unchanged = UNCHANGED
+    residence_state: str | Unchanged = UNCHANGED
+    city: str | Unchanged | None = UNCHANGED
+    locality: str | Unchanged | None = UNCHANGED
+    payment_method: PaymentMethod | Unchanged = UNCHANGED
+    relationship: str | Unchanged = UNCHANGED
+    birth_year: int | Unchanged | None = UNCHANGED
+    lives_in: bool | Unchanged = UNCHANGED
+    federal_withholding: CertificateEntries | Unchanged | None = UNCHANGED
+    state_withholding: CertificateEntries | Unchanged | None = UNCHANGED
+
+
+@dataclass(frozen=True, slots=True)
+class Invite:
+    """Open a link by which an employee enters a number; with ``send_email`` it is sent to the employee."""
+
+    type: InvitationType
+    send_email: bool = True

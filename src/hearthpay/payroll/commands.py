@@ -1,0 +1,105 @@
+"""What the services of payrolls are asked to do, in plain values: whichever face was asked has parsed them."""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+from hearthpay.employees.commands import PayFrequency, PaymentMethod
+from hearthpay.payroll.lifecycle import Status
+from hearthpay.taxes.prior_wages import PriorLine
+
+_NOTHING: Final = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True)
+class SetAsideWish:
+    """What an employee asks to have set aside from one paycheck: nothing, or an amount in dollars."""
+
+    skip: bool = False
+    amount: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmployeePay:
+    """One employee's pay of a period; amounts in dollars. Without a method, it is the employee's own that counts."""
+
+    employee_id: UUID
+    regular_hours: Decimal = _NOTHING
+    overtime_hours: Decimal = _NOTHING
+    bonus: Decimal = _NOTHING
+    other_earnings: Decimal = _NOTHING
+    payment_method: PaymentMethod | None = None
+    voluntary_set_aside: SetAsideWish | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """A payroll to be previewed or run, before its dates and ways of payment are settled.
+
+    Without ``employer_id`` it is for the household that the actor remembers, and without ``pay_date`` for the day that
+    `pay_dates` finds. A refusal names its fields as they are called here.
+    """
+
+    pay_period_start: datetime.date
+    pay_period_end: datetime.date
+    pay_frequency: PayFrequency
+    employees: tuple[EmployeePay, ...]
+    employer_id: UUID | None = None
+    pay_date: datetime.date | None = None
+    notes: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmations:
+    """What a person has said once more before money leaves the household's account."""
+
+    confirm_large_payroll: bool = False
+    confirm_ach_debit: bool = False
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of those that were said."""
+        return tuple(each.name for each in fields(self) if getattr(self, each.name))
+
+
+NOTHING_CONFIRMED: Final = Confirmations()
+
+
+@dataclass(frozen=True, slots=True)
+class Corrections:
+    """What of an order would have to be otherwise for it to be taken: the `example` of its refusal.
+
+    By the names of the fields of `Order` and `Confirmations`; each face shows it in its own words.
+    """
+
+    changes: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PayrollsWanted:
+    """Which payrolls to list, and which page of them; pay dates from ``since`` up to ``until``, both included."""
+
+    employer_id: UUID | None = None
+    employee_id: UUID | None = None
+    status: Status | None = None
+    since: datetime.date | None = None
+    until: datetime.date | None = None
+    cursor: UUID | None = None
+    limit: int = 25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnterPriorWages:
+    """Count what another payroll paid in a year, up to a day; amounts in cents, what is left out is the lines' sum."""
+
+    tax_year: int
+    source: str
+    as_of: datetime.date
+    gross_pay: int
+    lines: tuple[PriorLine, ...]
+    net_pay: int | None = None
+    employee_taxes: int | None = None
+    employer_taxes: int | None = None
