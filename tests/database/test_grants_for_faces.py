@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 
 import psycopg
 import pytest
+from hearthpay.payroll.pay_dates import PayDates
 from psycopg import errors
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
@@ -27,7 +28,6 @@ from hearthpay.payroll.ledger import (
 )
 from hearthpay.payroll.lifecycle import Cause, ForbiddenTransitionError, begin_all
 from hearthpay.payroll.orders import Entry, SettledOrder, read_payees
-from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.register import calculate_payroll
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization

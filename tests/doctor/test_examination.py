@@ -10,7 +10,8 @@ from sqlalchemy import text
 
 from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
 from hearthpay.database.outage import DatabaseUnavailable
-from hearthpay.doctor.checks import escrow_balances, year_totals
+from hearthpay.doctor.balance_checks import year_totals
+from hearthpay.doctor.escrow_checks import escrow_balances
 from hearthpay.doctor.examination import MOST_TOLD, examine, open_for_reading
 from tests.doctor.books import Books
 from tests.doctor.test_checks import LAWS

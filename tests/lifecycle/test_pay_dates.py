@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import is_banking_day
 from hearthpay.clock import BUSINESS_TIME
-from hearthpay.payroll.pay_dates import PayDates, settle_pay_dates
+from hearthpay.payroll.orders.pay_dates import PayDates, settle_pay_dates
 
 FIRST, LAST = datetime(2025, 1, 1, tzinfo=UTC), datetime(2034, 12, 31, 23, 59, 59, tzinfo=UTC)
 is_banking_day(FIRST.date())  # the calendar takes a second to load, which is no example's fault

@@ -10,10 +10,11 @@ from uuid import UUID, uuid4
 import pytest
 
 from hearthpay.payroll.household_year import HouseholdYear
+from hearthpay.payroll.ledger.rows import PaycheckRow, PayrollRecord
+from hearthpay.payroll.ledger.years import NO_HISTORY, History
 from hearthpay.payroll.orders import Entry, Payee, SettledOrder
-from hearthpay.payroll.pay_dates import PayDates
-from hearthpay.payroll.records import PaycheckRecord, PayrollRecord
-from hearthpay.payroll.register import NO_HISTORY, History, calculate_payroll
+from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.register import calculate_payroll
 from hearthpay.payroll.reversal import opposite_of
 from hearthpay.taxes.liability import QuarterlyWages, wages_by_line
 from hearthpay.taxes.year import PaidWages
@@ -58,7 +59,7 @@ class Household:
     sui_rate: Decimal | None = None
     histories: dict[UUID, History] = field(default_factory=lambda: dict.fromkeys(PAYEES, NO_HISTORY))
     #: What stands, one entry for each paycheck, in the order they were run.
-    standing: list[tuple[PaycheckRecord, PaidWages, dict]] = field(default_factory=list)
+    standing: list[tuple[PaycheckRow, PaidWages, dict]] = field(default_factory=list)
     last_year: QuarterlyWages = field(default_factory=QuarterlyWages)
     paid_last_year: list[dict] = field(default_factory=list)
 

@@ -9,16 +9,11 @@ from uuid import uuid4
 
 import pytest
 
+from hearthpay.payroll.ledger.rows import PaycheckRow
+from hearthpay.payroll.ledger.years import NO_HISTORY, History, other_records, seen_by_others
 from hearthpay.payroll.orders import Entry, SettledOrder
-from hearthpay.payroll.pay_dates import PayDates
-from hearthpay.payroll.records import PaycheckRecord
-from hearthpay.payroll.register import (
-    NO_HISTORY,
-    History,
-    calculate_payroll,
-    other_records,
-    seen_by_others,
-)
+from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.register import calculate_payroll
 from hearthpay.payroll.reversal import opposite_of
 from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.year import PaidWages, open_lines
@@ -37,7 +32,7 @@ class Person:
     sui_rate: Decimal | None = None
     histories: dict = field(default_factory=lambda: dict.fromkeys(IDS, NO_HISTORY))
     #: In the order in which they were run.
-    standing: list[tuple[PaycheckRecord, dict]] = field(default_factory=list)
+    standing: list[tuple[PaycheckRow, dict]] = field(default_factory=list)
 
     def run(self, wages: dict[int, int], day: int, elsewhere: bool) -> None:
         """Pay one record, or both in one payroll: cents by record."""
@@ -85,11 +80,11 @@ class Person:
             history = replace(alone[each], others=others)
             self.histories[each] = history.measured_by(self._left(each), YEAR)
 
-    def _now(self, paycheck: PaycheckRecord, after: History) -> None:
+    def _now(self, paycheck: PaycheckRow, after: History) -> None:
         employee = paycheck.employee_id
         self.histories |= {employee: after, **seen_by_others(self.histories, employee, after)}
 
-    def _paid(self, employee) -> list[tuple[PaycheckRecord, dict]]:
+    def _paid(self, employee) -> list[tuple[PaycheckRow, dict]]:
         """The standing paychecks of the person that the record is of."""
         return [each for each in self.standing if self.linked or each[0].employee_id == employee]
 

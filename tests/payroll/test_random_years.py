@@ -11,10 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hearthpay.payroll.ledger.rows import PaycheckRow, YearToDate
+from hearthpay.payroll.ledger.years import NO_HISTORY, History, PriorWages
 from hearthpay.payroll.orders import Entry, Payee, SettledOrder
-from hearthpay.payroll.pay_dates import PayDates
-from hearthpay.payroll.records import PaycheckRecord, YearToDate
-from hearthpay.payroll.register import NO_HISTORY, History, PriorWages, calculate_payroll
+from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.register import calculate_payroll
 from hearthpay.payroll.reversal import opposite_of
 from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.prior_wages import counted_year
@@ -57,11 +58,11 @@ class Year:
     states: tuple[str, str]
     sui_rate: Decimal | None = None
     history: History = NO_HISTORY
-    standing: list[tuple[PaycheckRecord, dict]] = field(default_factory=list)
+    standing: list[tuple[PaycheckRow, dict]] = field(default_factory=list)
     prior: dict[str, Fraction] = field(default_factory=dict)
     taxed: dict[str, int] = field(default_factory=dict)
 
-    def run(self, cents: int, day: int, elsewhere: bool) -> PaycheckRecord:
+    def run(self, cents: int, day: int, elsewhere: bool) -> PaycheckRow:
         state = self.states[elsewhere]
         date = datetime.date(YEAR, 1, 1) + datetime.timedelta(days=day)
         entry = Entry(ROSA.id, "check", *[Decimal(0)] * 3, Decimal(cents).scaleb(-2))

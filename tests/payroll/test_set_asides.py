@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hearthpay.payroll.ledger.rows import SetAside
+from hearthpay.payroll.ledger.years import History
 from hearthpay.payroll.orders import Entry, Payee, SettledOrder
-from hearthpay.payroll.pay_dates import PayDates
-from hearthpay.payroll.records import SetAside
-from hearthpay.payroll.register import History, calculate_payroll
-from hearthpay.payroll.set_asides import LARGEST_SET_ASIDE, SetAsideRule, set_aside_of
+from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.register import calculate_payroll, set_aside_of
+from hearthpay.payroll.set_asides import LARGEST_SET_ASIDE, SetAsideRule
 from tests.taxes.strategies import steady
 
 FIVE_PERCENT = SetAsideRule(rate=Decimal("0.05"))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from hearthpay.banking.exposure import OpenCase
     from hearthpay.banking.models import BankAccount
     from hearthpay.banking.reconciliation import Reconciliation
-    from hearthpay.payroll.records import RemedyAction
+    from hearthpay.payroll.ledger.rows import RemedyAction
 
 bank = typer.Typer(help="Bank accounts, and the files that go to the bank.", no_args_is_help=True)
 
@@ -130,7 +130,7 @@ def remedy(
     from datetime import date
     from typing import get_args
 
-    from hearthpay.payroll.records import RemedyAction
+    from hearthpay.payroll.ledger.rows import RemedyAction
 
     payroll_id, employee_id = _id(payroll, "a payroll"), _id(employee, "an employee")
     if action not in get_args(RemedyAction):

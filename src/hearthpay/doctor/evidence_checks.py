@@ -1,6 +1,6 @@
 """Laws of what must never change once it is written: paychecks, the audit log, and whose account an entry moves."""
 
-from hearthpay.payroll.digests import DIGEST_IN_SQL
+from hearthpay.payroll.ledger.digests import DIGEST_IN_SQL
 
 
 def paycheck_digests() -> str:

@@ -1,19 +1,23 @@
-"""Payrolls as the wire contract spells them; amounts as Decimals."""
+"""Payrolls as the wire contract spells them: cents become dollars here, at the edge."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from hearthpay.payroll.ledger.payrolls import totals_of
+from hearthpay.payroll.ledger.rows import LineRow, PaycheckRow, PayrollRecord, Preview, StoredPayroll, Totals
 from hearthpay.payroll.models import Payroll
-from hearthpay.payroll.pay_dates import PayDates
-from hearthpay.payroll.records import PaycheckRecord, PayrollRecord, Preview, StoredPayroll, Totals
+from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.standing import Outcome, Standing
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.reciprocity import reciprocity_certificate
 from hearthpay.wire.answer import render
+from hearthpay.wire.money import shortest
 
 _HUNDREDTH = Decimal("0.01")
+_BARE_ZERO = Decimal(0)
 _EMPLOYEE_TOTALS = ("federal_income_tax", "social_security", "medicare", "state_income_tax")
 _NEXT_STEP = "Nothing was created. To run this payroll, send the same body to POST /api/v1/payroll/run"
 _NEXT_STEP_UNNAMED = (
@@ -68,7 +72,7 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
             "rulebook": {"version": payroll.rulebook_version, "tax_year": payroll.tax_year},
         }
     else:
-        data |= payroll.estimate
+        data |= _as_expected(payroll.estimate)
     if payroll.status == "scheduled":
         data |= {"scheduled_send_at": payroll.dates.send_at, "is_estimated": True}
     return data
@@ -97,7 +101,7 @@ def detail_data(payroll: StoredPayroll, standing: Standing) -> dict[str, Any]:
         if deposit is not None and deposit.decided is not None:
             employee["remedy"] = asdict(deposit.decided)
     if payroll.paychecks and payroll.estimate is not None:
-        data["estimated_totals"] = payroll.estimate["totals"]
+        data["estimated_totals"] = _as_expected(payroll.estimate["totals"])
     if standing.trouble is not None:
         data["failure"] = standing.trouble.as_json()
     return data
@@ -134,13 +138,7 @@ def summary_data(payroll: Payroll, employee_count: int) -> dict[str, Any]:
             "pay_date": payroll.pay_date,
             "frequency": payroll.pay_frequency,
         },
-        "totals": {
-            "gross_pay": payroll.gross_pay,
-            "total_deductions": payroll.total_deductions,
-            "total_net_pay": payroll.net_pay,
-            "total_employer_taxes": payroll.employer_taxes,
-            "total_cost": payroll.total_cost,
-        },
+        "totals": _totals(totals_of(payroll)),
         "employee_count": employee_count,
         "created_at": payroll.created_at,
     }
@@ -166,6 +164,15 @@ def _amounts(record: PayrollRecord) -> dict[str, Any]:
     }
 
 
+def _as_expected(estimate: Any) -> Any:
+    """Return a part of what was expected with its numbers as an estimate has always spelled them: 912.5, not 912.50."""
+    if isinstance(estimate, Decimal):
+        return shortest(estimate)
+    if isinstance(estimate, Mapping):
+        return {name: _as_expected(part) for name, part in estimate.items()}
+    return [_as_expected(part) for part in estimate] if isinstance(estimate, list) else estimate
+
+
 def _totals(totals: Totals) -> dict[str, Decimal]:
     return {
         "gross_pay": from_cents(totals.gross_pay),
@@ -176,35 +183,16 @@ def _totals(totals: Totals) -> dict[str, Decimal]:
     }
 
 
-def _paycheck(paycheck: PaycheckRecord, tax_year: int) -> dict[str, Any]:
-    earnings = paycheck.earnings
+def _paycheck(paycheck: PaycheckRow, tax_year: int) -> dict[str, Any]:
     data: dict[str, Any] = {
         "employee_id": paycheck.employee_id,
         "name": paycheck.employee_name,
         "payment_method": paycheck.payment_method,
-        "earnings": {
-            "regular_hours": _hours(earnings.regular_hours),
-            "regular_pay": earnings.regular_pay,
-            "overtime_hours": _hours(earnings.overtime_hours),
-            "overtime_pay": earnings.overtime_pay,
-            "bonus": earnings.bonus,
-            "other_earnings": earnings.other_earnings,
-        },
+        "earnings": _earnings(paycheck),
         "gross_pay": from_cents(paycheck.gross_pay),
         "employee_taxes": _taxes(paycheck, "employee", _EMPLOYEE_TOTALS),
         "employer_taxes": _taxes(paycheck, "employer", _EMPLOYER_TOTALS),
-        "lines": [
-            {
-                "code": line.code,
-                "name": line.name,
-                "payer": line.payer,
-                "taxable_wages": from_cents(line.taxable_wages),
-                "rate": line.rate,
-                "amount": from_cents(line.amount),
-                "ytd_amount": from_cents(line.ytd_amount),
-            }
-            for line in paycheck.lines
-        ],
+        "lines": [_line(line) for line in paycheck.lines],
         "voluntary_set_aside": {
             "amount": from_cents(paycheck.set_aside.amount),
             "source": paycheck.set_aside.source,
@@ -232,13 +220,34 @@ def _paycheck(paycheck: PaycheckRecord, tax_year: int) -> dict[str, Any]:
     return data
 
 
+def _earnings(paycheck: PaycheckRow) -> dict[str, Decimal]:
+    """Return the parts of gross pay; what the order left out is a bare 0."""
+    parts = {
+        name: from_cents(part) if isinstance(part, int) else _hours(part)
+        for name, part in paycheck.earnings._asdict().items()
+    }
+    return parts | dict.fromkeys(paycheck.left_out, _BARE_ZERO)
+
+
+def _line(line: LineRow) -> dict[str, Any]:
+    return {
+        "code": line.code,
+        "name": line.name,
+        "payer": line.payer,
+        "taxable_wages": from_cents(line.taxable_wages),
+        "rate": line.rate,
+        "amount": from_cents(line.amount),
+        "ytd_amount": from_cents(line.ytd_amount),
+    }
+
+
 def _hours(hours: Decimal) -> Decimal:
     """Return hours with two decimals, with a third only where it says something."""
     hundredths = hours.quantize(_HUNDREDTH)
     return hundredths if hundredths == hours else hours
 
 
-def _taxes(paycheck: PaycheckRecord, payer: str, totals: tuple[str, ...]) -> dict[str, Decimal]:
+def _taxes(paycheck: PaycheckRow, payer: str, totals: tuple[str, ...]) -> dict[str, Decimal]:
     """Return a payer's lines summed by category; what has no total of its own is ``other``."""
     sums = dict.fromkeys((*totals, "other", "total"), 0)
     for line in paycheck.lines:

@@ -7,7 +7,7 @@ from typing import Final
 
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.payroll.commands import Confirmations, Corrections
-from hearthpay.payroll.records import PayrollRecord
+from hearthpay.payroll.ledger.rows import PayrollRecord
 from hearthpay.taxes.money import from_cents
 
 LARGE_TOTAL: Final = 500_000

@@ -14,12 +14,12 @@ from uuid import UUID
 from hearthpay.access.refusal import Problem, Refusal, invalid_fields
 from hearthpay.employees.models import Employee
 from hearthpay.payroll.commands import Order
-from hearthpay.payroll.earnings import Earnings
 from hearthpay.payroll.household_year import HouseholdYear
+from hearthpay.payroll.ledger.earnings import NO_EARNINGS
+from hearthpay.payroll.ledger.rows import LineRow, PaycheckRow, PayrollRecord, SetAside, YearToDate
+from hearthpay.payroll.ledger.years import NO_HISTORY, History, seen_by_others
 from hearthpay.payroll.orders import Entry, Payee, SettledOrder
-from hearthpay.payroll.pay_dates import PayDates
-from hearthpay.payroll.records import LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
-from hearthpay.payroll.register import NO_HISTORY, ZERO, History, seen_by_others
+from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.taxes import rulebook_for
 from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.rulebook import rulebook_of
@@ -131,7 +131,7 @@ def calculate_refund(
 
 def _refund(
     entry: Entry, employee: Payee, tax_year: int, history: History, repayable: Repayable
-) -> PaycheckRecord:
+) -> PaycheckRow:
     own, to_date = history.year, history.year_to_date
     lines = []
     withheld = charged = 0
@@ -145,7 +145,7 @@ def _refund(
             charged += tax
         left = to_date.taxes.get(line.code, 0) - tax
         lines.append(
-            LineRecord(
+            LineRow(
                 line.code,
                 line.name,
                 line.payer,
@@ -159,11 +159,11 @@ def _refund(
             )
         )
     before = history.totals_to_date
-    return PaycheckRecord(
+    return PaycheckRow(
         employee_id=employee.id,
         employee_name=employee.name,
         payment_method=entry.payment_method,
-        earnings=Earnings(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO),
+        earnings=NO_EARNINGS,
         gross_pay=0,
         employee_taxes=-withheld,
         employer_taxes=-charged,

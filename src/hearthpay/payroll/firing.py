@@ -32,12 +32,14 @@ from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.attempts import most_attempts, pause_after
 from hearthpay.payroll.failures import Failure
 from hearthpay.payroll.household_year import HouseholdYear, measure_household, read_household_year
-from hearthpay.payroll.ledger import Owner, Posting, post_paychecks, postings_of, read_histories
+from hearthpay.payroll.ledger.histories import read_histories
+from hearthpay.payroll.ledger.posting import Posting, post_paychecks, postings_of
+from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
+from hearthpay.payroll.ledger.years import History, seen_by_others
 from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.orders import Payee, SettledOrder, read_entries, read_payees
-from hearthpay.payroll.pay_dates import PayDates
-from hearthpay.payroll.records import PayrollRecord
-from hearthpay.payroll.register import History, calculate_payroll, seen_by_others
+from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.register import calculate_payroll
 from hearthpay.payroll.reversal import release_periods
 from hearthpay.payroll.worker_counts import add_to_counts
 from hearthpay.taxes import TaxInputError

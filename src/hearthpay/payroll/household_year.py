@@ -17,16 +17,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.employees.same_person import Record
 from hearthpay.employers.threshold_basis import AS_PAID, basis_of, threshold_bases
-from hearthpay.payroll.ledger import (
+from hearthpay.payroll.ledger.histories import (
     note_owed,
     paid_years,
     read_histories,
     read_standing_wages,
     read_wages_of,
 )
+from hearthpay.payroll.ledger.rows import PayrollRecord
+from hearthpay.payroll.ledger.years import History
 from hearthpay.payroll.orders import read_payees
-from hearthpay.payroll.records import PayrollRecord
-from hearthpay.payroll.register import Due, History, Payment, paid_wages
+from hearthpay.payroll.register import Due, Payment, paid_wages
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import (
     QUARTERS,

@@ -43,7 +43,7 @@ from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.audit import ActorKind
 from hearthpay.payroll import escrow, failures
 from hearthpay.payroll.failures import Failure, Kind
-from hearthpay.payroll.ledger import Posting
+from hearthpay.payroll.ledger.posting import Posting
 from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.reversal import release_periods, reverse_paychecks
 from hearthpay.payroll.reversed_deposits import not_taken_back, reversed_for_good

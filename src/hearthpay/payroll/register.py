@@ -1,23 +1,23 @@
 """Calculates a payroll: each employee's earnings and year to date through the tax engine into a paycheck."""
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from hearthpay.employees.certificates import federal_certificate, state_entries
-from hearthpay.payroll.earnings import Earnings, pay_for_hours
+from hearthpay.payroll.ledger.earnings import earnings_of, left_out
+from hearthpay.payroll.ledger.rows import Carried, LineRow, PaycheckRow, PayrollRecord, SetAside, YearToDate
+from hearthpay.payroll.ledger.years import NO_HISTORY, History, OtherRecords, seen_by_others
 from hearthpay.payroll.orders import Entry, Payee, SettledOrder
-from hearthpay.payroll.records import Carried, LineRecord, PaycheckRecord, PayrollRecord, SetAside, YearToDate
-from hearthpay.payroll.set_asides import SetAsideRule, set_aside_of
+from hearthpay.payroll.set_asides import LARGEST_SET_ASIDE, SetAsideRule
 from hearthpay.taxes import (
     EmployerProfile,
     Paycheck,
     PaycheckInput,
     TaxInputError,
-    YearSoFar,
     calculate_paycheck,
     rulebook_for,
 )
@@ -26,168 +26,9 @@ from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
 from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.thresholds import liability_thresholds
-from hearthpay.taxes.year import (
-    ALL_DUE,
-    LiableFrom,
-    PaidWages,
-    counted_wages,
-    is_due,
-    owed_after,
-    year_demands,
-)
+from hearthpay.taxes.year import LiableFrom, PaidWages, is_due
 
 ZERO = Decimal("0.00")
-NOTHING_YET = YearToDate()
-NO_YEAR = YearSoFar()
-
-
-class PriorWages(NamedTuple):
-    """What other payrolls paid earlier in the year (cents); `year` counts what of it lies below each cap."""
-
-    totals: YearToDate
-    year: YearSoFar
-
-    def plus(self, other: "PriorWages") -> "PriorWages":
-        """Return both together."""
-        return PriorWages(self.totals.plus(other.totals), self.year.plus(other.year))
-
-
-class OtherRecords(NamedTuple):
-    """The other records of the same person: their ids, and what our own paychecks of theirs add up to (cents)."""
-
-    ids: tuple[UUID, ...]
-    totals: YearToDate
-    year: YearSoFar
-    #: Whether Social Security and Medicare were repaid with one of them.
-    fica_refunded: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """What an employee's earlier paychecks add up to: the year's sums by line; and the escrow (cents).
-
-    ``totals`` and ``year`` are of our own paychecks; ``prior`` comes on top of them. A person's year is one: where
-    there are ``others``, ``prior`` and what the year owes are the person's, whichever record they were entered for.
-    """
-
-    totals: YearToDate = NOTHING_YET
-    year: YearSoFar = NO_YEAR
-    set_aside_balance: int = 0
-    set_aside_rule: SetAsideRule | None = None
-    prior: PriorWages | None = None
-    #: Social Security and Medicare of the year were repaid with this record; see `fica_repaid`.
-    fica_refunded: bool = False
-    others: OtherRecords | None = None
-
-    @property
-    def fica_repaid(self) -> bool:
-        """Whether Social Security and Medicare of the person's year were repaid.
-
-        They are due again once the year's wages reach the threshold.
-        """
-        return self.fica_refunded or (self.others is not None and self.others.fica_refunded)
-
-    @property
-    def totals_to_date(self) -> YearToDate:
-        """The person's sums of the year, prior wages included."""
-        totals = self.totals if self.others is None else self.totals.plus(self.others.totals)
-        return totals if self.prior is None else totals.plus(self.prior.totals)
-
-    @property
-    def year_to_date(self) -> YearSoFar:
-        """The person's year by line, prior wages included."""
-        year = self.year if self.others is None else self.year.plus(self.others.year)
-        return year if self.prior is None else year.plus(self.prior.year)
-
-    def with_paycheck(self, paycheck: PaycheckRecord) -> "History":
-        """Return the history with one more paycheck."""
-        year = self.year
-        subject, taxable, taxes = dict(year.subject_wages), dict(year.taxable_wages), dict(year.taxes)
-        owed = dict(year.owed) if year.owed else {}
-        for line in paycheck.lines:
-            code = line.code
-            subject[code] = subject.get(code, 0) + line.subject_wages
-            taxable[code] = taxable.get(code, 0) + line.taxable_wages
-            taxes[code] = taxes.get(code, 0) + line.amount
-            if owed:
-                owed.pop(code, None)
-        owed |= {carried.code: carried.amount for carried in paycheck.carried}
-        sums = YearToDate(
-            paycheck.gross_pay, paycheck.net_pay, paycheck.employee_taxes, paycheck.employer_taxes
-        )
-        return replace(
-            self,
-            totals=self.totals.plus(sums),
-            year=YearSoFar(subject, taxable, taxes, owed),
-            set_aside_balance=self.set_aside_balance + paycheck.set_aside.amount,
-            fica_refunded=self.fica_refunded or paycheck.is_refund,
-        )
-
-    def without_paycheck(
-        self, negative: PaycheckRecord, standing: Sequence[PaidWages], tax_year: int
-    ) -> "History":
-        """Return the history with a paycheck undone by one of ``negative`` amounts; ``standing`` are those left.
-
-        What the year owes then is what it would have come to without the paycheck.
-        """
-        return self.with_paycheck(negative).measured_by(standing, tax_year)
-
-    def measured_by(
-        self, standing: Sequence[PaidWages], tax_year: int, liable: LiableFrom = ALL_DUE
-    ) -> "History":
-        """Return the history with what it owes worked out anew from the paychecks that stand, in their order.
-
-        ``liable`` tells from which day on lines are due that wait for a threshold.
-        """
-        before = self.prior.year if self.prior is not None else NO_YEAR
-        demands = year_demands(standing, before, liable)
-        owed = owed_after(demands, before, self.year_to_date, tax_year, liable)
-        return replace(self, year=replace(self.year, owed=owed))
-
-    def counted_by(self, standing: Sequence[PaidWages], tax_year: int, liable: LiableFrom) -> YearSoFar:
-        """Return the year to date, prior wages included, with the subject wages on which the lines are due."""
-        before = self.prior.year if self.prior is not None else NO_YEAR
-        year = self.measured_by(standing, tax_year, liable).year_to_date
-        counted = {code: cents for code, cents in counted_wages(standing, before, liable).items() if cents}
-        others = {code: cents for code, cents in year.subject_wages.items() if code not in liable}
-        known = dict.fromkeys((code for code in year.subject_wages if code in liable), 0)
-        return replace(year, subject_wages=others | known | counted)
-
-
-NO_HISTORY = History()
-
-
-def seen_by_others(
-    histories: Mapping[UUID, History], employee_id: UUID, after: History
-) -> dict[UUID, History]:
-    """Return the histories of a person's other records once one record's is ``after``; none for most people.
-
-    ``histories`` hold all records of the person.
-    """
-    if after.others is None:
-        return {}
-    records = {each: histories[each] for each in after.others.ids} | {employee_id: after}
-    return {
-        record: replace(
-            records[record],
-            year=replace(records[record].year, owed=after.year.owed),
-            others=other_records([each for each in records if each != record], records),
-        )
-        for record in after.others.ids
-    }
-
-
-def other_records(ids: Iterable[UUID], histories: Mapping[UUID, History]) -> OtherRecords:
-    """Return what these records of one person add up to, each by its own paychecks."""
-    together = OtherRecords(tuple(ids), NOTHING_YET, NO_YEAR)
-    for record in together.ids:
-        own = histories[record]
-        together = together._replace(
-            totals=together.totals.plus(own.totals),
-            year=together.year.plus(own.year),
-            fica_refunded=together.fica_refunded or own.fica_refunded,
-        )
-    return together
 
 
 class Due(NamedTuple):
@@ -243,7 +84,7 @@ def calculate_payroll(
                 for entry in order.entries
             }
         )
-    paychecks: list[PaycheckRecord] = []
+    paychecks: list[PaycheckRow] = []
     projected: dict[str, None] = {}
     for position, entry in enumerate(order.entries):
         payee = payees[entry.employee_id]
@@ -279,7 +120,7 @@ def calculate_payroll(
     )
 
 
-def paid_wages(paycheck: PaycheckRecord, pay_date: datetime.date) -> PaidWages:
+def paid_wages(paycheck: PaycheckRow, pay_date: datetime.date) -> PaidWages:
     """Return what a paycheck counts for once it stands."""
     lines = {
         line.code: (line.subject_wages, None if line.rate is None else scaled_rate(line.rate))
@@ -301,20 +142,9 @@ def _due_after(due: Mapping[UUID, Due], others: OtherRecords, paid: PaidWages) -
 
 
 def _payment(pay_date: datetime.date, entry: Entry, employee: Payee) -> Payment:
-    gross = to_cents(_earnings(entry, employee).gross_pay, "regular_hours")
+    gross = to_cents(from_cents(earnings_of(entry, employee).gross_pay), "regular_hours")
     wages = wages_by_line(pay_date.year, employee.work_state, employee.relationship, gross)
     return Payment(pay_date, employee.work_state, wages)
-
-
-def _earnings(entry: Entry, employee: Payee) -> Earnings:
-    return Earnings(
-        regular_hours=entry.regular_hours,
-        regular_pay=_approved(entry.regular_pay, employee.pay_rate, entry.regular_hours),
-        overtime_hours=entry.overtime_hours,
-        overtime_pay=_approved(entry.overtime_pay, employee.overtime_rate, entry.overtime_hours),
-        bonus=entry.bonus,
-        other_earnings=entry.other_earnings,
-    )
 
 
 def _calculate(
@@ -324,9 +154,9 @@ def _calculate(
     history: History,
     sui_rate: Decimal | None,
     due: Due | None,
-) -> tuple[PaycheckRecord, Paycheck]:
+) -> tuple[PaycheckRow, Paycheck]:
     dates = order.dates
-    earnings = _earnings(entry, employee)
+    earnings = earnings_of(entry, employee)
     if not earnings.gross_pay:
         raise TaxInputError(
             "regular_hours", "hours, a bonus or other earnings are needed: there is nothing to pay"
@@ -343,8 +173,8 @@ def _calculate(
             period_start=dates.period_start,
             period_end=dates.period_end,
             pay_frequency=order.pay_frequency,
-            regular_wages=ZERO if entry.supplemental else earnings.regular_wages,
-            supplemental_wages=earnings.gross_pay if entry.supplemental else earnings.bonus,
+            regular_wages=ZERO if entry.supplemental else from_cents(earnings.regular_wages),
+            supplemental_wages=from_cents(earnings.gross_pay if entry.supplemental else earnings.bonus),
             supplemental_method="flat" if entry.supplemental else "aggregate",
             work_state=employee.work_state,
             residence_state=employee.residence_state,
@@ -374,7 +204,7 @@ def _calculate(
         before.employer_taxes + paycheck.employer_taxes_cents,
     )
     taxes = year.taxes
-    record = PaycheckRecord(
+    record = PaycheckRow(
         employee_id=employee.id,
         employee_name=employee.name,
         payment_method=entry.payment_method,
@@ -384,7 +214,7 @@ def _calculate(
         employer_taxes=paycheck.employer_taxes_cents,
         set_aside=set_aside,
         lines=tuple(
-            LineRecord(
+            LineRow(
                 code=line.code,
                 name=line.name,
                 payer=line.payer,
@@ -408,15 +238,44 @@ def _calculate(
             for each in paycheck.corrections
             if each.carried_cents
         ),
+        left_out=left_out(entry),
     )
     return record, paycheck
+
+
+def set_aside_of(
+    rule: SetAsideRule | None,
+    *,
+    skip: bool,
+    wished_cents: int | None,
+    gross_cents: int,
+    after_taxes_cents: int,
+    balance_cents: int,
+) -> SetAside:
+    """Return what one paycheck sets aside, why, and the balance with it; all in cents.
+
+    Skipping it beats an amount wished for this paycheck, which beats the standing rule. Never more than what taxes
+    leave, nor than `LARGEST_SET_ASIDE`. Raises ValueError for a wish out of those bounds.
+    """
+    if skip:
+        return SetAside(0, "skipped", balance_cents)
+    if wished_cents is not None:
+        if not 0 <= wished_cents <= LARGEST_SET_ASIDE:
+            raise ValueError("the amount to set aside must be between 0 and 9,999")
+        source, wished = "override", wished_cents
+    elif rule is not None:
+        source, wished = "rule", min(rule.wished_cents(gross_cents), LARGEST_SET_ASIDE)
+    else:
+        source, wished = "none", 0
+    amount = min(wished, max(after_taxes_cents, 0))
+    return SetAside(amount, source, balance_cents + amount)
 
 
 #: How the warning begins; it is told once in a payroll.
 _ASSUMED = "Charged from the first dollar, on the assumption that the household reaches"
 
 
-def _assumed_thresholds(paycheck: PaycheckRecord, state: str, pay_date: datetime.date) -> str | None:
+def _assumed_thresholds(paycheck: PaycheckRow, state: str, pay_date: datetime.date) -> str | None:
     """Name the quarterly thresholds that are taken for crossed although this employee's wages do not show it yet.
 
     Wages of the year of as many times the threshold as quarters have begun have crossed it in one of them.
@@ -431,14 +290,6 @@ def _assumed_thresholds(paycheck: PaycheckRecord, state: str, pay_date: datetime
     if not (open_ones and charged):
         return None
     return f"{_ASSUMED} in a calendar quarter: {'; '.join(open_ones)}. Below them nothing is due."
-
-
-def _approved(pay: Decimal | None, rate: Decimal | None, hours: Decimal) -> Decimal:
-    """Return the pay that was approved; before that, what the hours are worth at today's rate.
-
-    Without a rate there are no hours: a payroll that asks for some is refused before.
-    """
-    return pay_for_hours(rate or ZERO, hours) if pay is None else pay
 
 
 def _warnings(

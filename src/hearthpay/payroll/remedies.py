@@ -26,11 +26,11 @@ from hearthpay.database.audit import ActorKind
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.payroll import failures
-from hearthpay.payroll.ledger import read_payroll
+from hearthpay.payroll.ledger.payrolls import read_payroll
+from hearthpay.payroll.ledger.rows import RemedyAction, StoredPayroll
 from hearthpay.payroll.lifecycle import Cause, Status, move
-from hearthpay.payroll.models import EntryRow, PaycheckRow, Payroll
+from hearthpay.payroll.models import EntryRow, Paycheck, Payroll
 from hearthpay.payroll.outcomes import employees_of, fail, give_back, refund_up_to
-from hearthpay.payroll.records import RemedyAction, StoredPayroll
 from hearthpay.payroll.reversal import reverse_paychecks
 from hearthpay.payroll.ways_out import LONGEST_WAIT, remedies_for, with_ways_out
 from hearthpay.taxes.money import from_cents
@@ -89,10 +89,10 @@ async def apply_remedy(
     if payroll is None or not actor.reaches(payroll.employer_id):
         raise Refusal("not_found", "There is no such payroll.")
     paycheck = await session.scalar(
-        select(PaycheckRow).where(
-            PaycheckRow.payroll_id == payroll_id,
-            PaycheckRow.employee_id == employee_id,
-            PaycheckRow.reverses.is_(None),
+        select(Paycheck).where(
+            Paycheck.payroll_id == payroll_id,
+            Paycheck.employee_id == employee_id,
+            Paycheck.reverses.is_(None),
         )
     )
     if paycheck is None:
@@ -164,7 +164,7 @@ async def _end_wait(
     still = [row.paycheck_id for row in await session.execute(_WAITED, {"today": business_date(now)})]
     if credit is None or paycheck_id not in still:
         return False
-    employee_id = await session.scalar(select(PaycheckRow.employee_id).where(PaycheckRow.id == paycheck_id))
+    employee_id = await session.scalar(select(Paycheck.employee_id).where(Paycheck.id == paycheck_id))
     assert employee_id is not None, "paychecks stay"
     await _decide(session, paycheck_id, "refund", None, ("system", None), now)
     await _give_back(session, payroll, paycheck_id, employee_id, credit, ("system", None), now)
@@ -181,7 +181,7 @@ async def _end_wait(
 
 def _require(
     payroll: Payroll,
-    paycheck: PaycheckRow,
+    paycheck: Paycheck,
     credit: Entry | None,
     account: str | None,
     action: RemedyAction,

@@ -3,7 +3,6 @@
 import datetime
 from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
@@ -11,20 +10,14 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
-from hearthpay.payroll.earnings import Earnings
 from hearthpay.payroll.household_year import lock_household, measure_household
-from hearthpay.payroll.ledger import (
-    Owner,
-    Posting,
-    post_paychecks,
-    read_histories,
-    read_paychecks,
-    read_standing_wages,
-)
-from hearthpay.payroll.models import PaycheckRow
+from hearthpay.payroll.ledger.histories import read_histories, read_standing_wages
+from hearthpay.payroll.ledger.paychecks import Posted, read_paychecks
+from hearthpay.payroll.ledger.posting import Posting, post_paychecks
+from hearthpay.payroll.ledger.rows import PaycheckRow, SetAside, YearToDate
+from hearthpay.payroll.ledger.years import NO_HISTORY, History, seen_by_others
+from hearthpay.payroll.models import Paycheck
 from hearthpay.payroll.orders import read_payees
-from hearthpay.payroll.records import LineRecord, PaycheckRecord, SetAside, YearToDate
-from hearthpay.payroll.register import NO_HISTORY, History, seen_by_others
 
 _REFUNDED: Final = text(
     "SELECT EXISTS (SELECT FROM paychecks c WHERE c.employee_id = :employee AND c.tax_year = :tax_year "
@@ -46,47 +39,46 @@ async def reverse_paychecks(
     """
     undone = set(
         await session.scalars(
-            select(PaycheckRow.reverses).where(
-                PaycheckRow.payroll_id == payroll_id, PaycheckRow.reverses.is_not(None)
-            )
+            select(Paycheck.reverses).where(Paycheck.payroll_id == payroll_id, Paycheck.reverses.is_not(None))
         )
     )
     standing = [
-        (row, record)
-        for row, record in await read_paychecks(session, payroll_id)
-        if row.id not in undone and (only is None or row.id in only)
+        each
+        for each in await read_paychecks(session, payroll_id)
+        if each.id not in undone and (only is None or each.id in only)
     ]
     if not standing:
         return []
-    employees = [row.employee_id for row, _ in standing]
-    employer_id = standing[0][0].employer_id
+    employees = [each.paycheck.employee_id for each in standing]
+    employer_id, tax_year = standing[0].owner.employer_id, standing[0].tax_year
     bases = await lock_household(session, employer_id, employees)
     payees = await read_payees(session, employees)
-    tax_year = standing[0][0].tax_year
     histories = await read_histories(session, payees.values(), tax_year)
-    left = await read_standing_wages(session, histories, tax_year, without=[row.id for row, _ in standing])
+    left = await read_standing_wages(session, histories, tax_year, without=[each.id for each in standing])
     postings = []
-    for row, record in standing:
-        before = histories.get(row.employee_id, NO_HISTORY)
-        negative = opposite_of(record, before)
+    for each in standing:
+        paycheck = each.paycheck
+        employee = paycheck.employee_id
+        before = histories.get(employee, NO_HISTORY)
+        negative = opposite_of(paycheck, before)
         after = replace(
-            before.without_paycheck(negative, left.get(row.employee_id, ()), tax_year),
+            before.without_paycheck(negative, left.get(employee, ()), tax_year),
             fica_refunded=before.fica_refunded
-            and not (record.is_refund and not await _refunded_otherwise(session, row)),
+            and not (paycheck.is_refund and not await _refunded_otherwise(session, each)),
         )
-        histories |= {row.employee_id: after, **seen_by_others(histories, row.employee_id, after)}
+        histories |= {employee: after, **seen_by_others(histories, employee, after)}
         postings.append(
             Posting(
                 id=uuid7(),
-                owner=Owner(row.organization_id, row.employer_id, row.sandbox),
+                owner=each.owner,
                 payroll_id=payroll_id,
-                position=-1 - row.position,
-                tax_year=row.tax_year,
-                period_start=row.period.lower,
-                period_end=row.period.upper - datetime.timedelta(days=1),
+                position=-1 - each.position,
+                tax_year=each.tax_year,
+                period_start=each.period_start,
+                period_end=each.period_end,
                 paycheck=negative,
                 after=after,
-                reverses=row.id,
+                reverses=each.id,
             )
         )
     await post_paychecks(session, postings, now)
@@ -97,9 +89,9 @@ async def reverse_paychecks(
     return postings
 
 
-async def _refunded_otherwise(session: AsyncSession, refund: PaycheckRow) -> bool:
+async def _refunded_otherwise(session: AsyncSession, refund: Posted) -> bool:
     """Whether another refund of the year stands beside this one."""
-    which = {"employee": refund.employee_id, "tax_year": refund.tax_year, "id": refund.id}
+    which = {"employee": refund.paycheck.employee_id, "tax_year": refund.tax_year, "id": refund.id}
     return bool(await session.scalar(_REFUNDED, which))
 
 
@@ -108,23 +100,15 @@ async def release_periods(session: AsyncSession, payroll_id: UUID) -> None:
     await session.execute(_RELEASE_ALL, {"payroll_id": payroll_id})
 
 
-def opposite_of(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
+def opposite_of(paycheck: PaycheckRow, before: History) -> PaycheckRow:
     """Return the paycheck that undoes this one after a year of ``before``, with the year as it is afterwards."""
-    earnings = paycheck.earnings
     year = before.totals_to_date
     taxes = before.year_to_date.taxes
-    return PaycheckRecord(
+    return PaycheckRow(
         employee_id=paycheck.employee_id,
         employee_name=paycheck.employee_name,
         payment_method=paycheck.payment_method,
-        earnings=Earnings(
-            _minus(earnings.regular_hours),
-            _minus(earnings.regular_pay),
-            _minus(earnings.overtime_hours),
-            _minus(earnings.overtime_pay),
-            _minus(earnings.bonus),
-            _minus(earnings.other_earnings),
-        ),
+        earnings=paycheck.earnings.opposite(),
         gross_pay=-paycheck.gross_pay,
         employee_taxes=-paycheck.employee_taxes,
         employer_taxes=-paycheck.employer_taxes,
@@ -134,17 +118,11 @@ def opposite_of(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
             before.set_aside_balance - paycheck.set_aside.amount,
         ),
         lines=tuple(
-            LineRecord(
-                line.code,
-                line.name,
-                line.payer,
-                line.agency,
-                line.category,
-                -line.subject_wages,
-                -line.taxable_wages,
-                line.rate,
-                -line.amount,
-                taxes.get(line.code, 0) - line.amount,
+            line._replace(
+                subject_wages=-line.subject_wages,
+                taxable_wages=-line.taxable_wages,
+                amount=-line.amount,
+                ytd_amount=taxes.get(line.code, 0) - line.amount,
             )
             for line in paycheck.lines
         ),
@@ -159,7 +137,3 @@ def opposite_of(paycheck: PaycheckRecord, before: History) -> PaycheckRecord:
         reciprocity_certificate=paycheck.reciprocity_certificate,
         work_state=paycheck.work_state,
     )
-
-
-def _minus(amount: Decimal) -> Decimal:
-    return -amount if amount else amount

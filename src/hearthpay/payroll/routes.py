@@ -1,6 +1,8 @@
 """The API of calculator, threshold check, preview, run, and the payrolls that were run."""
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Final
@@ -14,6 +16,7 @@ from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import CALCULATE, READ_PAYROLLS, RUN_PAYROLL
+from hearthpay.access.refusal import Refusal
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import idempotent, key_of
@@ -22,7 +25,7 @@ from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll import remedies, service, voiding
 from hearthpay.payroll.answers import detail_data, preview_data, run_data, summary_data
 from hearthpay.payroll.calculation import estimate_data, threshold_data
-from hearthpay.payroll.corrected_requests import refusals_shown_on
+from hearthpay.payroll.commands import Corrections
 from hearthpay.payroll.schemas import (
     Calculation,
     CalculationResult,
@@ -160,6 +163,18 @@ async def threshold(
     return answer(request, threshold_data(check_thresholds(query.state, query.annual_wages, year)))
 
 
+@contextmanager
+def _refusals_shown_on(body: PayrollRequest) -> Iterator[None]:
+    """Give a refusal that tells corrections the request as its example: word for word as it was sent, corrected."""
+    try:
+        yield
+    except Refusal as refusal:
+        if isinstance(refusal.example, Corrections):
+            sent = body.model_dump(by_alias=True, exclude_unset=True)
+            refusal.example = sent | dict(refusal.example.changes)
+        raise
+
+
 @payroll_router.post(
     "/payroll/preview",
     operation_id="previewPayroll",
@@ -179,7 +194,7 @@ async def preview_payroll(
     order = body.to_order()
 
     async def operation(session: AsyncSession) -> Answer:
-        with refusals_shown_on(body):
+        with _refusals_shown_on(body):
             preview = await service.preview_payroll(
                 session, actor, clock, order, offered=runtime.direct_deposit
             )
@@ -211,7 +226,7 @@ async def run_payroll(
     order, confirmed = body.to_order(), body.to_confirmations()
 
     async def operation(session: AsyncSession) -> Answer:
-        with refusals_shown_on(body):
+        with _refusals_shown_on(body):
             payroll = await service.run_payroll(
                 session, actor, clock, order, confirmed, offered=runtime.direct_deposit
             )

@@ -12,8 +12,8 @@ from hearthpay.database.audit import ActorKind
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
 from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, PayrollsWanted, SetAsideWish
 from hearthpay.payroll.failures import Kind as FailureKind
+from hearthpay.payroll.ledger.rows import Action, RemedyAction
 from hearthpay.payroll.lifecycle import Status
-from hearthpay.payroll.records import Action, RemedyAction
 from hearthpay.payroll.standing import PaymentStatus, RefundStatus
 from hearthpay.wire.fields import Day, Identifier, RequestModel, StateCode, Text
 from hearthpay.wire.money import Amount, Dollars, Money, Percent, Rate

@@ -1,11 +1,10 @@
 """What may happen to payrolls: preview, run, read, list."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 from uuid import UUID
 
-import orjson
 from sqlalchemy import exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -32,7 +31,6 @@ from hearthpay.payroll.approval import (
     require_confirmations,
 )
 from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, Order, PayrollsWanted
-from hearthpay.payroll.corrected_dates import settle_dates_of
 from hearthpay.payroll.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
 from hearthpay.payroll.household_year import (
     HouseholdYear,
@@ -40,24 +38,18 @@ from hearthpay.payroll.household_year import (
     measure_household,
     read_household_year,
 )
-from hearthpay.payroll.ledger import (
-    NewPayroll,
-    Overlap,
-    Owner,
-    find_overlaps,
-    insert_payroll,
-    post_paychecks,
-    postings_of,
-    read_histories,
-    read_payroll,
-    save_estimate,
-)
+from hearthpay.payroll.ledger.histories import read_histories
+from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps
+from hearthpay.payroll.ledger.payrolls import NewPayroll, exact, insert_payroll, read_payroll, save_estimate
+from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
+from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredPayroll
+from hearthpay.payroll.ledger.years import NO_HISTORY, History
 from hearthpay.payroll.lifecycle import Cause, Status, Transition, begin
 from hearthpay.payroll.models import EntryRow, Payroll
 from hearthpay.payroll.orders import Entry, Payee, SettledOrder, is_catch_up, is_fica_refund, payee_of
-from hearthpay.payroll.pay_dates import PayDates, Way
-from hearthpay.payroll.records import PayrollRecord, Preview, StoredPayroll
-from hearthpay.payroll.register import NO_HISTORY, History, calculate_payroll
+from hearthpay.payroll.orders.corrected_dates import settle_dates_of
+from hearthpay.payroll.orders.pay_dates import PayDates, Way
+from hearthpay.payroll.register import calculate_payroll
 from hearthpay.payroll.ways_out import with_ways_out
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.paging import page_of
@@ -71,6 +63,7 @@ _LOCK: Final = (
 class _Prepared:
     """A payroll checked and calculated; ``histories`` are the employees' years before it."""
 
+    employer: Employer
     order: SettledOrder
     record: PayrollRecord
     payees: Sequence[Payee]
@@ -93,9 +86,7 @@ async def preview_payroll(
     method, the dates are those of direct deposit, which needs them the earliest. Raises what `run_payroll` raises.
     """
     allow(actor, READ_PAYROLLS)
-    refuse_long_payroll(actor.terms, len(order.employees))
-    employer = await resolve_employer(session, actor, order.employer_id)
-    prepared = await _prepare(session, clock, order, employer, offered=offered, preview=True)
+    prepared = await _prepare(session, actor, clock, order, offered=offered, preview=True)
     return Preview(prepared.record, prepared.confirmations, dated_ahead=prepared.dated_ahead)
 
 
@@ -124,17 +115,16 @@ async def run_payroll(
     refusal's `example` is the `Corrections` of the order.
     """
     allow(actor, RUN_PAYROLL)
-    refuse_long_payroll(actor.terms, len(order.employees))
-    employer = await resolve_employer(session, actor, order.employer_id, hold=True)
-    prepared = await _prepare(session, clock, order, employer, offered=offered)
-    settled, record = prepared.order, prepared.record
+    prepared = await _prepare(session, actor, clock, order, offered=offered)
+    employer, settled, record = prepared.employer, prepared.order, prepared.record
     if record.projected:
         raise Refusal(
             "tax_year_not_final",
             f"The law of {record.tax_year} is not complete yet: a payroll paid in it can be previewed, not completed.",
             details={"tax_year": record.tax_year, "missing": list(record.projected)},
         )
-    require_confirmations(record, prepared.confirmations, confirmed)
+    if prepared.confirmations:
+        require_confirmations(record, prepared.confirmations, confirmed)
 
     now = clock.now()
     status = _status_of(settled, record)
@@ -170,7 +160,7 @@ async def run_payroll(
             "status": status,
             "pay_date": settled.dates.pay_date,
             "employees": len(record.paychecks),
-            "confirmed": list(confirmed.given),
+            "confirmed": [flag for flag, said in asdict(confirmed).items() if said],
         },
     )
     return StoredPayroll(
@@ -185,7 +175,7 @@ async def run_payroll(
         totals=record.totals,
         created_at=now,
         paychecks=record.paychecks if estimate is None else (),
-        estimate=None if estimate is None else orjson.loads(estimate),
+        estimate=None if estimate is None else exact(estimate),
         history=(Transition(status, actor.kind, None, now),),
     )
 
@@ -198,15 +188,17 @@ def _status_of(order: SettledOrder, record: PayrollRecord) -> Status:
 
 async def _prepare(
     session: AsyncSession,
+    actor: Actor,
     clock: Clock,
     asked: Order,
-    employer: Employer,
     *,
     offered: bool,
     preview: bool = False,
 ) -> _Prepared:
-    now = clock.now()
+    refuse_long_payroll(actor.terms, len(asked.employees))
     refunds = is_fica_refund(asked.notes)
+    employer = await resolve_employer(session, actor, asked.employer_id, hold=not preview)
+    now = clock.now()
     if refunds:
         refuse_other_pay(asked)
     if not preview and employer.threshold_bases:
@@ -251,10 +243,13 @@ async def _prepare(
     else:
         record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds)
     record = _with_warnings(record, told)
-    refuse_beyond_the_bank(record)
-    authorization_needed = order.direct_deposit and await needs_authorization(session, employer.id, now)
-    confirmations = confirmations_needed(record, authorization_needed=authorization_needed)
+    confirmations: tuple[str, ...] = ()
+    if order.direct_deposit:
+        refuse_beyond_the_bank(record)
+        unauthorized = await needs_authorization(session, employer.id, now)
+        confirmations = confirmations_needed(record, authorization_needed=unauthorized)
     return _Prepared(
+        employer,
         order,
         record,
         tuple(payees.values()),
@@ -298,7 +293,7 @@ def _beside(order: SettledOrder, overlaps: Sequence[Overlap]) -> tuple[SettledOr
 
 
 def _told_of(overlap: Overlap, entry: Entry) -> str:
-    bonus, other = from_cents(overlap.bonus), from_cents(overlap.other_earnings)
+    bonus, other = from_cents(overlap.earnings.bonus), from_cents(overlap.earnings.other_earnings)
     parts = [
         *([f"{overlap.hours.normalize():f} hours"] if overlap.hours else []),
         *([f"a bonus of {bonus:,}"] if bonus else []),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
-from hearthpay.payroll.records import SetAside
 from hearthpay.taxes.rounding import half_up
 
 #: The most that one paycheck sets aside, in cents.
@@ -43,31 +42,3 @@ class SetAsideRule:
             return self.amount_cents or 0
         numerator, denominator = self.rate.as_integer_ratio()
         return half_up(gross_cents * numerator, denominator)
-
-
-def set_aside_of(
-    rule: SetAsideRule | None,
-    *,
-    skip: bool,
-    wished_cents: int | None,
-    gross_cents: int,
-    after_taxes_cents: int,
-    balance_cents: int,
-) -> SetAside:
-    """Return what one paycheck sets aside, why, and the balance with it; all in cents.
-
-    Skipping it beats an amount wished for this paycheck, which beats the standing rule. Never more than what taxes
-    leave, nor than `LARGEST_SET_ASIDE`. Raises ValueError for a wish out of those bounds.
-    """
-    if skip:
-        return SetAside(0, "skipped", balance_cents)
-    if wished_cents is not None:
-        if not 0 <= wished_cents <= LARGEST_SET_ASIDE:
-            raise ValueError("the amount to set aside must be between 0 and 9,999")
-        source, wished = "override", wished_cents
-    elif rule is not None:
-        source, wished = "rule", min(rule.wished_cents(gross_cents), LARGEST_SET_ASIDE)
-    else:
-        source, wished = "none", 0
-    amount = min(wished, max(after_taxes_cents, 0))
-    return SetAside(amount, source, balance_cents + amount)

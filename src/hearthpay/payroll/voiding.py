@@ -12,11 +12,11 @@ from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import submission_day
 from hearthpay.clock import Clock
-from hearthpay.payroll.ledger import read_payroll
+from hearthpay.payroll.ledger.payrolls import read_payroll
+from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.lifecycle import Cause, Status, move
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.outcomes import give_back
-from hearthpay.payroll.records import StoredPayroll
 from hearthpay.payroll.reversal import release_periods, reverse_paychecks
 from hearthpay.payroll.ways_out import paid_by_hand, position_of, way_to_void, with_ways_out
 

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.authorizations import covers
 from hearthpay.banking.entries import business_date
-from hearthpay.payroll.records import Action, Decision, Deposit, RemedyAction, StoredPayroll, WaysOut
+from hearthpay.payroll.ledger.rows import Action, Decision, Deposit, RemedyAction, StoredPayroll, WaysOut
 
 WayToVoid = Literal["not_sent", "uncollected", "recalled", "by_hand", "hand_part"]
 """What voiding a payroll comes to: it is not sent; its debit, which cannot leave, is dropped; its collected money goes

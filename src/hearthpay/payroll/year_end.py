@@ -34,18 +34,14 @@ from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.payroll import failures
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.household_year import lock_household, measure_household, read_household_year
-from hearthpay.payroll.ledger import (
-    NewPayroll,
-    Owner,
-    insert_payroll,
-    post_paychecks,
-    postings_of,
-    read_histories,
-)
+from hearthpay.payroll.ledger.histories import read_histories
+from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payroll
+from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
+from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.payroll.lifecycle import Cause, Status, begin
 from hearthpay.payroll.orders import SettledOrder, read_entries, read_payees
+from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.outcomes import fail, give_back
-from hearthpay.payroll.pay_dates import PayDates
 from hearthpay.payroll.register import calculate_payroll
 from hearthpay.payroll.reversal import reverse_paychecks
 from hearthpay.taxes import TaxInputError

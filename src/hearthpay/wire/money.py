@@ -88,6 +88,14 @@ def number_of(cents: int) -> float:
     return cents / 100
 
 
+def shortest(number: Decimal) -> float:
+    """An exact number of an answer as the JSON number of the shortest spelling: 912.5 for 912.50, 912.0 for 912.
+
+    True for every number of at most fifteen digits.
+    """
+    return float(number)
+
+
 Money = Annotated[Decimal, Amount()]
 """An amount of a request: 0 to 999,999,999, at most two decimals."""
 

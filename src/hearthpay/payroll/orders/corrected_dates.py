@@ -6,8 +6,8 @@ from typing import NamedTuple
 from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.banking import calendar
 from hearthpay.payroll.commands import Corrections, Order
-from hearthpay.payroll.orders import is_fica_refund
-from hearthpay.payroll.pay_dates import PayDates, Way, settle_pay_dates
+from hearthpay.payroll.orders.pay_dates import PayDates, Way, settle_pay_dates
+from hearthpay.payroll.orders.settled import is_fica_refund
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.pay_periods import check_period, regular_days
 from hearthpay.taxes.rulebook import rulebook_of

@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.employees.models import Employee
 from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
-from hearthpay.payroll.pay_dates import PayDates
+from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.taxes.money import from_cents
 
 _ENTRIES: Final = text(

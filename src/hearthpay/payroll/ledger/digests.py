@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
-from hearthpay.payroll.records import LineRecord, PaycheckRecord
+from hearthpay.payroll.ledger.rows import LineRow, PaycheckRow
 
 #: Expression of the text of a paycheck `c` and its lines `l`, grouped by the paycheck; as `paycheck_digest` builds it.
 DIGEST_IN_SQL: Final = """
@@ -22,7 +22,7 @@ DIGEST_IN_SQL: Final = """
 
 
 def paycheck_digest(
-    paycheck_id: UUID, payroll_id: UUID, tax_year: int, paycheck: PaycheckRecord, reverses: UUID | None
+    paycheck_id: UUID, payroll_id: UUID, tax_year: int, paycheck: PaycheckRow, reverses: UUID | None
 ) -> bytes:
     """Return the 32 bytes that belong to the paycheck and its lines in their order."""
     year = paycheck.ytd
@@ -53,7 +53,7 @@ def paycheck_digest(
     return hashlib.sha256(text.encode()).digest()
 
 
-def _lines(lines: Sequence[LineRecord]) -> str:
+def _lines(lines: Sequence[LineRow]) -> str:
     return "".join(
         f"\n{line.code}|{line.name}|{line.payer}|{line.agency}|{line.category}|{line.subject_wages}|"
         f"{line.taxable_wages}|{'' if line.rate is None else format(line.rate, 'f')}|{line.amount}|{line.ytd_amount}"

@@ -1,4 +1,7 @@
-"""A payroll as the service calculates, stores and answers it: plain records, amounts in whole cents."""
+"""A payroll as it is calculated and as the ledger keeps it: plain rows, amounts in whole cents.
+
+Between the tax engine and an answer a paycheck has this one shape: it is written from it, and read back as it.
+"""
 
 import datetime
 from collections.abc import Mapping
@@ -7,14 +10,26 @@ from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
 from uuid import UUID
 
-from hearthpay.payroll.earnings import Earnings
+from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.lifecycle import Transition
 from hearthpay.payroll.orders import is_catch_up
-from hearthpay.payroll.pay_dates import PayDates
+from hearthpay.payroll.orders.pay_dates import PayDates
 
 
-class LineRecord(NamedTuple):
-    """One tax on one paycheck, and its sum over the year so far."""
+class Owner(NamedTuple):
+    """Whose a row is."""
+
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+
+
+#: The columns of an owner, with their types.
+TENANT_TYPES: Final = {"organization_id": "uuid", "employer_id": "uuid", "sandbox": "boolean"}
+
+
+class LineRow(NamedTuple):
+    """One tax on one paycheck, and its sum over the year so far; in the order of its columns."""
 
     code: str
     name: str
@@ -58,7 +73,7 @@ class SetAside(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PaycheckRecord:
+class PaycheckRow:
     """One employee's paycheck. ``ytd`` includes it."""
 
     employee_id: UUID
@@ -69,7 +84,7 @@ class PaycheckRecord:
     employee_taxes: int
     employer_taxes: int
     set_aside: SetAside
-    lines: tuple[LineRecord, ...]
+    lines: tuple[LineRow, ...]
     ytd: YearToDate
     warnings: tuple[str, ...]
     residence_state: str
@@ -77,6 +92,8 @@ class PaycheckRecord:
     reciprocity_certificate: str | None
     work_state: str
     carried: tuple[Carried, ...] = ()
+    #: Names of earnings that the order left out: told as a bare 0 by whoever calculates it, and not kept.
+    left_out: frozenset[str] = frozenset()
 
     @property
     def is_refund(self) -> bool:
@@ -111,7 +128,7 @@ class PayrollRecord:
     employer_id: UUID
     dates: PayDates
     pay_frequency: str
-    paychecks: tuple[PaycheckRecord, ...]
+    paychecks: tuple[PaycheckRow, ...]
     rulebook_version: str
     tax_year: int
     notes: str | None
@@ -151,7 +168,7 @@ class PayrollRecord:
         return self.gross_pay + self.employer_taxes
 
     @property
-    def through_the_bank(self) -> tuple[PaycheckRecord, ...]:
+    def through_the_bank(self) -> tuple[PaycheckRow, ...]:
         """The paychecks whose money goes through the bank; none of a payroll recorded in retrospect."""
         if is_catch_up(self.notes):
             return ()
@@ -216,7 +233,7 @@ class StoredPayroll:
     totals: Totals
     created_at: datetime.datetime
     #: What was calculated for good; empty while a payroll waits.
-    paychecks: tuple[PaycheckRecord, ...] = ()
+    paychecks: tuple[PaycheckRow, ...] = ()
     #: What a scheduled payroll was expected to be when it was approved, as it was answered.
     estimate: Mapping[str, Any] | None = None
     history: tuple[Transition, ...] = ()

@@ -1,0 +1,51 @@
+"""The words in which the laws are written: pairs that must be equal, and what several of them ask of a payroll."""
+
+from collections.abc import Mapping
+from typing import Final
+
+#: What a paycheck pays for: hours, and the parts of gross pay.
+HOURS: Final = ("regular_hours", "overtime_hours")
+EARNINGS: Final = ("regular_pay", "overtime_pay", "bonus", "other_earnings")
+
+#: The states of a payroll whose paychecks stand, and those of a bank entry that has not come to nothing.
+PAID: Final = "('pending_funding', 'processing', 'completed')"
+UNDER_WAY: Final = "('pending', 'sent', 'settled')"
+#: What counts as white space around a payroll's notes.
+WHITE: Final = r"E' \t\n\r\f\v'"
+#: Whether a paycheck `c` has been undone.
+REVERSED: Final = "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
+#: Whether a paycheck `c` was paid by check after all, since its direct deposit could not leave.
+BY_CHECK: Final = (
+    "EXISTS (SELECT FROM paycheck_remedies d WHERE d.paycheck_id = c.id AND d.action = 'pay_by_check')"
+)
+
+
+def dollars(cents: str) -> str:
+    """Return the expression that spells an expression of cents as dollars."""
+    return f"to_char(({cents}) / 100.0, 'FM99999999999999990.00')"
+
+
+def unequal(
+    subject: str,
+    source: str,
+    *,
+    money: Mapping[str, tuple[str, str]] | None = None,
+    other: Mapping[str, tuple[str, str]] | None = None,
+    detail: str = "''",
+) -> str:
+    """Return the query for pairs that differ: of each name, what is recorded and what is expected.
+
+    ``source`` has a column ``id``. The rows are compared whole first, so that a clean database is read quickly.
+    """
+    money, other = money or {}, other or {}
+    pairs = [*money.values(), *other.values()]
+    texts = [(name, dollars(left), dollars(right)) for name, (left, right) in money.items()]
+    texts += [(name, f"({left})::text", f"({right})::text") for name, (left, right) in other.items()]
+    values = ", ".join(f"('{name}', {left}, {right})" for name, left, right in texts)
+    whole = " OR ".join(f"({left}) IS DISTINCT FROM ({right})" for left, right in pairs)
+    return f"""
+        SELECT '{subject}' AS subject, s.id, v.name || {detail} AS what, v.recorded, v.expected
+          FROM (SELECT * FROM ({source}) q WHERE {whole}) s
+         CROSS JOIN LATERAL (VALUES {values}) AS v (name, recorded, expected)
+         WHERE v.recorded IS DISTINCT FROM v.expected
+    """

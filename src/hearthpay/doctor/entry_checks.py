@@ -1,0 +1,72 @@
+"""Laws of the entries: what was asked for is what is paid, and no hours are paid twice.
+
+They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+"""
+
+from typing import Final
+
+from hearthpay.doctor.comparison import EARNINGS, HOURS, PAID, REVERSED, unequal
+
+#: Whether a payroll `p` has ever been paid: a failed or voided one may have been, or not.
+_WAS_PAID: Final = f"""
+    (p.status IN {PAID} OR p.status IN ('voided', 'failed') AND EXISTS (
+        SELECT FROM payroll_transitions t WHERE t.payroll_id = p.id AND t.to_status IN {PAID}))
+"""
+
+
+def entries_paid() -> str:
+    """Every entry of a paid payroll has one paycheck for what was asked, and no other payroll has any."""
+    same = ("employee_id", "period", "payment_method", *HOURS, *EARNINGS)
+    sides = ", ".join(f"e.{name} AS e_{name}, c.{name} AS c_{name}" for name in same)
+    paired = f"""
+        SELECT p.id, coalesce(e.position, c.position) AS position, e.payroll_id IS NOT NULL AS asked,
+               c.payroll_id IS NOT NULL AS paid, {_WAS_PAID} AS was_paid, {sides}
+          FROM payroll_entries e
+          FULL JOIN (SELECT * FROM paychecks WHERE reverses IS NULL) c USING (payroll_id, position)
+          JOIN payrolls p ON p.id = payroll_id
+    """
+    presence = unequal(
+        "payroll",
+        paired,
+        other={"entry": ("asked", "true"), "paycheck": ("paid", "was_paid")},
+        detail="' at position ' || s.position",
+    )
+    content = unequal(
+        "payroll",
+        f"{paired} WHERE e.payroll_id IS NOT NULL AND c.payroll_id IS NOT NULL",
+        other={name: (f"c_{name}", f"e_{name}") for name in same},
+        detail="' of the paycheck at position ' || s.position",
+    )
+    empty = """
+        SELECT 'payroll', p.id, 'entries', '0', '1 or more' FROM payrolls p
+         WHERE NOT EXISTS (SELECT FROM payroll_entries e WHERE e.payroll_id = p.id)
+    """
+    return f"{presence} UNION ALL {content} UNION ALL {empty}"
+
+
+def entries_live() -> str:
+    """An entry counts against a second payment of its period until it is voided or its payment has failed."""
+    return unequal(
+        "payroll",
+        f"""
+        SELECT e.payroll_id AS id, e.position, e.live,
+               p.status <> 'voided' AND NOT (c.id IS NULL AND p.status = 'failed') AND NOT {REVERSED} AS expected
+          FROM payroll_entries e JOIN payrolls p ON p.id = e.payroll_id
+          LEFT JOIN paychecks c ON c.payroll_id = e.payroll_id AND c.position = e.position
+        """,
+        other={"live": ("live", "expected")},
+        detail="' of the entry at position ' || s.position",
+    )
+
+
+def entries_apart() -> str:
+    """No two live entries of an employee with hours have a day in common."""
+    return """
+        SELECT 'employee' AS subject, employee_id AS id, 'period of payroll ' || payroll_id AS what,
+               period::text AS recorded, 'after ' || (until - 1) AS expected
+          FROM (SELECT employee_id, payroll_id, period,
+                       max(upper(period)) OVER (PARTITION BY employee_id ORDER BY lower(period), payroll_id
+                                                ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS until
+                  FROM payroll_entries WHERE live AND (regular_hours > 0 OR overtime_hours > 0)) e
+         WHERE lower(period) < until
+    """

@@ -1,0 +1,66 @@
+"""Laws of what happens to a payroll: its history, its time, and the answer that was given once.
+
+They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+"""
+
+from hearthpay.doctor.comparison import unequal
+from hearthpay.payroll.lifecycle import TRANSITIONS
+
+
+def histories() -> str:
+    """A payroll's history is unbroken, allows every step of it, fires once and ends in the payroll's status."""
+    allowed = ", ".join(
+        f"('{leave or ''}', '{enter}', '{actor}')"
+        for (leave, enter), actors in TRANSITIONS.items()
+        for actor in sorted(actors)
+    )
+    steps = f"""
+        SELECT 'payroll' AS subject, payroll_id AS id, 'step to ' || to_status || ' by ' || actor_kind AS what,
+               'from ' || coalesce(from_status, 'nothing') AS recorded,
+               'an allowed step from ' || coalesce(before, 'nothing') AS expected
+          FROM (SELECT *, lag(to_status) OVER (PARTITION BY payroll_id ORDER BY id) AS before
+                  FROM payroll_transitions) t
+         WHERE from_status IS DISTINCT FROM before
+            OR (coalesce(from_status, ''), to_status, actor_kind) NOT IN (VALUES {allowed})
+    """
+    ends = unequal(
+        "payroll",
+        """
+        SELECT p.id, p.status, coalesce(t.to_status, 'none') AS to_status, coalesce(t.firings, 0) AS firings
+          FROM payrolls p
+          LEFT JOIN (SELECT DISTINCT ON (payroll_id) payroll_id, to_status,
+                            count(*) FILTER (WHERE to_status = 'firing') OVER (PARTITION BY payroll_id) AS firings
+                       FROM payroll_transitions ORDER BY payroll_id, id DESC) t ON t.payroll_id = p.id
+        """,
+        other={"status": ("status", "to_status"), "firings": ("firings", "least(firings, 1)")},
+    )
+    return f"{steps} UNION ALL {ends}"
+
+
+def overdue() -> str:
+    """No payroll waits for more than an hour after its time, or is left in the middle of firing."""
+    return """
+        SELECT 'payroll' AS subject, id, status || ' for ' || pay_date AS what,
+               coalesce(next_attempt_at, scheduled_send_at)::text AS recorded,
+               'fired by ' || CAST(:now AS timestamptz) AS expected
+          FROM payrolls
+         WHERE status = 'firing'
+            OR status = 'scheduled'
+               AND coalesce(next_attempt_at, scheduled_send_at) < CAST(:now AS timestamptz) - interval '1 hour'
+    """
+
+
+def idempotency() -> str:
+    """Every idempotency key has its answer, and the payroll that a real household's answer names exists."""
+    identity = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    return f"""
+        SELECT 'organization' AS subject, k.organization_id AS id, 'idempotency key ' || k.key AS what,
+               CASE WHEN k.status IS NULL THEN 'no answer' ELSE 'payroll ' || k.payroll END AS recorded,
+               CASE WHEN k.status IS NULL THEN 'an answer' ELSE 'a payroll that exists' END AS expected
+          FROM (SELECT organization_id, sandbox, key, status,
+                       substring(CASE WHEN key_id IS NULL THEN convert_from(body, 'UTF8') END
+                                 FROM '"payroll_id"\\: ?"({identity})"')::uuid AS payroll
+                  FROM idempotency_keys) k
+          LEFT JOIN payrolls p ON p.id = k.payroll AND p.organization_id = k.organization_id AND p.sandbox = k.sandbox
+         WHERE k.status IS NULL OR k.payroll IS NOT NULL AND p.id IS NULL AND NOT k.sandbox
+    """

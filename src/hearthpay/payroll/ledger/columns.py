@@ -1,0 +1,44 @@
+"""Many rows in one statement: as one array for each column, each of them a text as PostgreSQL writes arrays."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from sqlalchemy import TextClause, text
+
+_QUOTED: Final = frozenset({"text", "jsonb", "daterange", "timestamptz", "bytea"})
+
+
+def arrays(types: Mapping[str, str]) -> str:
+    """Return the parameters of a statement that takes an array for each column of these types."""
+    return ", ".join(f"CAST(:{name} AS {kind}[])" for name, kind in types.items())
+
+
+def insert_many(table: str, types: Mapping[str, str]) -> TextClause:
+    """Return the statement that inserts rows of these columns."""
+    names = ", ".join(types)
+    return text(f"INSERT INTO {table} ({names}) SELECT r.* FROM unnest({arrays(types)}) AS r")
+
+
+def columns_of(types: Mapping[str, str], rows: Sequence[tuple[object, ...]]) -> dict[str, str]:
+    """Turn rows into one array for each column.
+
+    The driver's own way takes several times as long as the rest of a payroll, since it looks at every element.
+    """
+    return {
+        name: quoted_array(values) if kind in _QUOTED else array_text(values)
+        for (name, kind), values in zip(types.items(), zip(*rows, strict=True), strict=True)
+    }
+
+
+def array_text(values: Iterable[object]) -> str:
+    """Return the text of an array whose elements need no quotes: numbers, ids, truth values, codes of lines."""
+    return "{" + ",".join(["NULL" if value is None else str(value) for value in values]) + "}"
+
+
+def quoted_array(values: Iterable[object]) -> str:
+    """Return the text of an array of texts."""
+    quoted = [
+        "NULL" if value is None else '"' + str(value).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        for value in values
+    ]
+    return "{" + ",".join(quoted) + "}"

@@ -1,0 +1,71 @@
+"""What a paycheck pays for: hours at their rates, a bonus, other earnings."""
+
+from decimal import Decimal
+from typing import Final, NamedTuple
+
+from hearthpay.payroll.orders import Entry, Payee
+from hearthpay.taxes.rounding import half_up
+
+
+class Earnings(NamedTuple):
+    """The parts of gross pay in the order of their columns; hours have at most three decimals, amounts are cents."""
+
+    regular_hours: Decimal
+    regular_pay: int
+    overtime_hours: Decimal
+    overtime_pay: int
+    bonus: int
+    other_earnings: int
+
+    @property
+    def regular_wages(self) -> int:
+        """What counts as regular wages: everything but the bonus."""
+        return self.regular_pay + self.overtime_pay + self.other_earnings
+
+    @property
+    def gross_pay(self) -> int:
+        """All of it."""
+        return self.regular_wages + self.bonus
+
+    def opposite(self) -> "Earnings":
+        """Return what undoes it."""
+        return Earnings._make(-part if part else part for part in self)
+
+
+#: The columns of entries and paychecks, with their types.
+EARNINGS_TYPES: Final = {
+    name: "numeric" if name.endswith("_hours") else "bigint" for name in Earnings._fields
+}
+_OPTIONAL: Final = ("bonus", "other_earnings")
+NO_EARNINGS: Final = Earnings(Decimal("0.00"), 0, Decimal("0.00"), 0, 0, 0)
+
+
+def earnings_of(entry: Entry, payee: Payee) -> Earnings:
+    """Return what an entry earns: at the pay that was approved; before that, at today's rate.
+
+    Without a rate there are no hours: a payroll that asks for some is refused before.
+    """
+    return Earnings(
+        entry.regular_hours,
+        _pay(entry.regular_pay, payee.pay_rate, entry.regular_hours),
+        entry.overtime_hours,
+        _pay(entry.overtime_pay, payee.overtime_rate, entry.overtime_hours),
+        _cents(entry.bonus),
+        _cents(entry.other_earnings),
+    )
+
+
+def left_out(entry: Entry) -> frozenset[str]:
+    """Return the names of the amounts that the order left out; one that was given has its two decimals."""
+    return frozenset(name for name in _OPTIONAL if str(getattr(entry, name)) == "0")
+
+
+def _pay(approved: Decimal | None, rate: Decimal | None, hours: Decimal) -> int:
+    """Return an hourly rate times hours, to the nearest cent, halves up."""
+    if approved is not None:
+        return _cents(approved)
+    return half_up(_cents(rate) * int(hours.scaleb(3)), 1_000) if rate else 0
+
+
+def _cents(dollars: Decimal) -> int:
+    return int(dollars.scaleb(2))

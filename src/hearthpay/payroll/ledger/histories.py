@@ -1,0 +1,188 @@
+"""The years of employees in the database: what their paychecks add up to, and what each year still owes.
+
+Beside the immutable paychecks and lines stands one row per employee and year with their sums, so that a paycheck
+costs the same however long the history is. What a paycheck changes of it, `posting` writes.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.employees.same_person import Record, records_of
+from hearthpay.payroll.ledger.rows import YearToDate
+from hearthpay.payroll.ledger.years import NO_HISTORY, History, PriorWages, other_records
+from hearthpay.payroll.set_asides import SetAsideRule
+from hearthpay.taxes import YearSoFar
+from hearthpay.taxes.money import scaled_rate
+from hearthpay.taxes.prior_wages import counted_year
+from hearthpay.taxes.year import PaidWages
+
+#: Arrays come as one text each: the driver would look at every element. Years, prior wages and escrow in one statement:
+#: each costs a trip to the database and the proof of the tenant.
+_ARRAYS: Final = (
+    "array_to_string(codes, ','), array_to_string(subject_wages, ','), array_to_string(taxable_wages, ','), "
+    "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes"
+)
+_HISTORIES: Final = text(
+    f"SELECT 'year', employee_id, {_ARRAYS}, owed, fica_refunded, NULL::numeric, NULL::bigint FROM year_balances "
+    "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
+    f"UNION ALL SELECT 'prior', employee_id, {_ARRAYS}, NULL, NULL, NULL, NULL FROM prior_wages "
+    "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year AND replaced_by IS NULL "
+    "UNION ALL SELECT 'escrow', employee_id, NULL, NULL, NULL, NULL, balance, NULL, NULL, NULL, NULL, NULL, rule_rate, "
+    "rule_amount FROM escrow_accounts WHERE employee_id = ANY(:employees)"
+)
+#: Where a year was opened by a version that did not keep them.
+_SUBJECT_WAGES: Final = text(
+    "SELECT l.code, sum(l.subject_wages) FROM paychecks c JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employee_id = :employee AND c.tax_year = :tax_year GROUP BY l.code"
+)
+_STANDING: Final = text(
+    "SELECT c.employee_id, c.id, p.pay_date, c.work_state, l.code, l.subject_wages, l.rate FROM paychecks c "
+    "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL AND c.gross_pay > 0 "
+    "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
+    "ORDER BY c.employee_id, c.id, l.position"
+)
+#: What a person's year owes is kept with one of the records that were paid in it.
+_OWED: Final = text(
+    "UPDATE year_balances SET owed = CASE WHEN employee_id = (SELECT employee_id FROM year_balances "
+    "WHERE employee_id = ANY(:records) AND tax_year = :tax_year ORDER BY employee_id DESC LIMIT 1) "
+    "THEN CAST(:owed AS jsonb) ELSE '{}' END WHERE employee_id = ANY(:records) AND tax_year = :tax_year"
+)
+_YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employee_id = ANY(:records)")
+
+
+async def read_histories(
+    session: AsyncSession, records: Iterable[Record], tax_year: int
+) -> dict[UUID, History]:
+    """Return what each employee's paychecks of the year add up to, with balance and rule of the set-asides.
+
+    Of a person with several records all are returned, each with the sums of the others: the year is one.
+    """
+    asked = list(records)
+    people = await records_of(session, {each.person_id for each in asked if each.person_id is not None})
+    of_person = {record: person for person in people.values() for record in person}
+    ids = list(of_person.keys() | {each.id for each in asked}) if people else [each.id for each in asked]
+    found: dict[UUID, History] = {}
+    told: dict[UUID, PriorWages] = {}
+    for row in await session.execute(_HISTORIES, {"employees": ids, "tax_year": tax_year}):
+        what, employee = row[:2]
+        if what == "year":
+            totals, year = YearToDate(*row[6:10]), await _year(session, row, tax_year)
+            found[employee] = replace(
+                found.get(employee, NO_HISTORY), totals=totals, year=year, fica_refunded=row[11]
+            )
+        elif what == "prior":
+            paid = PriorWages(
+                YearToDate(*row[6:10]), YearSoFar(*(_by_code(row[2], each) for each in row[3:6]))
+            )
+            told[employee] = paid.plus(told[employee]) if employee in told else paid
+        else:
+            rate, amount = row[12:]
+            rule = None if rate is None and amount is None else SetAsideRule(rate, amount)
+            found[employee] = replace(
+                found.get(employee, NO_HISTORY), set_aside_balance=row[6], set_aside_rule=rule
+            )
+    if told or people:
+        for person in set(of_person.values()) | {(each,) for each in told if each not in of_person}:
+            found |= _of_person(person, found, told, tax_year)
+    return found
+
+
+def _of_person(
+    records: Sequence[UUID],
+    histories: Mapping[UUID, History],
+    told: Mapping[UUID, PriorWages],
+    tax_year: int,
+) -> dict[UUID, History]:
+    """Bring together what was found of a person's records, most often one, and what was told of prior wages."""
+    own = {record: histories.get(record, NO_HISTORY) for record in records}
+    prior: PriorWages | None = None
+    for record in records:
+        if record in told:
+            prior = told[record] if prior is None else prior.plus(told[record])
+    if prior is not None:
+        prior = PriorWages(prior.totals, counted_year(prior.year, tax_year))
+    if len(own) == 1:
+        return {record: replace(history, prior=prior) for record, history in own.items()}
+    owed = {code: cents for history in own.values() for code, cents in history.year.owed.items()}
+    return {
+        record: replace(
+            history,
+            year=replace(history.year, owed=owed),
+            prior=prior,
+            others=other_records([each for each in records if each != record], own),
+        )
+        for record, history in own.items()
+    }
+
+
+async def _year(session: AsyncSession, row: Any, tax_year: int) -> YearSoFar:
+    codes, subject, taxable, taxes = row[2:6]
+    if subject is None:
+        sums = await session.execute(_SUBJECT_WAGES, {"employee": row[1], "tax_year": tax_year})
+        found = {line[0]: int(line[1]) for line in sums}
+        wages = {code: found.get(code, 0) for code in codes.split(",") if code}
+    else:
+        wages = _by_code(codes, subject)
+    return YearSoFar(wages, _by_code(codes, taxable), _by_code(codes, taxes), row[10])
+
+
+async def note_owed(
+    session: AsyncSession, employee_id: UUID, history: History, tax_year: int, owed: Mapping[str, int]
+) -> None:
+    """Note what a person's year owes once something other than its paychecks has changed; it must be locked."""
+    which = {"records": list(_records(employee_id, history)), "tax_year": tax_year}
+    await session.execute(_OWED, which | {"owed": orjson.dumps(dict(owed)).decode()})
+
+
+async def paid_years(session: AsyncSession, records: Collection[UUID]) -> list[int]:
+    """Return the tax years in which any of these records was paid, ascending."""
+    return sorted(await session.scalars(_YEARS, {"records": list(records)}))
+
+
+def _records(employee_id: UUID, history: History) -> tuple[UUID, ...]:
+    return (employee_id,) if history.others is None else (employee_id, *history.others.ids)
+
+
+async def read_standing_wages(
+    session: AsyncSession, histories: Mapping[UUID, History], tax_year: int, *, without: Sequence[UUID] = ()
+) -> dict[UUID, list[PaidWages]]:
+    """Return the wages of a year's paychecks that nothing has undone, by employee, in the order they were run.
+
+    They are the person's, whichever record was paid. Those ``without`` are about to be undone.
+    """
+    people = {employee: _records(employee, history) for employee, history in histories.items()}
+    return await read_wages_of(session, people, tax_year, without=without)
+
+
+async def read_wages_of(
+    session: AsyncSession,
+    people: Mapping[UUID, Sequence[UUID]],
+    tax_year: int,
+    *,
+    without: Sequence[UUID] = (),
+) -> dict[UUID, list[PaidWages]]:
+    """Return the same of people given by their records, under the ids they are given by."""
+    paid: dict[UUID, dict[UUID, PaidWages]] = {}
+    lines: dict[UUID, dict[str, tuple[int, int | None]]] = {}
+    employees = sorted({record for records in people.values() for record in records})
+    which = {"employees": employees, "tax_year": tax_year, "without": list(without)}
+    for row in await session.execute(_STANDING, which):
+        own = lines.setdefault(row.id, {})
+        own[row.code] = (row.subject_wages, None if row.rate is None else scaled_rate(row.rate))
+        paid.setdefault(row.employee_id, {})[row.id] = PaidWages(row.pay_date, row.work_state, own)
+    standing = {}
+    for person, records in people.items():
+        wages = {each: one for record in records for each, one in paid.get(record, {}).items()}
+        standing[person] = [wages[each] for each in sorted(wages)]
+    return standing
+
+
+def _by_code(codes: str, amounts: str) -> dict[str, int]:
+    return dict(zip(codes.split(","), map(int, amounts.split(",")), strict=True)) if codes else {}

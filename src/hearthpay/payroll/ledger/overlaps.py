@@ -1,0 +1,45 @@
+"""What else is paid for the days of a pay period: the live entries that overlap it."""
+
+import datetime
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.payroll.ledger.earnings import Earnings
+from hearthpay.payroll.orders.pay_dates import PayDates
+
+#: The payroll is looked up only where there is an overlap, which is seldom.
+_OVERLAPS: Final = text(
+    "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, "
+    "(SELECT p.pay_date FROM payrolls p WHERE p.id = e.payroll_id), "
+    f"{', '.join(f'e.{name}' for name in Earnings._fields)} FROM payroll_entries e "
+    "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
+    "ORDER BY e.employee_id, e.payroll_id"
+)
+
+
+class Overlap(NamedTuple):
+    """A live entry whose period overlaps the one asked for."""
+
+    employee_id: UUID
+    payroll_id: UUID
+    start: datetime.date
+    end: datetime.date
+    pay_date: datetime.date
+    earnings: Earnings
+
+    @property
+    def hours(self) -> Decimal:
+        """All of its hours."""
+        return self.earnings.regular_hours + self.earnings.overtime_hours
+
+
+async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> list[Overlap]:
+    """Return the live entries of the employees that overlap the pay period, with hours or without."""
+    period = {"employees": list(employees), "start": dates.period_start, "end": dates.period_end}
+    found = await session.execute(_OVERLAPS, period)
+    return [Overlap._make((*row[:5], Earnings(*row[5:]))) for row in found]

@@ -1,0 +1,272 @@
+"""Paychecks written for good: with their lines, and the balances and escrow that follow them; however many at once.
+
+What a year adds up to changes only here and with what it owes (`histories`), with the employees locked.
+"""
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.payroll import escrow
+from hearthpay.payroll.ledger.columns import array_text, arrays, columns_of, insert_many
+from hearthpay.payroll.ledger.digests import paycheck_digest
+from hearthpay.payroll.ledger.earnings import EARNINGS_TYPES
+from hearthpay.payroll.ledger.rows import TENANT_TYPES, Owner, PaycheckRow, PayrollRecord
+from hearthpay.payroll.ledger.years import NO_HISTORY, History, seen_by_others
+
+_OWED_NO_MORE: Final = text(
+    "UPDATE year_balances SET owed = '{}' WHERE employee_id = ANY(:records) AND tax_year = :tax_year AND owed <> '{}'"
+)
+
+#: Columns with their array types: many rows go in with one statement.
+_PAYCHECK_TYPES: Final = {
+    **TENANT_TYPES,
+    "id": "uuid",
+    "payroll_id": "uuid",
+    "employee_id": "uuid",
+    "position": "smallint",
+    "reverses": "uuid",
+    "tax_year": "smallint",
+    "period": "daterange",
+    "payment_method": "text",
+    **EARNINGS_TYPES,
+    "gross_pay": "bigint",
+    "employee_taxes": "bigint",
+    "employer_taxes": "bigint",
+    "set_aside": "bigint",
+    "set_aside_source": "text",
+    "set_aside_balance": "bigint",
+    "net_pay": "bigint",
+    "total_cost": "bigint",
+    "ytd_gross_pay": "bigint",
+    "ytd_net_pay": "bigint",
+    "ytd_employee_taxes": "bigint",
+    "ytd_employer_taxes": "bigint",
+    "employee_name": "text",
+    "work_state": "text",
+    "residence_state": "text",
+    "reciprocity_certificate": "text",
+    "warnings": "jsonb",
+    "carried": "jsonb",
+    "digest": "bytea",
+}
+#: Of a line, what every line of its code has in common travels once, and stands first in it; `tax` is its place
+#: among those.
+_TAX_TYPES: Final = {"code": "text", "name": "text", "payer": "text", "agency": "text", "category": "text"}
+_OWN: Final = len(_TAX_TYPES)
+_LINE_TYPES: Final = {
+    "paycheck": "integer",
+    "position": "smallint",
+    "tax": "integer",
+    "subject_wages": "bigint",
+    "taxable_wages": "bigint",
+    "rate": "numeric",
+    "amount": "bigint",
+    "ytd_amount": "bigint",
+}
+_POSTED_TYPES: Final = {
+    "organization_id": "uuid",
+    "employer_id": "uuid",
+    "sandbox": "boolean",
+    "id": "uuid",
+    "employee_id": "uuid",
+    "tax_year": "smallint",
+}
+#: The arrays of a balance travel as the text of an array: unnest would take an array of arrays apart.
+_BALANCE_TYPES: Final = {
+    **TENANT_TYPES,
+    "employee_id": "uuid",
+    "tax_year": "smallint",
+    "codes": "text",
+    "subject_wages": "text",
+    "taxable_wages": "text",
+    "amounts": "text",
+    "owed": "jsonb",
+    "fica_refunded": "boolean",
+    "gross_pay": "bigint",
+    "net_pay": "bigint",
+    "employee_taxes": "bigint",
+    "employer_taxes": "bigint",
+}
+_BALANCE_VALUES: Final = (
+    "r.organization_id, r.employer_id, r.sandbox, r.employee_id, r.tax_year, CAST(r.codes AS text[]), "
+    "CAST(r.subject_wages AS bigint[]), CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.owed, "
+    "r.fica_refunded, r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
+)
+_INSERT_PAYCHECKS: Final = insert_many("paychecks", _PAYCHECK_TYPES)
+_INSERT_LINES: Final = text(
+    "INSERT INTO paycheck_lines (organization_id, employer_id, sandbox, paycheck_id, employee_id, tax_year, position, "
+    "code, name, payer, agency, category, subject_wages, taxable_wages, rate, amount, ytd_amount) "
+    "SELECT p.organization_id, p.employer_id, p.sandbox, p.id, p.employee_id, p.tax_year, l.position, t.code, t.name, "
+    "t.payer, t.agency, t.category, l.subject_wages, l.taxable_wages, l.rate, l.amount, l.ytd_amount "
+    f"FROM unnest({arrays(_LINE_TYPES)}) AS l({', '.join(_LINE_TYPES)}) "
+    f"JOIN unnest({arrays(_POSTED_TYPES)}) WITH ORDINALITY AS p({', '.join(_POSTED_TYPES)}, number) "
+    "ON p.number = l.paycheck "
+    f"JOIN unnest({arrays(_TAX_TYPES)}) WITH ORDINALITY AS t({', '.join(_TAX_TYPES)}, number) ON t.number = l.tax"
+)
+_SAVE_BALANCES: Final = text(
+    f"INSERT INTO year_balances ({', '.join(_BALANCE_TYPES)}) SELECT {_BALANCE_VALUES} "
+    f"FROM unnest({arrays(_BALANCE_TYPES)}) AS r({', '.join(_BALANCE_TYPES)}) "
+    "ON CONFLICT (employee_id, tax_year) DO UPDATE SET codes = excluded.codes, "
+    "subject_wages = excluded.subject_wages, taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, "
+    "owed = excluded.owed, fica_refunded = excluded.fica_refunded, gross_pay = excluded.gross_pay, "
+    "net_pay = excluded.net_pay, employee_taxes = excluded.employee_taxes, employer_taxes = excluded.employer_taxes"
+)
+
+
+class Posting(NamedTuple):
+    """A paycheck to be written for good; ``after`` is the employee's year with it."""
+
+    id: UUID
+    owner: Owner
+    payroll_id: UUID
+    position: int
+    tax_year: int
+    period_start: datetime.date
+    period_end: datetime.date
+    paycheck: PaycheckRow
+    after: History
+    #: The paycheck that this one undoes.
+    reverses: UUID | None = None
+
+
+def postings_of(
+    owner: Owner, payroll_id: UUID, record: PayrollRecord, histories: Mapping[UUID, History]
+) -> list[Posting]:
+    """Return the paychecks of a calculated payroll, ready to be written."""
+    years = histories
+    postings = []
+    for position, paycheck in enumerate(record.paychecks):
+        employee = paycheck.employee_id
+        after = years.get(employee, NO_HISTORY).with_paycheck(paycheck)
+        if after.others is not None:
+            years = {**years, employee: after, **seen_by_others(years, employee, after)}
+        postings.append(
+            Posting(
+                id=uuid7(),
+                owner=owner,
+                payroll_id=payroll_id,
+                position=position,
+                tax_year=record.tax_year,
+                period_start=record.dates.period_start,
+                period_end=record.dates.period_end,
+                paycheck=paycheck,
+                after=after,
+            )
+        )
+    return postings
+
+
+async def post_paychecks(session: AsyncSession, postings: Sequence[Posting], now: datetime.datetime) -> None:
+    """Write paychecks with their lines, and bring balances and escrow up to date: one statement for each table.
+
+    The employees must be locked, and of several paychecks of one employee the later must come later.
+    """
+    if not postings:
+        return
+    await session.execute(
+        _INSERT_PAYCHECKS, columns_of(_PAYCHECK_TYPES, [_paycheck_values(posting) for posting in postings])
+    )
+    await _insert_lines(session, postings)
+    last = {(posting.paycheck.employee_id, posting.tax_year): posting for posting in postings}
+    settled = _settled_elsewhere(postings)
+    balances = [_balance_values(posting, key in settled) for key, posting in last.items()]
+    await session.execute(_SAVE_BALANCES, columns_of(_BALANCE_TYPES, balances))
+    if settled:
+        years = {year for _, year in settled}
+        for year in years:
+            records = [record for record, of_year in settled if of_year == year]
+            await session.execute(_OWED_NO_MORE, {"records": records, "tax_year": year})
+    paid = [
+        posting.id for posting in postings if posting.reverses is None and posting.paycheck.set_aside.amount
+    ]
+    if paid:
+        await escrow.deposit(session, now, paid)
+    undone = [posting.reverses for posting in postings if posting.reverses is not None]
+    if undone:
+        await escrow.reverse(session, now, undone)
+
+
+def _settled_elsewhere(postings: Iterable[Posting]) -> set[tuple[UUID, int]]:
+    """Return the records and years that owe nothing any more: it is noted with another record of the same person."""
+    settled: set[tuple[UUID, int]] = set()
+    for posting in postings:
+        if posting.after.others is not None:
+            settled |= {(record, posting.tax_year) for record in posting.after.others.ids}
+            settled.discard((posting.paycheck.employee_id, posting.tax_year))
+    return settled
+
+
+def _paycheck_values(posting: Posting) -> tuple[object, ...]:
+    paycheck = posting.paycheck
+    return (
+        *posting.owner,
+        posting.id,
+        posting.payroll_id,
+        paycheck.employee_id,
+        posting.position,
+        posting.reverses,
+        posting.tax_year,
+        f"[{posting.period_start},{posting.period_end}]",
+        paycheck.payment_method,
+        *paycheck.earnings,
+        paycheck.gross_pay,
+        paycheck.employee_taxes,
+        paycheck.employer_taxes,
+        *paycheck.set_aside,
+        paycheck.net_pay,
+        paycheck.total_cost,
+        *paycheck.ytd,
+        paycheck.employee_name,
+        paycheck.work_state,
+        paycheck.residence_state,
+        paycheck.reciprocity_certificate,
+        orjson.dumps(paycheck.warnings).decode(),
+        orjson.dumps([list(each) for each in paycheck.carried]).decode() if paycheck.carried else "[]",
+        "\\x"
+        + paycheck_digest(posting.id, posting.payroll_id, posting.tax_year, paycheck, posting.reverses).hex(),
+    )
+
+
+async def _insert_lines(session: AsyncSession, postings: Sequence[Posting]) -> None:
+    taxes: dict[tuple[object, ...], int] = {}
+    lines = []
+    for number, posting in enumerate(postings, start=1):
+        for position, line in enumerate(posting.paycheck.lines):
+            tax = taxes.setdefault(line[:_OWN], len(taxes) + 1)
+            lines.append((number, position, tax, *line[_OWN:]))
+    if not lines:
+        return
+    posted = [
+        (*posting.owner, posting.id, posting.paycheck.employee_id, posting.tax_year) for posting in postings
+    ]
+    await session.execute(
+        _INSERT_LINES,
+        columns_of(_LINE_TYPES, lines)
+        | columns_of(_POSTED_TYPES, posted)
+        | columns_of(_TAX_TYPES, list(taxes)),
+    )
+
+
+def _balance_values(posting: Posting, settled: bool) -> tuple[object, ...]:
+    after = posting.after
+    year = after.year
+    codes = sorted(year.taxes)
+    return (
+        *posting.owner,
+        posting.paycheck.employee_id,
+        posting.tax_year,
+        array_text(codes),
+        array_text([year.subject_wages[code] for code in codes]),
+        array_text([year.taxable_wages[code] for code in codes]),
+        array_text([year.taxes[code] for code in codes]),
+        orjson.dumps(year.owed).decode() if year.owed and not settled else "{}",
+        after.fica_refunded,
+        *after.totals,
+    )
