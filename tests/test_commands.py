@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from datetime import date
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from importlib import import_module
 from typing import Any, get_args, get_origin, get_type_hints
 from uuid import UUID
@@ -151,6 +151,30 @@ def test_an_order_says_what_the_request_said() -> None:
     )
     assert request.to_confirmations() == Confirmations(confirm_ach_debit=True)
     assert request.to_confirmations().given == ("confirm_ach_debit",)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"bonus": Decimal("0.001")},
+        {"other_earnings": Decimal(-1)},
+        {"regular_hours": Decimal("0.0001")},
+        {"overtime_hours": Decimal("NaN")},
+    ],
+)
+def test_what_no_face_may_let_pass_is_no_command(wrong: dict[str, Decimal]) -> None:
+    """Stored as whole cents, a part of one would be lost in silence."""
+    with pytest.raises((ValueError, InvalidOperation)):
+        EmployeePay(employee_id=ROSA, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="amount"):
+        SetAsideWish(amount=Decimal("1.005"))
+    with pytest.raises(ValueError, match="somebody"):
+        Order(
+            pay_period_start=date(2026, 11, 2),
+            pay_period_end=date(2026, 11, 15),
+            pay_frequency="biweekly",
+            employees=(),
+        )
 
 
 def test_a_list_is_asked_for_as_the_query_says() -> None:

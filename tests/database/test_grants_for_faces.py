@@ -35,6 +35,7 @@ from tests.database.sealing import enter
 
 NOW: Final = datetime(2026, 11, 20, 15, tzinfo=UTC)
 LATER: Final = NOW + timedelta(days=1)
+ZERO: Final = Decimal(0)
 
 _MADE_BY_A_PAGE = (
     "id",
@@ -270,7 +271,7 @@ async def test_the_clockwork_makes_scheduled_payrolls_of_many_households_at_once
         histories = await read_histories(session, people.values(), 2026)
         new = []
         for each in households.values():
-            entry = Entry(each.employee_id, "direct_deposit", Decimal(20), *[Decimal(0)] * 3)
+            entry = Entry(each.employee_id, "direct_deposit", Decimal(20), ZERO, ZERO, ZERO)
             notes = f'{each.employer_id}: 20 hours, "as always", {{all}} of them\\\n'
             order = SettledOrder(each.employer_id, dates, "weekly", notes, (entry,))
             record = calculate_payroll(order, people, histories, {})

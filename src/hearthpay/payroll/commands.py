@@ -21,10 +21,18 @@ class SetAsideWish:
     skip: bool = False
     amount: Decimal | None = None
 
+    def __post_init__(self) -> None:
+        if self.amount is not None:
+            _require_places(2, amount=self.amount)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmployeePay:
-    """One employee's pay of a period; amounts in dollars. Without a method, it is the employee's own that counts."""
+    """One employee's pay of a period; amounts in dollars. Without a method, it is the employee's own that counts.
+
+    Raises ValueError for what no face may let pass: an amount that is not whole cents, a part of a thousandth of an
+    hour, or less than nothing.
+    """
 
     employee_id: UUID
     regular_hours: Decimal = _NOTHING
@@ -33,6 +41,16 @@ class EmployeePay:
     other_earnings: Decimal = _NOTHING
     payment_method: PaymentMethod | None = None
     voluntary_set_aside: SetAsideWish | None = None
+
+    def __post_init__(self) -> None:
+        _require_places(2, bonus=self.bonus, other_earnings=self.other_earnings)
+        _require_places(3, regular_hours=self.regular_hours, overtime_hours=self.overtime_hours)
+
+
+def _require_places(places: int, **values: Decimal) -> None:
+    for name, value in values.items():
+        if value < 0 or value != round(value, places):
+            raise ValueError(f"{name} must be a number from 0 with at most {places} decimals, not {value}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +68,10 @@ class Order:
     employer_id: UUID | None = None
     pay_date: datetime.date | None = None
     notes: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.employees:
+            raise ValueError("an order pays somebody")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
