@@ -22,20 +22,24 @@ from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
 from hearthpay.employees import invitations, onboarding
 from hearthpay.employees import service as employees
-from hearthpay.employees.invitation_schemas import NewInvitation
+from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
 from hearthpay.employees.models import Employee, Invitation
-from hearthpay.employees.schemas import EmployeeChanges, NewEmployee, Reinstatement, Termination
 from hearthpay.employers import sandbox
 from hearthpay.employers import service as employers
+from hearthpay.employers.commands import ChangeEmployer, CreateEmployer
 from hearthpay.employers.models import Employer
-from hearthpay.employers.schemas import EmployerChanges, NewEmployer
 from hearthpay.payroll import escrow, prior_wages, remedies, reversed_deposits, threshold_choice, voiding
 from hearthpay.payroll import service as payrolls
-from hearthpay.payroll.prior_wages import NewPriorWages
-from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
+from hearthpay.payroll.commands import (
+    EmployeePay,
+    EnterPriorWages,
+    Order,
+    PayrollsWanted,
+)
 from hearthpay.payroll.set_asides import SetAsideRule
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
+from hearthpay.taxes.prior_wages import PriorLine
 from hearthpay.wire.paging import Page
 
 NOW: Final = datetime(2026, 11, 20, 15, tzinfo=UTC)
@@ -174,18 +178,16 @@ def _details() -> AccountDetails:
     )
 
 
-def _payroll(target: Target) -> PayrollRequest:
-    return PayrollRequest.model_validate(
-        {
-            "employer_id": str(target.employer_id),
-            "pay_period_start": "2026-10-05",
-            "pay_period_end": "2026-10-11",
-            "pay_date": "2026-11-20",
-            "pay_frequency": "weekly",
-            "employees": [
-                {"employee_id": str(target.employee_id), "regular_hours": 10, "payment_method": "check"}
-            ],
-        }
+def _payroll(target: Target) -> Order:
+    return Order(
+        employer_id=target.employer_id,
+        pay_period_start=date(2026, 10, 5),
+        pay_period_end=date(2026, 10, 11),
+        pay_date=date(2026, 11, 20),
+        pay_frequency="weekly",
+        employees=(
+            EmployeePay(employee_id=target.employee_id, regular_hours=Decimal(10), payment_method="check"),
+        ),
     )
 
 
@@ -196,20 +198,20 @@ async def _list_employers(session: AsyncSession, actor: Actor, target: Target) -
 
 @_deed(employers.create_employer, DECIDERS, "multi_employer", names_household=False)
 async def _create_employer(session: AsyncSession, actor: Actor, target: Target) -> object:
-    new = NewEmployer(first_name="Maria", last_name="Lopez", email="maria@example.com", state="CA")
+    new = CreateEmployer(first_name="Maria", last_name="Lopez", email="maria@example.com", state="CA")
     return await employers.create_employer(session, actor, CLOCK, new)
 
 
 @_deed(employers.update_employer, HELPERS, "employees")
 async def _update_employer(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await employers.update_employer(
-        session, actor, target.employer_id, EmployerChanges(last_name="Ruiz")
+        session, actor, target.employer_id, ChangeEmployer(last_name="Ruiz")
     )
 
 
 @_deed(threshold_choice.change_employer, HELPERS, "employees")
 async def _change_employer(session: AsyncSession, actor: Actor, target: Target) -> object:
-    changes = EmployerChanges(threshold_basis="as_paid")
+    changes = ChangeEmployer(threshold_basis="as_paid")
     return await threshold_choice.change_employer(session, actor, CLOCK, target.employer_id, changes)
 
 
@@ -235,32 +237,32 @@ async def _find_employee(session: AsyncSession, actor: Actor, target: Target) ->
 
 @_deed(employees.create_employee, HELPERS, "employees")
 async def _create_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
-    new = NewEmployee.model_validate(
-        {"employer_id": str(target.employer_id), "first_name": "Eva", "last_name": "Ruiz", "pay_rate": 30}
+    new = AddEmployee(
+        employer_id=target.employer_id, first_name="Eva", last_name="Ruiz", pay_rate=Decimal(30)
     )
     return await employees.create_employee(session, actor, CLOCK, new)
 
 
 @_deed(employees.update_employee, HELPERS, "employees")
 async def _update_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
-    changes = EmployeeChanges.model_validate({"pay_rate": 31})
+    changes = ChangeEmployee(pay_rate=Decimal(31))
     return await employees.update_employee(session, actor, CLOCK, target.employee_id, changes)
 
 
 @_deed(employees.terminate_employee, HELPERS, "employees")
 async def _terminate_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await employees.terminate_employee(session, actor, CLOCK, target.employee_id, Termination())
+    return await employees.terminate_employee(session, actor, CLOCK, target.employee_id)
 
 
 @_deed(employees.reinstate_employee, HELPERS, "employees")
 async def _reinstate_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await employees.reinstate_employee(session, actor, CLOCK, target.employee_id, Reinstatement())
+    return await employees.reinstate_employee(session, actor, CLOCK, target.employee_id)
 
 
 @_deed(invitations.invite, HELPERS, "employees")
 async def _invite(session: AsyncSession, actor: Actor, target: Target) -> object:
     sending = invitations.Sending("https://pay.example.com/portal", RING, None)
-    new = NewInvitation(type="tax_info", send_email=False)
+    new = Invite("tax_info", send_email=False)
     return await invitations.invite(session, actor, CLOCK, sending, target.employee_id, new, offered=False)
 
 
@@ -274,9 +276,10 @@ async def _save_tax_number(session: AsyncSession, actor: Actor, target: Target) 
 
 @_deed(prior_wages.enter_prior_wages, HELPERS, "employees")
 async def _enter_prior_wages(session: AsyncSession, actor: Actor, target: Target) -> object:
-    line = {"code": "US-SS-EE", "subject_wages": 100, "taxable_wages": 100, "amount": 6.2}
-    told = {"tax_year": 2026, "source": "Earlier", "as_of": "2026-06-30", "gross_pay": 100, "lines": [line]}
-    new = NewPriorWages.model_validate(told)
+    line = PriorLine("US-SS-EE", 10_000, 10_000, 620)
+    new = EnterPriorWages(
+        tax_year=2026, source="Earlier", as_of=date(2026, 6, 30), gross_pay=10_000, lines=(line,)
+    )
     return await prior_wages.enter_prior_wages(session, actor, CLOCK, target.employee_id, new)
 
 
@@ -302,7 +305,7 @@ async def _get_payroll(session: AsyncSession, actor: Actor, target: Target) -> o
 
 @_deed(payrolls.list_payrolls, PAYROLL_LOOKERS, "payroll")
 async def _list_payrolls(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await payrolls.list_payrolls(session, actor, PayrollsQuery(employer_id=target.employer_id))
+    return await payrolls.list_payrolls(session, actor, PayrollsWanted(employer_id=target.employer_id))
 
 
 @_deed(voiding.void_payroll, PAYERS, "payroll", ends="invalid_state")

@@ -22,7 +22,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employers.service import list_employers
-from hearthpay.payroll.schemas import PayrollsQuery
+from hearthpay.payroll.commands import PayrollsWanted
 from hearthpay.payroll.service import list_payrolls
 from hearthpay.wire.paging import Page
 from tests.access.deeds import BELOW, DEEDS, OPERATORS_OWN, Deed, NotThere, Target, Touched, Untouched
@@ -313,7 +313,7 @@ async def test_lists_show_what_is_reached(
             assert {each.id for each in employers} == ids
         # A token of one household falls back on it; of several, the list is of all that it reaches.
         async with database.transaction(actor.tenant) as session:
-            payrolls, _ = await list_payrolls(session, actor, PayrollsQuery())
+            payrolls, _ = await list_payrolls(session, actor, PayrollsWanted())
             assert {payroll.employer_id for payroll, _ in payrolls} == ids
     actor = _token()(own, deed)
     async with database.transaction(actor.tenant) as session:

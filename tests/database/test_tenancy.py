@@ -47,7 +47,7 @@ def test_a_table_of_an_organization_shows_one_mode_of_it(
         assert (permissive, len(roles), command) == ("PERMISSIVE", 1, "ALL")
         assert visible == check
         assert "current_tenant()" in visible
-        assert "employer_id" not in visible
+        assert "coalesce" not in visible
 
 
 @pytest.mark.parametrize(

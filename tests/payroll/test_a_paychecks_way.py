@@ -1,8 +1,8 @@
 """A paycheck's way, from request to answer: how many rooms it enters, and how often it climbs.
 
 A room is a module or package of `hearthpay.payroll`, or another package as a whole. What every request stands on is
-none. Rooms are told in the order in which they are first entered; where the next one stands on a higher floor, the
-way climbs.
+none, and making a value enters none. Rooms are told in the order in which they are first entered; where the next one
+stands on a higher floor, the way climbs.
 """
 
 import itertools
@@ -34,13 +34,21 @@ class Visitor:
 
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         path = Path(frame.f_code.co_filename)
-        if event != "call" or not path.is_relative_to(_HOUSE):
+        if event != "call" or not path.is_relative_to(_HOUSE) or _checks_itself(frame):
             return
         room, *inner = path.relative_to(_HOUSE).with_suffix("").parts
         if room == "payroll":
             room = f"payroll.{inner[0]}"
         if room not in _GROUND and room not in self.rooms:
             self.rooms.append(room)
+
+
+def _checks_itself(frame: FrameType) -> bool:
+    """Whether a value is only being made: it goes along with what travels, and whoever makes it stays where he is."""
+    return "__post_init__" in (
+        frame.f_code.co_name,
+        frame.f_back.f_code.co_name if frame.f_back is not None else "",
+    )
 
 
 def floors() -> dict[str, int]:
