@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from hearthpay.payroll.ledger.payrolls import totals_of
-from hearthpay.payroll.ledger.rows import LineRow, PaycheckRow, PayrollRecord, Preview, StoredPayroll, Totals
+from hearthpay.payroll.ledger.rows import PaycheckRow, PayrollRecord, Preview, StoredPayroll, Totals
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.standing import Outcome, Standing
@@ -17,6 +17,7 @@ from hearthpay.wire.answer import render
 from hearthpay.wire.money import shortest
 
 _HUNDREDTH = Decimal("0.01")
+_HOURS = ("regular_hours", "overtime_hours")
 _BARE_ZERO = Decimal(0)
 _EMPLOYEE_TOTALS = ("federal_income_tax", "social_security", "medicare", "state_income_tax")
 _NEXT_STEP = "Nothing was created. To run this payroll, send the same body to POST /api/v1/payroll/run"
@@ -192,7 +193,18 @@ def _paycheck(paycheck: PaycheckRow, tax_year: int) -> dict[str, Any]:
         "gross_pay": from_cents(paycheck.gross_pay),
         "employee_taxes": _taxes(paycheck, "employee", _EMPLOYEE_TOTALS),
         "employer_taxes": _taxes(paycheck, "employer", _EMPLOYER_TOTALS),
-        "lines": [_line(line) for line in paycheck.lines],
+        "lines": [
+            {
+                "code": line.code,
+                "name": line.name,
+                "payer": line.payer,
+                "taxable_wages": from_cents(line.taxable_wages),
+                "rate": line.rate,
+                "amount": from_cents(line.amount),
+                "ytd_amount": from_cents(line.ytd_amount),
+            }
+            for line in paycheck.lines
+        ],
         "voluntary_set_aside": {
             "amount": from_cents(paycheck.set_aside.amount),
             "source": paycheck.set_aside.source,
@@ -222,23 +234,12 @@ def _paycheck(paycheck: PaycheckRow, tax_year: int) -> dict[str, Any]:
 
 def _earnings(paycheck: PaycheckRow) -> dict[str, Decimal]:
     """Return the parts of gross pay; what the order left out is a bare 0."""
-    parts = {
-        name: from_cents(part) if isinstance(part, int) else _hours(part)
-        for name, part in paycheck.earnings._asdict().items()
-    }
-    return parts | dict.fromkeys(paycheck.left_out, _BARE_ZERO)
-
-
-def _line(line: LineRow) -> dict[str, Any]:
-    return {
-        "code": line.code,
-        "name": line.name,
-        "payer": line.payer,
-        "taxable_wages": from_cents(line.taxable_wages),
-        "rate": line.rate,
-        "amount": from_cents(line.amount),
-        "ytd_amount": from_cents(line.ytd_amount),
-    }
+    parts: dict[str, Any] = paycheck.earnings._asdict()
+    for name, part in parts.items():
+        parts[name] = _hours(part) if name in _HOURS else from_cents(part)
+    for name in paycheck.left_out:
+        parts[name] = _BARE_ZERO
+    return parts
 
 
 def _hours(hours: Decimal) -> Decimal:
