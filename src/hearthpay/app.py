@@ -1,21 +1,17 @@
 """The web application: every route of the service behind one gate.
 
-Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` answer without an API key, and `/` leads to the last; `/metrics`
-and the portal's pages have tokens of their own.
+Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` with its files answer without an API key, and `/` leads to the
+last; `/metrics` and the portal's pages have tokens of their own.
 """
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from fastapi import APIRouter, FastAPI
-from fastapi.openapi.utils import get_openapi
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import BaseRoute
 
-from hearthpay.access.plans import required_plan
 from hearthpay.banking.routes import router as banking
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
@@ -26,13 +22,14 @@ from hearthpay.employers.routes import router as employers
 from hearthpay.http import errors, metrics, runtime
 from hearthpay.http.attempts import FailedAttempts
 from hearthpay.http.deadlines import Deadlines
-from hearthpay.http.docs_page import PLAN_KEY, SCOPE_KEY, docs_page, openapi_document
+from hearthpay.http.docs_page import docs_page, openapi_document
 from hearthpay.http.envelope import answer
 from hearthpay.http.fair_share import USUAL_SHARE, FairShare
 from hearthpay.http.gate import Gate
 from hearthpay.http.key_lookup import KeyLookup
+from hearthpay.http.openapi import Application
 from hearthpay.http.rate_limit import RateLimits
-from hearthpay.http.routing import Endpoint
+from hearthpay.http.reference import reference_files
 from hearthpay.http.runtime import Runtime, runtime_of
 from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
@@ -59,10 +56,10 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 )
 """The feature packages' routes, in the order of the documentation."""
 
-OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs"})
+OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """What answers without an API key."""
 
-INTERFACE_VERSION: Final = "1.1.0"
+INTERFACE_VERSION: Final = "1.1.1"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
@@ -73,53 +70,20 @@ _DESCRIPTION: Final = (
     "requests of the day (UTC). "
     "Send an `Idempotency-Key` with every POST that you may have to repeat."
 )
-_SECURITY_SCHEMES: Final = {
-    "bearer": {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "A live key `hp_live_…` or a test key `hp_test_…`.",
+_TAGS: Final = (
+    {"name": "Calculator", "description": "Taxes on wages that nobody is paid yet. Nothing is stored."},
+    {"name": "Payroll", "description": "Preview, run, read and void payrolls."},
+    {"name": "Employers", "description": "Households, and how their money moves."},
+    {
+        "name": "Employees",
+        "description": "Who is paid: hiring, changes, invitations, wages from before, leaving.",
     },
-    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
-}
-
-
-class Application(FastAPI):
-    """FastAPI, documented with our keys in place of its own security classes."""
-
-    def openapi(self) -> dict[str, Any]:
-        """The OpenAPI 3.1 document; built once."""
-        if self.openapi_schema is None:
-            document = get_openapi(
-                title=self.title, version=self.version, description=self.description, routes=self.routes
-            )
-            _drop_framework_errors(document)
-            _add_scopes(document, self.routes)
-            document["components"]["securitySchemes"] = _SECURITY_SCHEMES
-            document["security"] = [{name: []} for name in _SECURITY_SCHEMES]
-            self.openapi_schema = document
-        return self.openapi_schema
-
-
-def _drop_framework_errors(document: dict[str, Any]) -> None:
-    """Take out FastAPI's own 422, which no endpoint answers: `Endpoint` refuses with our envelope and 400."""
-    for item in document["paths"].values():
-        for operation in item.values():
-            operation["responses"].pop("422", None)
-    for name in ("HTTPValidationError", "ValidationError"):
-        document["components"]["schemas"].pop(name, None)
-
-
-def _add_scopes(document: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
-    """Say of each operation which scope its key must carry, and which plan its organization must be on."""
-    for route in routes:
-        if not isinstance(route, Endpoint):
-            continue
-        for method in route.methods or ():
-            operation = document["paths"][route.path_format][method.lower()]
-            if route.required_scope is not None:
-                operation[SCOPE_KEY] = route.required_scope
-            if route.required_feature is not None:
-                operation[PLAN_KEY] = required_plan(route.required_feature)
+    {"name": "Jurisdictions", "description": "What a state's law asks for."},
+)
+"""The documentation's chapters, in its order; each router names its own."""
+_LICENSE: Final = {"name": "Apache License 2.0", "identifier": "Apache-2.0"}
+_CONTACT: Final = {"name": "The Hearthpay maintainers"}
+_SAME_ADDRESS: Final = "Where this document is served; `hearthpay serve` does so at http://127.0.0.1:8000."
 
 
 def create_app(
@@ -147,6 +111,10 @@ def create_app(
         title="Hearthpay",
         version=INTERFACE_VERSION,
         description=_DESCRIPTION,
+        license_info=_LICENSE,
+        contact=_CONTACT,
+        servers=[{"url": public_url} if public_url else {"url": "/", "description": _SAME_ADDRESS}],
+        openapi_tags=[*_TAGS],
         openapi_url=None,
         docs_url=None,
         redoc_url=None,
@@ -177,6 +145,8 @@ def create_app(
     app.add_api_route("/readyz", readyz, include_in_schema=False)
     app.add_api_route("/openapi.json", openapi_document(app.openapi), include_in_schema=False)
     app.add_api_route("/docs", docs_page(app.openapi), include_in_schema=False)
+    for path, file in reference_files().items():
+        app.add_api_route(path, file, include_in_schema=False)
     for doorstep in ("/", "/docs/"):
         app.add_api_route(doorstep, to_the_documentation, include_in_schema=False)
     for router in ROUTERS:

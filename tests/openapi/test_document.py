@@ -2,6 +2,9 @@
 
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from hearthpay.app import create_app
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
 from hearthpay.http.example import example_in
 from tests.openapi.document import Document
 
@@ -38,12 +41,38 @@ def test_every_example_of_a_query_names_documented_parameters_with_fitting_value
 
 
 def test_numbers_are_documented_as_numbers(document: Document) -> None:
-    """A decimal is no text on the wire: not in an answer, and not as the default of a field."""
+    """A decimal is no text on the wire: not in an answer, and not where a default is told."""
     schemas = document.openapi["components"]["schemas"]
     earnings = schemas["EarningsItem"]["properties"]
     assert {entry["type"] for entry in earnings.values()} == {"number"}
-    assert schemas["PayrollEmployee"]["properties"]["regular_hours"]["default"] == 0
-    assert schemas["FederalWithholding"]["properties"]["dependents_credit"]["default"] == 0
+    for name, field in (("PayrollEmployee", "regular_hours"), ("FederalWithholding", "dependents_credit")):
+        assert "`0` where it is left out." in schemas[name]["properties"][field]["description"]
+
+
+def test_what_generators_trip_over_is_not_there(document: Document) -> None:
+    """Classes are named by titles; a `default` makes a field of a request one that must be sent, in TypeScript."""
+    schemas = document.openapi["components"]["schemas"]
+    assert {name: schema["title"] for name, schema in schemas.items()} == {name: name for name in schemas}
+    assert len({name.lower() for name in schemas}) == len(schemas)
+    assert not [name for name in schemas if not name.isalnum()]
+    for name, schema in schemas.items():
+        for field, described in schema.get("properties", {}).items():
+            assert "default" not in described, (name, field)
+            assert "title" not in described, (name, field)
+
+
+def test_it_says_where_it_is_served_by_whom_and_under_which_license(document: Document) -> None:
+    assert document.openapi["servers"][0]["url"] == "/"
+    assert document.openapi["info"]["license"]["identifier"] == "Apache-2.0"
+    assert document.openapi["info"]["contact"]["name"]
+    chapters = [tag["name"] for tag in document.openapi["tags"] if tag["description"]]
+    used = dict.fromkeys(tag for _, _, operation in document.operations() for tag in operation["tags"])
+    assert chapters == list(used)
+
+
+def test_where_the_address_is_known_the_document_names_it(database: Database, clock: FixedClock) -> None:
+    app = create_app(database, clock, public_url="https://pay.example")
+    assert app.openapi()["servers"] == [{"url": "https://pay.example"}]
 
 
 def test_every_link_leads_from_an_answer_to_a_parameter(document: Document) -> None:

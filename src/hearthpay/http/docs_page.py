@@ -1,26 +1,23 @@
 """The documentation page: the OpenAPI document as one plain HTML page.
 
 Rendered here rather than by a viewer from somebody's network: it works offline, needs no script and leaks
-no visitor. Each operation's id is an anchor; the `docs_url` of a 400 leads to it.
+no visitor. Each operation's id is an anchor; the `docs_url` of a 400 leads to it. Where scripts run, the page that is
+served turns into the interactive reference (`hearthpay.http.reference`).
 """
 
 import json
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any, Final
 
+from hearthpay.http import reference
 from hearthpay.http.example import example_in
+from hearthpay.http.openapi import PLAN_KEY, SCOPE_KEY
 from hearthpay.http.published import Published
 
-SCOPE_KEY: Final = "x-required-scope"
-"""The OpenAPI extension that names the scope an operation needs."""
-PLAN_KEY: Final = "x-required-plan"
-"""The OpenAPI extension that names the smallest plan which has an operation."""
-
-_SECURITY: Final = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
-}
 _STYLE: Final = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; padding: 1rem 1rem 4rem; }
@@ -32,13 +29,20 @@ th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0;
 pre { background: #8882; padding: .75rem; overflow-x: auto; border-radius: .25rem; }
 a { color: inherit; }
 """
+_HASH: Final = b64encode(sha256(_STYLE.encode("utf-8")).digest()).decode("ascii")
+_SECURITY: Final = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    f"style-src 'self' 'sha256-{_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+}
+"""No script but ours runs, and none that stands in the page. Swagger UI has its symbols as `data:` in its style."""
 
 
 def docs_page(openapi: Callable[[], Mapping[str, Any]]) -> Published:
     """The page that documents every operation of what `openapi` returns."""
 
     def page() -> bytes:
-        return render_page(openapi(), document="/openapi.json").encode("utf-8")
+        address = "/openapi.json"
+        return render_page(openapi(), document=address, head=reference.head(address)).encode("utf-8")
 
     return Published(page, "text/html; charset=utf-8", _SECURITY)
 
@@ -67,8 +71,11 @@ def write_docs(openapi: Mapping[str, Any], directory: Path) -> None:
         (directory / name).write_text(text, encoding="utf-8")
 
 
-def render_page(openapi: Mapping[str, Any], *, document: str) -> str:
-    """The page that documents every operation of `openapi`, with a link to the `document` itself."""
+def render_page(openapi: Mapping[str, Any], *, document: str, head: str = "") -> str:
+    """The page that documents every operation of `openapi`, with a link to the `document` itself.
+
+    `head` is what its head says besides title and style.
+    """
     operations = list(_operations(openapi))
     info = openapi["info"]
     body = [f"<h1>{escape(info['title'])} API {escape(info['version'])}</h1>", _prose(info["description"])]
@@ -87,8 +94,8 @@ def render_page(openapi: Mapping[str, Any], *, document: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(info['title'])} API</title><style>{_STYLE}</style></head>"
-        f"<body>{''.join(body)}</body></html>"
+        f"<title>{escape(info['title'])} API</title><style>{_STYLE}</style>{head}</head>"
+        f'<body><div class="plain">{"".join(body)}</div></body></html>'
     )
 
 

@@ -1,5 +1,7 @@
 """Answers that are the same for everybody until the program changes: rendered once, sent as they are."""
 
+import asyncio
+import gzip
 import hashlib
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -14,23 +16,48 @@ class Published:
     """A page without anything of the request in it; rendered when it is first asked for."""
 
     def __init__(
-        self, render: Callable[[], bytes], media_type: str, headers: Mapping[str, str] | None = None
+        self,
+        render: Callable[[], bytes],
+        media_type: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        compressed: bool = False,
     ) -> None:
-        """`headers` are sent with it; clients may keep it and ask whether it has changed (`ETag`)."""
+        """`headers` are sent with it; clients may keep it and ask whether it has changed (`ETag`).
+
+        What is large goes `compressed` to whoever takes gzip.
+        """
         self._render = render
         self._headers = {"Cache-Control": "no-cache", **(headers or {}), "Content-Type": media_type}
-        self._rendered: tuple[bytes, str] | None = None
+        self._compressed = compressed
+        self._rendered: dict[bool, tuple[bytes, dict[str, str]]] = {}
 
     async def __call__(self, request: Request) -> Response:
         """The page, or 304 where the client has it already."""
-        if self._rendered is None:
+        small = self._compressed and _takes_gzip(request.headers.get("accept-encoding", ""))
+        if small not in self._rendered:
             body = self._render()
-            self._rendered = (body, f'"{hashlib.sha256(body).hexdigest()[:32]}"')
-        body, tag = self._rendered
-        headers = {**self._headers, "ETag": tag}
-        if _names(request.headers.get("if-none-match", ""), tag):
+            headers = dict(self._headers)
+            if self._compressed:
+                headers["Vary"] = "Accept-Encoding"
+            if small:
+                body = await asyncio.to_thread(gzip.compress, body, mtime=0)
+                headers["Content-Encoding"] = "gzip"
+            headers["ETag"] = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+            self._rendered[small] = (body, headers)
+        body, headers = self._rendered[small]
+        if _names(request.headers.get("if-none-match", ""), headers["ETag"]):
             return Response(status_code=_UNCHANGED, headers=headers)
         return Response(body, headers=headers)
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Whether a header `Accept-Encoding` names gzip, and not with `q=0` (RFC 9110, 12.5.3)."""
+    for part in accepted.lower().split(","):
+        coding, _, quality = part.replace(" ", "").partition(";q=")
+        if coding == "gzip":
+            return quality.strip("0.") != "" or not quality
+    return False
 
 
 def _names(condition: str, tag: str) -> bool:

@@ -1,0 +1,156 @@
+"""The OpenAPI document: what FastAPI makes of the routes, put right for readers and for generators of clients.
+
+FastAPI titles every instance of a generic envelope alike, and generators name classes by titles; it documents its own
+422, and knows neither our keys nor our plans.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from starlette.routing import BaseRoute
+
+from hearthpay.access.plans import required_plan
+from hearthpay.http.routing import Endpoint
+
+SCOPE_KEY: Final = "x-required-scope"
+"""The OpenAPI extension that names the scope an operation needs."""
+PLAN_KEY: Final = "x-required-plan"
+"""The OpenAPI extension that names the smallest plan which has an operation."""
+
+_SECURITY_SCHEMES: Final = {
+    "bearer": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A live key `hp_live_…` or a test key `hp_test_…`.",
+    },
+    "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+}
+_SCHEMAS: Final = "#/components/schemas/"
+_ENVELOPE: Final = re.compile(r"((?:List)?Envelope)_(.+)_")
+
+
+class Application(FastAPI):
+    """FastAPI, documented with our keys in place of its own security classes."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The OpenAPI 3.1 document; built once."""
+        if self.openapi_schema is None:
+            document = get_openapi(
+                title=self.title,
+                version=self.version,
+                description=self.description,
+                license_info=self.license_info,
+                contact=self.contact,
+                servers=self.servers,
+                tags=self.openapi_tags,
+                routes=self.routes,
+            )
+            _drop_framework_errors(document)
+            _add_scopes(document, self.routes)
+            _name_envelopes(document)
+            _drop_made_up_titles(document)
+            _tell_what_may_be_left_out(document)
+            document["components"]["securitySchemes"] = _SECURITY_SCHEMES
+            document["security"] = [{name: []} for name in _SECURITY_SCHEMES]
+            self.openapi_schema = document
+        return self.openapi_schema
+
+
+def _operations(document: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for item in document["paths"].values():
+        yield from item.values()
+
+
+def _drop_framework_errors(document: dict[str, Any]) -> None:
+    """Take out FastAPI's own 422, which no endpoint answers: `Endpoint` refuses with our envelope and 400."""
+    for operation in _operations(document):
+        operation["responses"].pop("422", None)
+    for name in ("HTTPValidationError", "ValidationError"):
+        document["components"]["schemas"].pop(name, None)
+
+
+def _add_scopes(document: dict[str, Any], routes: Sequence[BaseRoute]) -> None:
+    """Say of each operation which scope its key must carry, and which plan its organization must be on."""
+    for route in routes:
+        if not isinstance(route, Endpoint):
+            continue
+        for method in route.methods or ():
+            operation = document["paths"][route.path_format][method.lower()]
+            if route.required_scope is not None:
+                operation[SCOPE_KEY] = route.required_scope
+            if route.required_feature is not None:
+                operation[PLAN_KEY] = required_plan(route.required_feature)
+
+
+def _name_envelopes(document: dict[str, Any]) -> None:
+    """Call each envelope after what is in it, by component and by title: `EnvelopeOfEmployeeDetail`."""
+    named = {_name(component): schema for component, schema in document["components"]["schemas"].items()}
+    for name, schema in named.items():
+        schema["title"] = name
+    document["components"]["schemas"] = dict(sorted(named.items()))
+    for reference in _references(document):
+        reference["$ref"] = _SCHEMAS + _name(reference["$ref"].removeprefix(_SCHEMAS))
+
+
+def _name(component: str) -> str:
+    """The name of a component whose envelope, and what is in it, FastAPI has written `Envelope_Union_A__B__`."""
+    envelope = _ENVELOPE.fullmatch(component)
+    if envelope is None:
+        return component
+    inside = [word for word in re.split("_+", envelope[2]) if word not in ("", "Union")]
+    return f"{envelope[1]}Of{'Or'.join(inside)}"
+
+
+def _drop_made_up_titles(document: dict[str, Any]) -> None:
+    """Take out the titles of fields and parameters: pydantic makes them of the names, which are there already."""
+    for schema in document["components"]["schemas"].values():
+        for field in schema.get("properties", {}).values():
+            field.pop("title", None)
+    for operation in _operations(document):
+        for parameter in operation.get("parameters", ()):
+            parameter["schema"].pop("title", None)
+        for content in operation.get("requestBody", {}).get("content", {}).values():
+            content["schema"].pop("title", None)
+
+
+def _tell_what_may_be_left_out(document: dict[str, Any]) -> None:
+    """Say the defaults of fields in words; what can have one value only, an answer's `deleted`, is always there.
+
+    Generators of TypeScript take a field with a `default` for one that is never left out: of a request it would have
+    to be sent.
+    """
+    for schema in document["components"]["schemas"].values():
+        for field, described in schema.get("properties", {}).items():
+            if "default" not in described:
+                continue
+            default = described.pop("default")
+            if "const" in described:
+                schema["required"] = [*schema.get("required", ()), field]
+                continue
+            note = f"`{_json(default)}` where it is left out."
+            described["description"] = " ".join(filter(None, (described.get("description"), note)))
+
+
+def _json(value: object) -> str:
+    """A default as a reader would write it: `0`, not `0.0`; a word without quotation marks."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case float():
+            return f"{value:g}"
+    return str(value)
+
+
+def _references(part: Any) -> Iterator[dict[str, Any]]:
+    """Every object inside `part` that only refers to a component."""
+    if isinstance(part, dict):
+        if isinstance(part.get("$ref"), str):
+            yield part
+        for value in part.values():
+            yield from _references(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _references(value)

@@ -1,0 +1,55 @@
+"""The interactive reference at `/docs`: Swagger UI and what drives it, served by ourselves.
+
+The page that is sent is the plain one; its only script, ours, puts Swagger UI in its place. Who has no scripts, or asks
+for `/docs?plain`, reads the plain page. Nothing is loaded from another address, and no script stands in the page.
+
+`swagger_ui/` holds the released files as they came, with their licenses; `release.toml` names the version and its
+checksums, and `python -m tests.openapi.refresh_swagger_ui` brings another.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Final
+
+from hearthpay.http.published import Published
+
+_FILES: Final = files(__name__)
+VERSION: Final[str] = tomllib.loads(_FILES.joinpath("swagger_ui/release.toml").read_text("utf-8"))["version"]
+"""The version of Swagger UI."""
+
+SCRIPT_PATH: Final = "/docs/reference.js"
+"""Where the script is that puts the reference in the place of the plain page."""
+STYLE_PATH: Final = "/docs/reference.css"
+"""Where its style is; it is small, and the plain page has its own."""
+BUNDLE_PATH: Final = f"/docs/swagger-ui-{VERSION}/swagger-ui-bundle.js"
+"""Where Swagger UI is: another address for each version, so it may be kept for good."""
+BUNDLE_STYLE_PATH: Final = f"/docs/swagger-ui-{VERSION}/swagger-ui.css"
+"""Where the style of Swagger UI is."""
+
+_JAVASCRIPT: Final = "text/javascript; charset=utf-8"
+_CSS: Final = "text/css; charset=utf-8"
+_FOR_GOOD: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
+
+
+def head(document: str) -> str:
+    """What the plain page's head must say so that the reference of `document` takes its place."""
+    return (
+        f'<link rel="icon" href="data:,"><link rel="stylesheet" href="{STYLE_PATH}">'
+        f'<script src="{SCRIPT_PATH}" data-document="{document}" '
+        f'data-bundle="{BUNDLE_PATH}" data-style="{BUNDLE_STYLE_PATH}"></script>'
+    )
+
+
+def reference_files() -> dict[str, Published]:
+    """Everything that the reference loads, by its path."""
+    return {
+        SCRIPT_PATH: _published("reference.js", _JAVASCRIPT),
+        STYLE_PATH: _published("reference.css", _CSS),
+        BUNDLE_PATH: _published("swagger_ui/swagger-ui-bundle.js", _JAVASCRIPT, _FOR_GOOD),
+        BUNDLE_STYLE_PATH: _published("swagger_ui/swagger-ui.css", _CSS, _FOR_GOOD),
+    }
+
+
+def _published(name: str, media_type: str, headers: Mapping[str, str] | None = None) -> Published:
+    return Published(_FILES.joinpath(name).read_bytes, media_type, headers, compressed=True)
