@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+SUITE := -m "not long" -n auto --maxprocesses 4 --dist loadfile
+# Where it is set, each of the hundreds of processes of a test run would compile every module anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve test test-long bench bench-payday lint lock clean
+.PHONY: setup demo serve test coverage test-long bench bench-payday lint lock clean
 
 setup: $(STAMP)
 
@@ -32,7 +35,10 @@ lint: setup
 	$(BIN)/lint-imports
 
 test: setup lint
-	$(BIN)/pytest -m "not long" -n auto --maxprocesses 4 --dist loadfile
+	$(BIN)/pytest $(SUITE)
+
+coverage: setup lint
+	$(BIN)/python -m pytest -p tests.branches $(SUITE)
 
 test-long: setup
 	$(BIN)/pytest -m long

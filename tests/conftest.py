@@ -16,58 +16,30 @@ import pytest_asyncio
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES, EmbeddedServer
-from hearthpay.database.migrations import migrate, read
+from hearthpay.database.migrations import read
 from hearthpay.database.session import Database
 from tests.database.poolers import forgetful_proxy, pgbouncer, through
 from tests.database.sealing import service_database
 from tests.held_connections import nobody_waits_holding_a_connection
+from tests.worlds.installations import install
+from tests.worlds.places import choose_place, leave_place
+from tests.worlds.tables import EMPTYING
 
 POOLER_VARIABLE = "HEARTHPAY_TEST_POOLER"
 """`forgetful`, `session` or `transaction`: what stands between the service and its database in this run."""
 
-# Children before their parents.
-TABLES = (
-    "audit_log",
-    "idempotency_keys",
-    "vault",
-    "invitations",
-    "mail_outbox",
-    "bank_entries",
-    "paycheck_remedies",
-    "ach_authorizations",
-    "bank_accounts",
-    "escrow_movements",
-    "escrow_accounts",
-    "payroll_transitions",
-    "payroll_estimates",
-    "payroll_entries",
-    "year_balances",
-    "prior_wages",
-    "paycheck_lines",
-    "paychecks",
-    "payrolls",
-    "employees",
-    "api_keys",
-    "assigned_rates",
-    "employers",
-    "organizations",
-)
+_PLACE = pytest.StashKey[Path]()
 
-# What belongs to the installation and to no tenant: the service's role has no right to any of it.
-INSTALLATION_TABLES = (
-    "bank_files",
-    "bank_trace_numbers",
-    "bank_intake",
-    "restorations",
-    "vault_keys",
-    "audit_seals",
-    "audit_unsealed",
-    "worker_problems",
-    "worker_counts",
-)
 
-# What the migrations themselves wrote, and no test empties.
-OWN_TABLES = ("installation", "alembic_version")
+def pytest_configure(config: pytest.Config) -> None:
+    """One folder for all that the run writes; the processes of a parallel run share it."""
+    if not hasattr(config, "workerinput"):
+        config.stash[_PLACE] = choose_place()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _PLACE in config.stash:
+        leave_place(config.stash[_PLACE])
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -86,11 +58,10 @@ def clock() -> FixedClock:
 @pytest.fixture(scope="session")
 def server() -> Iterator[EmbeddedServer]:
     """One embedded server for the whole run, with the newest schema."""
-    data_dir = Path(tempfile.mkdtemp(prefix="hearthpay-test-", dir="/tmp"))
-    embedded = EmbeddedServer(data_dir)
+    data_dir = Path(tempfile.mkdtemp(prefix="hearthpay-test-"))
+    embedded = install(data_dir)
     try:
         embedded.start()
-        migrate(embedded.owner_url())
         yield embedded
     finally:
         embedded.stop()
@@ -107,7 +78,7 @@ def owner_connection(server: EmbeddedServer) -> Iterator[psycopg.Connection]:
 @pytest.fixture
 def empty_tables(owner_connection: psycopg.Connection) -> None:
     """Leave no row of an earlier test."""
-    owner_connection.execute("; ".join(f"DELETE FROM {table}" for table in TABLES + INSTALLATION_TABLES))
+    owner_connection.execute(EMPTYING)
 
 
 @contextmanager
@@ -121,7 +92,7 @@ def _way_of_the_service(server: EmbeddedServer) -> Iterator[str]:
         if way == "forgetful":
             port = stack.enter_context(forgetful_proxy(server))
         else:
-            folder = Path(tempfile.mkdtemp(prefix="hearthpay-pooler-", dir="/tmp"))
+            folder = Path(tempfile.mkdtemp(prefix="hearthpay-pooler-"))
             folder.chmod(0o755)
             stack.callback(shutil.rmtree, folder, ignore_errors=True)
             connections = 4 if way == "transaction" else 60

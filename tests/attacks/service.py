@@ -22,6 +22,8 @@ import httpx
 import psutil
 
 from hearthpay.database.embedded import EmbeddedServer
+from tests.worlds.commands import hearthpay_says
+from tests.worlds.installations import install
 
 START_WITHIN = 60
 DESCRIPTORS = 1024
@@ -97,12 +99,9 @@ class Service:
 
     def run(self, *command: str) -> str:
         """One of the operator's commands."""
-        return subprocess.run(
-            [sys.executable, "-m", "hearthpay.cli", *command, "--data-dir", str(self._data_dir)],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
+        done = hearthpay_says(*command, "--data-dir", self._data_dir)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def stop(self) -> None:
         """Stop it in order."""
@@ -117,7 +116,8 @@ def _few_descriptors() -> None:
 @contextmanager
 def service(**settings: str) -> Iterator[Service]:
     """A service on a database of its own."""
-    data_dir = Path(tempfile.mkdtemp(prefix="hearthpay-attack-", dir="/tmp"))
+    data_dir = Path(tempfile.mkdtemp(prefix="hearthpay-attack-"))
+    install(data_dir)
     try:
         running = Service(data_dir, **settings)
         try:

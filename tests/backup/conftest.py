@@ -22,14 +22,15 @@ from benchmarks.payday_data import Payday, make_payday
 from hearthpay.banking.folder_gateway import folder_gateway
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import ROLES, EmbeddedServer
-from hearthpay.database.migrations import migrate
 from hearthpay.database.session import Database
 from hearthpay.payroll.bank_day import Bank
 from hearthpay.security.key_ring import KEY_FILE, KeyRing, open_key_file
 from hearthpay.worker.duties import clockwork_duties
 from hearthpay.worker.duty import Progress, perform
 from tests.conftest import plain_url
-from tests.payroll.direct_deposit import ORIGINATOR
+from tests.worlds.commands import hearthpay_says
+from tests.worlds.installations import install
+from tests.worlds.originator import ORIGINATOR
 
 HOUSEHOLDS = 4
 
@@ -53,7 +54,7 @@ class Installation:
 
 def made_place() -> Path:
     """A directory that the server's account may pass through, as a directory below /var/lib is."""
-    place = Path(tempfile.mkdtemp(prefix="hearthpay-backup-", dir="/tmp"))
+    place = Path(tempfile.mkdtemp(prefix="hearthpay-backup-"))
     place.chmod(0o755)
     return place
 
@@ -61,10 +62,9 @@ def made_place() -> Path:
 @pytest.fixture(scope="package")
 def installation() -> Iterator[Installation]:
     place = made_place()
-    server = EmbeddedServer(place / "data")
+    server = install(place / "data")
     server.start()
     try:
-        migrate(server.owner_url())
         ring = open_key_file(server.data_dir / KEY_FILE)
         payday = asyncio.run(
             make_payday(server.owner_url(), server.service_url(), ring, households=HOUSEHOLDS, history=2)
@@ -96,12 +96,14 @@ def cli(
     *arguments: str | Path, user: int | None = None, **environment: str
 ) -> subprocess.CompletedProcess[str]:
     """Run `hearthpay` to its end."""
+    if user is None:
+        return hearthpay_says(*arguments, environment={**os.environ, **environment}, folder="/")
     return subprocess.run(
         [sys.executable, "-m", "hearthpay.cli", *map(str, arguments)],
         env={**os.environ, **environment},
         user=user,
         group=user,
-        extra_groups=None if user is None else [],
+        extra_groups=[],
         cwd="/",
         capture_output=True,
         text=True,

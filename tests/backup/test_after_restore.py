@@ -13,12 +13,12 @@ import pytest
 from benchmarks.payday_data import Payday, make_payday
 
 from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.database.migrations import migrate
 from hearthpay.database.restorations import HELD, LOST_TRACES
 from hearthpay.security.key_ring import KEY_FILE, KeyRing, open_key_file
 from hearthpay.worker.duty import Progress
 from tests.backup.conftest import ask, back_up, cli, keep_bank_day, made_place
 from tests.conftest import plain_url
+from tests.worlds.installations import install
 
 HOUSEHOLDS = 3
 STATUSES = "SELECT status, count(*)::int FROM payrolls GROUP BY status ORDER BY status"
@@ -30,7 +30,7 @@ class Past:
     def __init__(self, place: Path) -> None:
         self.place = place
         self.bank = place / "bank"
-        self.lost = EmbeddedServer(place / "lost")
+        self.lost = install(place / "lost")
         self.ring: KeyRing
         self.payday: Payday
         self.backup: Path
@@ -38,7 +38,6 @@ class Past:
     def happen(self) -> None:
         self.lost.start()
         try:
-            migrate(self.lost.owner_url())
             self.ring = open_key_file(self.place / "lost" / KEY_FILE)
             self.payday = asyncio.run(
                 make_payday(self.lost.owner_url(), self.lost.service_url(), self.ring, households=HOUSEHOLDS)

@@ -17,7 +17,8 @@ from hearthpay.backup.programs import packaged_programs, programs_for
 from hearthpay.backup.source import Source
 from hearthpay.database.migrations import migrate
 from tests.backup.conftest import Installation, ask, cli
-from tests.conftest import TABLES, plain_url
+from tests.conftest import plain_url
+from tests.worlds.tables import TABLES
 
 
 @dataclass(frozen=True, slots=True)

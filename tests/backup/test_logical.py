@@ -14,7 +14,7 @@ import pytest
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.security.key_ring import KEY_FILE, EncryptionKey
 from tests.backup.conftest import Installation, ask, back_up, cli, rewrite_manifest
-from tests.conftest import INSTALLATION_TABLES, TABLES
+from tests.worlds.tables import INSTALLATION_TABLES, TABLES
 
 POLICIES = (
     "SELECT tablename, policyname, permissive, roles, cmd, qual, with_check FROM pg_policies "

@@ -7,21 +7,17 @@ import pytest
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from hearthpay.security.key_ring import KeyRing
 from tests.banking.world import World
 from tests.http.api import account, app, client, new_account, new_key
+from tests.worlds.keys import ring
 
-__all__ = ["account", "app", "client", "new_account", "new_key"]
+__all__ = ["account", "app", "client", "new_account", "new_key", "ring"]
 
 
 @pytest.fixture
 def owner(owner_connection: psycopg.Connection, empty_tables: None) -> psycopg.Connection:
     return owner_connection
-
-
-@pytest.fixture
-def ring() -> KeyRing:
-    return KeyRing((EncryptionKey.generate(),))
 
 
 @pytest.fixture

@@ -24,7 +24,6 @@ from hearthpay.banking.accounts import (
 )
 from hearthpay.banking.entries import Credit, Debit, collect, pay_out
 from hearthpay.banking.models import BankAccount
-from hearthpay.banking.originator import Originator
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
@@ -41,16 +40,6 @@ FRIDAY, MONDAY, TUESDAY, WEDNESDAY = (
 )
 BLACK_FRIDAY, PAYDAY = date(2026, 11, 27), date(2026, 11, 30)
 NET = 93_800
-
-ORIGINATOR = Originator(
-    destination="121042882",
-    destination_name="Test Bank",
-    origin="1123456789",
-    origin_name="Hearthpay Test",
-    company_name="Hearthpay Test",
-    company_id="1123456789",
-    odfi="12104288",
-)
 
 
 class Vouched:

@@ -26,7 +26,6 @@ from tests.banking.families import (
     FRIDAY,
     MONDAY,
     NET,
-    ORIGINATOR,
     PAYDAY,
     TUESDAY,
     WEDNESDAY,
@@ -43,6 +42,7 @@ from tests.banking.families import (
 )
 from tests.banking.world import World
 from tests.database.damage import without_triggers
+from tests.worlds.originator import ORIGINATOR
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hearthpay.banking.originator import BankSettings, BankSettingsError, load_bank
-from tests.banking.families import ORIGINATOR
+from tests.worlds.originator import ORIGINATOR
 
 SETTINGS = """
 [bank]

@@ -16,7 +16,8 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.security.file_seal import SealedFile, open_file
 from hearthpay.security.key_ring import KeyRing
-from tests.banking.families import ORIGINATOR, Family, add_family, connect_all, move_to, rows
+from tests.banking.families import Family, add_family, connect_all, move_to, rows
+from tests.worlds.originator import ORIGINATOR
 
 
 @dataclass

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from tests.boundary.sequences import ACTIONS, Conversation, Step, conversations
 from tests.boundary.worlds import World, build_worlds, fingerprint, refuse_changes, refuse_leaks
-from tests.conftest import TABLES
 from tests.http.api import NewAccount, data, refusal
 from tests.openapi.document import Document
+from tests.worlds.tables import TABLES
 
 AT_RANDOM: dict[str, Any] = {
     "deadline": None,

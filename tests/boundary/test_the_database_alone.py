@@ -18,9 +18,10 @@ from hearthpay.database.embedded import ROLES, EmbeddedServer
 from hearthpay.database.migrations import migrate
 from hearthpay.security.tenant_seal import TenantSeal
 from tests.boundary.worlds import fingerprint
-from tests.conftest import TABLES, plain_url
+from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization
 from tests.database.sealing import enter, seal_of
+from tests.worlds.tables import TABLES
 
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
 _SEE_MORE: Final = {

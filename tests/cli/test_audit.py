@@ -16,11 +16,10 @@ from typer.testing import CliRunner, Result
 
 from hearthpay.cli.main import app
 from hearthpay.database.audit import ActorKind
-from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.database.migrations import migrate
-from tests.cli.test_calculate import hearthpay
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization, insert
+from tests.worlds.commands import hearthpay
+from tests.worlds.installations import install
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +34,10 @@ class Place:
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
-    folder = Path(tempfile.mkdtemp(prefix="hearthpay-audit-", dir="/tmp"))
-    server = EmbeddedServer(folder)
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-audit-"))
+    server = install(folder)
     server.start()
     try:
-        migrate(server.owner_url())
         with psycopg.connect(plain_url(server.owner_url()), autocommit=True) as owner:
             lopez = add_household(owner, add_organization(owner, "Lopez [family]"))
             cohen = add_household(owner, add_organization(owner, "Cohen agency"), sandbox=True)

@@ -11,18 +11,17 @@ import psycopg
 import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.database.migrations import migrate
 from tests.banking.families import Family, add_family
-from tests.cli.test_calculate import hearthpay
 from tests.conftest import plain_url
 from tests.database.damage import without_triggers
+from tests.worlds.commands import hearthpay
+from tests.worlds.installations import install
 
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[EmbeddedServer]:
-    server = EmbeddedServer(Path(tempfile.mkdtemp(prefix="hearthpay-bank-", dir="/tmp")))
+    server = install(Path(tempfile.mkdtemp(prefix="hearthpay-bank-")))
     server.start()
-    migrate(server.owner_url())
     yield server
     server.stop()
     shutil.rmtree(server.data_dir, ignore_errors=True)

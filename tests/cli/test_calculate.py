@@ -7,6 +7,8 @@ from decimal import Decimal
 
 import pytest
 
+from tests.worlds.commands import hearthpay
+
 PAYCHECK = {
     "pay_date": "2026-09-15",
     "pay_frequency": "weekly",
@@ -14,12 +16,6 @@ PAYCHECK = {
     "work_state": "CA",
     "state": {"filing_status": "single", "regular_allowances": 1},
 }
-
-
-def hearthpay(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(
-        [sys.executable, "-m", "hearthpay.cli", *arguments], input=stdin, capture_output=True, check=False
-    )
 
 
 def exact(output: bytes):

@@ -8,7 +8,7 @@ from hearthpay.taxes.coverage import coverage, law_behind
 from hearthpay.taxes.coverage_page import coverage_page
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
-from tests.cli.test_calculate import hearthpay
+from tests.worlds.commands import hearthpay
 
 PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 

@@ -9,12 +9,12 @@ import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.security.key_ring import KEY_FILE
-from tests.cli.test_calculate import hearthpay
+from tests.worlds.commands import hearthpay
 
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="hearthpay-operator-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-operator-"))
     yield folder
     EmbeddedServer(folder).stop()
     shutil.rmtree(folder, ignore_errors=True)

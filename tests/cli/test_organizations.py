@@ -11,15 +11,16 @@ import pytest
 
 from hearthpay.access.plans import FEATURES, PLANS
 from hearthpay.database.embedded import EmbeddedServer
-from tests.cli.test_calculate import hearthpay
 from tests.conftest import plain_url
+from tests.worlds.commands import hearthpay
+from tests.worlds.installations import install
 
 
 @pytest.fixture
 def running() -> Iterator[EmbeddedServer]:
     """A database that is up from the start, so that no command has to wait for it."""
-    folder = Path(tempfile.mkdtemp(prefix="hearthpay-organizations-", dir="/tmp"))
-    server = EmbeddedServer(folder)
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-organizations-"))
+    server = install(folder)
     server.start()
     yield server
     server.stop()

@@ -9,7 +9,8 @@ from hearthpay.database.session import Database
 from hearthpay.security.key_ring import KeyRing
 from tests.http.api import account, client, counts, household, new_account, new_key
 from tests.openapi.conftest import address
-from tests.payroll.direct_deposit import family, ring, town
+from tests.worlds.keys import ring
+from tests.worlds.town import family, town
 
 __all__ = [
     "account",

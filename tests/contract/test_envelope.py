@@ -9,7 +9,7 @@ import pytest
 from hearthpay.access.refusal import STATUS
 from hearthpay.http.idempotency import LONGEST_KEY
 from tests.http.api import MARIA, ROSA, Account, data, fields, refusal
-from tests.payroll.conftest import add_employee, add_household, payroll_of
+from tests.worlds.households import add_employee, add_household, payroll_of
 
 CODES = {
     "validation_error": 400,

@@ -6,8 +6,8 @@ import httpx
 import pytest
 
 from tests.http.api import MARIA, ROSA, Account, Caller, NewKey, data, fields, refusal
-from tests.payroll.conftest import add_employee
-from tests.payroll.direct_deposit import Family
+from tests.worlds.households import add_employee
+from tests.worlds.town import Family
 
 HOME = {
     "line1": "2201 Mission St",

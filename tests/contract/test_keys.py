@@ -11,7 +11,7 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.security import api_keys
 from tests.http.api import MARIA, ROSA, Account, NewAccount, NewKey, data, fields, refusal
-from tests.payroll.conftest import add_employee, add_household, payroll_of
+from tests.worlds.households import add_employee, add_household, payroll_of
 
 
 async def test_a_key_is_random_has_a_checksum_and_is_stored_hashed(

@@ -10,8 +10,8 @@ import pytest
 
 from hearthpay.payroll.lifecycle import TRANSITIONS
 from tests.http.api import Account, NewKey, data, fields, refusal
-from tests.payroll.conftest import add_employee, add_household, payroll_of
-from tests.payroll.direct_deposit import Family, Town
+from tests.worlds.households import add_employee, add_household, payroll_of
+from tests.worlds.town import Family, Town
 
 EARLIEST = "2026-11-30"
 BOTH = pytest.mark.parametrize("path", ["/payroll/preview", "/payroll/run"])

@@ -43,7 +43,7 @@ def joneses(owner: psycopg.Connection) -> Household:
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
     """An empty data directory; a server left running in it is stopped."""
-    path = Path(tempfile.mkdtemp(prefix="hearthpay-test-", dir="/tmp"))
+    path = Path(tempfile.mkdtemp(prefix="hearthpay-test-"))
     try:
         yield path
     finally:

@@ -22,7 +22,7 @@ CLOCK = FixedClock(datetime(2026, 11, 20, 15, 0, tzinfo=UTC))
 
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="hearthpay-disk-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-disk-"))
     mount = ["mount", "-t", "tmpfs", "-o", "size=200m,mode=755", "tmpfs", str(folder)]
     if subprocess.run(mount, capture_output=True, check=False).returncode != 0:
         folder.rmdir()

@@ -6,7 +6,6 @@ import asyncio
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from hearthpay.database.readiness import require_ready
 from hearthpay.database.startup import Addresses, open_database
 from tests.database.debian_server import NO_DEBIAN_SERVER, PROGRAMS, DebianServer
 from tests.database.paying import findings, hire, new_client, week
+from tests.worlds.commands import hearthpay_says
 
 CLOCK = FixedClock(datetime(2026, 11, 20, 15, 0, tzinfo=UTC))
 
@@ -32,7 +32,7 @@ CLOCK = FixedClock(datetime(2026, 11, 20, 15, 0, tzinfo=UTC))
 def folder() -> Iterator[Path]:
     if not PROGRAMS.exists():
         pytest.skip(NO_DEBIAN_SERVER)
-    path = Path(tempfile.mkdtemp(prefix="hearthpay-debian-", dir="/tmp"))
+    path = Path(tempfile.mkdtemp(prefix="hearthpay-debian-"))
     path.chmod(0o755)
     yield path
     shutil.rmtree(path, ignore_errors=True)
@@ -127,14 +127,7 @@ def test_what_keeps_the_service_from_a_server_is_said_in_a_line(debian: DebianSe
 
 
 def _hearthpay(command: str, url: str, **more: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hearthpay.cli", command],
-        env={**os.environ, "DATABASE_URL": url, **more},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    return hearthpay_says(command, environment={**os.environ, "DATABASE_URL": url, **more}, timeout=120)
 
 
 @pytest.mark.long

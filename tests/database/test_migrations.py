@@ -14,7 +14,8 @@ from sqlalchemy.engine import make_url
 from hearthpay.database.embedded import ROLES, EmbeddedServer
 from hearthpay.database.installation import roles_of
 from hearthpay.database.migrations import MigrationError, migrate
-from tests.conftest import INSTALLATION_TABLES, OWN_TABLES, TABLES, plain_url
+from tests.conftest import plain_url
+from tests.worlds.tables import INSTALLATION_TABLES, OWN_TABLES, TABLES
 
 NewDatabase = Callable[[], str]
 

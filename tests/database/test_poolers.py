@@ -46,7 +46,7 @@ def pooled(server: EmbeddedServer, request: pytest.FixtureRequest) -> Iterator[s
 
 @contextmanager
 def pooler(server: EmbeddedServer, mode: str, **options: int) -> Iterator[int]:
-    folder = Path(tempfile.mkdtemp(prefix="hearthpay-pooler-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-pooler-"))
     folder.chmod(0o755)
     try:
         with pgbouncer(server, folder, mode, **options) as port:

@@ -11,9 +11,9 @@ from sqlalchemy import text
 
 from hearthpay.database.embedded import OWNER_ROLE
 from hearthpay.database.session import Database, Tenant
-from tests.conftest import INSTALLATION_TABLES, TABLES
 from tests.database.household import Household, add_household, insert
 from tests.database.sealing import enter
+from tests.worlds.tables import INSTALLATION_TABLES, TABLES
 
 HOUSEHOLD_TABLES = tuple(
     table

@@ -13,6 +13,7 @@ from psycopg import errors
 from hearthpay.database.embedded import EmbeddedServer
 from tests.conftest import plain_url
 from tests.database.household import Household, add_employee, add_entry, add_paycheck, add_payroll, insert
+from tests.worlds.tables import INSTALLATION_TABLES, TABLES
 
 
 def columns(household: Household) -> dict[str, object]:
@@ -178,3 +179,14 @@ def test_ids_made_by_the_database_are_time_ordered(owner: psycopg.Connection, sm
 def test_dates_come_back_as_they_were_written(owner: psycopg.Connection, smiths: Household) -> None:
     row = owner.execute("SELECT lower(period), upper(period) FROM paychecks").fetchone()
     assert row == (date(2026, 11, 9), date(2026, 11, 16))
+
+
+def test_the_tables_are_emptied_children_first(owner_connection: psycopg.Connection) -> None:
+    references = owner_connection.execute(
+        "SELECT child.relname, parent.relname FROM pg_constraint k JOIN pg_class child ON child.oid = k.conrelid "
+        "JOIN pg_class parent ON parent.oid = k.confrelid WHERE k.contype = 'f' "
+        "AND k.connamespace = 'public'::regnamespace AND k.conrelid <> k.confrelid"
+    ).fetchall()
+    assert references
+    order = {table: place for place, table in enumerate(TABLES + INSTALLATION_TABLES)}
+    assert [each for each in references if order[each[0]] > order[each[1]]] == []

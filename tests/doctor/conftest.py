@@ -6,15 +6,15 @@ import psycopg
 import pytest_asyncio
 
 from hearthpay.database.session import Database
-from tests.conftest import INSTALLATION_TABLES, TABLES
 from tests.doctor.books import Books, keep_books
+from tests.worlds.tables import EMPTYING
 
 
 @pytest_asyncio.fixture(scope="package")
 async def books(
     owner_connection: psycopg.Connection, service_pool: Database, owner_pool: Database, worker_pool: Database
 ) -> AsyncIterator[Books]:
-    owner_connection.execute("; ".join(f"DELETE FROM {table}" for table in TABLES + INSTALLATION_TABLES))
+    owner_connection.execute(EMPTYING)
     kept = await keep_books(service_pool, owner_pool, worker_pool)
     yield kept
     await kept.client.aclose()

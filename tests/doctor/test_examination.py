@@ -2,7 +2,6 @@
 
 import os
 import subprocess
-import sys
 
 import orjson
 import pytest
@@ -15,6 +14,7 @@ from hearthpay.doctor.escrow_checks import escrow_balances
 from hearthpay.doctor.examination import MOST_TOLD, examine, open_for_reading
 from tests.doctor.books import Books
 from tests.doctor.test_checks import LAWS
+from tests.worlds.commands import hearthpay_says
 
 BALANCES = text("UPDATE escrow_accounts SET balance = balance + :cents")
 
@@ -82,12 +82,8 @@ async def test_progress_names_each_check_before_it_runs(books: Books):
 
 def hearthpay(server: EmbeddedServer, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command on the tests' own server."""
-    return subprocess.run(
-        [sys.executable, "-m", "hearthpay.cli", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env={**os.environ, "DATABASE_URL": server.owner_url()},
+    return hearthpay_says(
+        *arguments, environment={**os.environ, "DATABASE_URL": server.owner_url()}, timeout=60
     )
 
 

@@ -21,9 +21,9 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
 from hearthpay.security.key_ring import KeyRing
-from tests.employees.inviting import ROSAS_EMAIL, give_bank_account, invite, statuses
 from tests.http.api import BASE_URL, MARIA, ROSA, Account, NewAccount, NewKey, data, fields, refusal
 from tests.mail.servers import Postbox, silent_server
+from tests.worlds.inviting import ROSAS_EMAIL, give_bank_account, invite, statuses
 
 Counts = Callable[[], dict[str, int]]
 

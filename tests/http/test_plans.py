@@ -25,7 +25,7 @@ from hearthpay.http.key_lookup import REMEMBERED_FOR
 from hearthpay.http.routing import Endpoint
 from tests.http.api import MARIA, ROSA, Account, Caller, NewKey, data, refusal
 from tests.openapi.document import Document
-from tests.payroll.conftest import payroll_of
+from tests.worlds.households import payroll_of
 
 NAMES = ("Rosa", "Anna", "Lena", "Ines", "Olga", "Vera", "Mona", "Nora")
 

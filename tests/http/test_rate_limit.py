@@ -2,8 +2,6 @@
 
 import asyncio
 import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,6 +22,7 @@ from hearthpay.http.key_lookup import REMEMBERED_FOR
 from hearthpay.http.rate_limit import RateLimits, rate_limits
 from tests.http.api import BASE_URL, MARIA, Account, Caller, NewKey, data, refusal
 from tests.openapi.document import Document
+from tests.worlds.commands import hearthpay
 
 CALCULATION = {"state": "CA", "annual_wages": 35000}
 
@@ -289,12 +288,9 @@ def test_a_url_of_a_server_is_taken_before_it_is_reached(good: str, clock: Fixed
 
 
 def test_the_service_does_not_start_with_a_bad_url(tmp_path: Any) -> None:
-    started = subprocess.run(
-        [sys.executable, "-m", "hearthpay.cli", "serve", "--data-dir", str(tmp_path / "data"), "--port", "0"],
-        env=os.environ | {"RATE_LIMIT_URL": "redis://:secret@host"},
-        capture_output=True,
-        check=False,
-        timeout=60,
+    asked = ("serve", "--data-dir", tmp_path / "data", "--port", "0")
+    started = hearthpay(
+        *asked, environment=os.environ | {"RATE_LIMIT_URL": "redis://:secret@host"}, timeout=60
     )
     assert started.returncode == 1
     assert started.stderr.startswith(b"hearthpay: RATE_LIMIT_URL needs")

@@ -1,7 +1,8 @@
 """The application of an installation with a bank, and families that pay through it."""
 
 from tests.http.api import account, client, counts, new_account, new_key
-from tests.payroll.direct_deposit import app, family, ring, sandbox_family, town
+from tests.worlds.keys import ring
+from tests.worlds.town import app, family, sandbox_family, town
 
 __all__ = [
     "account",

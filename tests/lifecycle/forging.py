@@ -14,7 +14,7 @@ from hearthpay.banking.reconciliation import reconcile
 from hearthpay.banking.returns import Change, Correction, Rejection, build_returns
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
-from tests.payroll.direct_deposit import Town, rows
+from tests.worlds.town import Town, rows
 
 _SENT = (
     "SELECT e.trace_number, f.name FROM bank_entries e JOIN bank_files f ON f.id = e.file_id "

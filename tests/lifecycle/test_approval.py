@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from tests.http.api import data, refusal
-from tests.payroll.direct_deposit import Family, Town, rows
+from tests.worlds.town import Family, Town, rows
 
 
 def large(family: Family, bonus: float, **changes: Any) -> dict[str, Any]:
@@ -99,7 +99,7 @@ async def test_a_scheduled_payroll_fires_although_its_authorization_has_run_out(
 
 
 async def test_without_accounts_direct_deposit_is_refused_with_what_is_missing(town: Town, account, counts):
-    from tests.payroll.conftest import add_employee, add_household
+    from tests.worlds.households import add_employee, add_household
 
     employer_id = await add_household(account.live)
     employee_id = await add_employee(account.live, employer_id)

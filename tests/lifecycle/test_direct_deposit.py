@@ -9,8 +9,8 @@ from hearthpay.banking.returned import mark_returned
 from hearthpay.payroll.bank_day import advance
 from hearthpay.payroll.outcomes import undo_returned
 from tests.http.api import Account, data, refusal
-from tests.payroll.conftest import add_employee
-from tests.payroll.direct_deposit import Family, Town, as_run, new_family, rows, statuses
+from tests.worlds.households import add_employee
+from tests.worlds.town import Family, Town, as_run, new_family, rows, statuses
 
 # The clock stands on Friday, 20 November 2026, 10:00 in New York. Thursday the 26th is Thanksgiving, so the
 # earliest pay date is Monday the 30th: 23, 24, 25, 27, 30.
@@ -221,7 +221,7 @@ async def test_a_direct_deposit_that_comes_back_is_undone_and_refunded(
 async def test_one_of_two_comes_back_and_the_other_stays_paid(
     town: Town, account: Account, owner_connection: psycopg.Connection
 ):
-    from tests.payroll.conftest import add_employee
+    from tests.worlds.households import add_employee
 
     family = await new_family(town, account.test)
     second = await add_employee(family.caller, family.employer_id, first_name="Ines")

@@ -12,8 +12,8 @@ from hearthpay.payroll.attempts import MOST_ATTEMPTS
 from hearthpay.payroll.bank_day import advance
 from hearthpay.payroll.firing import fire_due
 from tests.http.api import data, refusal
-from tests.payroll.conftest import add_employee
-from tests.payroll.direct_deposit import Family, Town, rows, statuses
+from tests.worlds.households import add_employee
+from tests.worlds.town import Family, Town, rows, statuses
 
 
 async def schedule(family: Family, town: Town, count: int) -> list[str]:

@@ -318,7 +318,7 @@ def at(day: date, hour: int, minute: int = 0) -> datetime:
 
 @pytest.fixture
 def place() -> Iterator[Place]:
-    root = Path(tempfile.mkdtemp(prefix="hearthpay-siege-", dir="/tmp"))
+    root = Path(tempfile.mkdtemp(prefix="hearthpay-siege-"))
     root.chmod(0o755)  # the database's own account must reach its directory below
     try:
         yield Place(root)

@@ -18,8 +18,8 @@ from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
 from hearthpay.payroll.outcomes import undo_returned
 from tests.http.api import data
-from tests.payroll.conftest import add_employee
-from tests.payroll.direct_deposit import Family, Town, new_family, rows
+from tests.worlds.households import add_employee
+from tests.worlds.town import Family, Town, new_family, rows
 
 # In and out as the bank's entries say, held as the books do: wages of what is being collected, set-asides that stand.
 _ACCOUNT = """

@@ -17,7 +17,7 @@ from hearthpay.payroll.outcomes import undo_returned
 from hearthpay.payroll.reversed_deposits import reverse_deposit
 from tests.http.api import data
 from tests.lifecycle.test_told_in_time import Post, post, read, until, work
-from tests.payroll.direct_deposit import Family, Town, rows
+from tests.worlds.town import Family, Town, rows
 
 __all__ = ["post"]
 

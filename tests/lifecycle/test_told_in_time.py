@@ -23,7 +23,8 @@ from hearthpay.payroll.outcomes import undo_returned
 from hearthpay.payroll.worker_counts import clockwork_figures
 from hearthpay.security.content_seal import SealedContent, mail_place, open_content
 from tests.http.api import Account, data, refusal
-from tests.payroll.direct_deposit import ORIGINATOR, Family, Town, new_family, rows
+from tests.worlds.originator import ORIGINATOR
+from tests.worlds.town import Family, Town, new_family, rows
 
 EARLIEST = "2026-11-30"
 DESK = NoticeDesk(sends=True, operator="operator@example.com")

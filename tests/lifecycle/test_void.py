@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.http.api import Account, data, refusal
-from tests.payroll.conftest import add_employee, add_household, payroll_of
-from tests.payroll.direct_deposit import Family, Town, as_run, rows, statuses
+from tests.worlds.households import add_employee, add_household, payroll_of
+from tests.worlds.town import Family, Town, as_run, rows, statuses
 
 YEAR = "SELECT codes, taxable_wages, amounts, gross_pay, net_pay, employee_taxes, employer_taxes FROM year_balances"
 LINES = (

@@ -19,8 +19,8 @@ from hearthpay.payroll.bank_day import Bank, advance
 from hearthpay.payroll.ways_out import remedies_for
 from tests.http.api import data, fields, refusal
 from tests.lifecycle.forging import money_of, open_kinds, possible, send_back
-from tests.payroll.conftest import add_employee
-from tests.payroll.direct_deposit import Family, Town, rows, statuses
+from tests.worlds.households import add_employee
+from tests.worlds.town import Family, Town, rows, statuses
 
 # Friday, 20 November 2026: the debit settles on Monday 23 and is safe on Wednesday 25; Thursday is Thanksgiving, the
 # wages leave on Friday 27 and arrive on Monday 30.

@@ -17,7 +17,7 @@ from hearthpay.payroll import escrow
 from tests.http.api import Account, data
 from tests.lifecycle.forging import money_of, open_kinds, possible, send_back, send_back_payout
 from tests.lifecycle.what_comes_back import Cell, cells, table
-from tests.payroll.direct_deposit import Family, Town, new_family
+from tests.worlds.town import Family, Town, new_family
 
 EARLIER = {"pay_period_start": "2026-11-09", "pay_period_end": "2026-11-15"}
 

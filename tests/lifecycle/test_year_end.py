@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
 from tests.http.api import Account, data, fields, refusal
-from tests.payroll.conftest import add_employee, add_household
-from tests.payroll.direct_deposit import Family, Town, rows, statuses
+from tests.worlds.households import add_employee, add_household
+from tests.worlds.town import Family, Town, rows, statuses
 
 YEARS = (
     "SELECT c.tax_year, extract(year FROM b.effective_date)::int FROM bank_entries b "

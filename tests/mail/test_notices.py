@@ -21,9 +21,9 @@ from hearthpay.mail.notices import (
 )
 from hearthpay.mail.postman import Postman
 from hearthpay.security.key_ring import KeyRing
-from tests.employees.inviting import invite
 from tests.http.api import Account, data
 from tests.mail.servers import Postbox, mail_server
+from tests.worlds.inviting import invite
 
 MAIL = Mail("someone@example.com", "Your payroll", "What happened.\n", "<p>What happened.</p>")
 DESK = NoticeDesk(sends=True, operator="operator@example.com")

@@ -22,9 +22,9 @@ from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.outbox import LEASE, LONGEST_PAUSE, claim_due_mails, pause_after
 from hearthpay.mail.postman import Postman, Round
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
-from tests.employees.inviting import ROSAS_EMAIL, invite
 from tests.http.api import MARIA, ROSA, Account, Caller, data
 from tests.mail.servers import Postbox, mail_server, silent_server
+from tests.worlds.inviting import ROSAS_EMAIL, invite
 
 SENDER = "Hearthpay <payroll@example.com>"
 NewAccount = Callable[[str], Awaitable[Account]]

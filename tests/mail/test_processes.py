@@ -6,7 +6,6 @@ import asyncio
 import email
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -23,6 +22,8 @@ from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
 from tests.conftest import plain_url
 from tests.mail.servers import Postbox, in_a_thread, mail_server, silent_server
 from tests.server.test_serve import Service
+from tests.worlds.commands import hearthpay_says
+from tests.worlds.installations import install
 
 INVITED = 60
 
@@ -31,7 +32,8 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="hearthpay-mail-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-mail-"))
+    install(folder)
     yield folder
     EmbeddedServer(folder).stop()
     shutil.rmtree(folder, ignore_errors=True)
@@ -47,13 +49,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
 
 
 def command(data_dir: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hearthpay.cli", *arguments, "--data-dir", str(data_dir)],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
+    return hearthpay_says(*arguments, "--data-dir", data_dir)
 
 
 def new_key(data_dir: Path, organization: str) -> str:

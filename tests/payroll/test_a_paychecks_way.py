@@ -15,7 +15,7 @@ import pytest
 
 import hearthpay
 from tests.http.api import Account
-from tests.payroll.conftest import payroll_of
+from tests.worlds.households import payroll_of
 
 MOST_ROOMS = 12
 MOST_CLIMBS = 4

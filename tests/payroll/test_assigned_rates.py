@@ -9,8 +9,8 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import Database
 from hearthpay.employers.assigned_rates import assign_sui_rate
 from tests.http.api import Account
-from tests.payroll.conftest import payroll_of
 from tests.payroll.test_run import exact
+from tests.worlds.households import payroll_of
 
 
 async def unemployment(account: Account, employer_id: str, employee_id: str) -> dict:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
 from tests.http.api import Account, data, refusal
-from tests.payroll.conftest import add_employee, add_household, payroll_of
+from tests.worlds.households import add_employee, add_household, payroll_of
 
 
 def bonus_of(employer_id: str, employee_id: str, amount: int = 500, **changes: Any) -> dict[str, Any]:

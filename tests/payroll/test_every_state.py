@@ -4,9 +4,9 @@ import pytest
 
 from hearthpay.taxes.jurisdictions import STATES
 from tests.http.api import Account
-from tests.payroll.conftest import add_employee, add_household, payroll_of
-from tests.payroll.direct_deposit import as_run
 from tests.payroll.test_run import exact
+from tests.worlds.households import add_employee, add_household, payroll_of
+from tests.worlds.town import as_run
 
 
 @pytest.mark.parametrize("state", STATES)

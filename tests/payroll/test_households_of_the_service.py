@@ -17,9 +17,10 @@ from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_taxes
 from tests.http.api import Account, data
 from tests.lifecycle.test_year_end import DECEMBER, family_of_2025
-from tests.payroll.conftest import add_employee
-from tests.payroll.direct_deposit import Family, Town, app, family, ring, rows, town
 from tests.taxes.threshold_model import year_of_household
+from tests.worlds.households import add_employee
+from tests.worlds.keys import ring
+from tests.worlds.town import Family, Town, app, family, rows, town
 
 __all__ = ["app", "family", "ring", "town"]
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from tests.http.api import Account
-from tests.payroll.conftest import add_employee, add_household, payroll_of
+from tests.worlds.households import add_employee, add_household, payroll_of
 
 
 def exact(response):

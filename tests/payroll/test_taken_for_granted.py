@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.http.api import Account, data, fields, refusal
-from tests.payroll.conftest import add_employee, payroll_of
+from tests.worlds.households import add_employee, payroll_of
 
 
 def told(answer: dict[str, Any], *words: str) -> bool:

@@ -16,8 +16,8 @@ from hearthpay.employers.threshold_basis import current_basis
 from hearthpay.payroll.household_year import lock_household
 from hearthpay.payroll.threshold_choice import choose_threshold_basis
 from tests.http.api import Account
-from tests.payroll.conftest import add_employee, add_household
 from tests.payroll.test_run import exact
+from tests.worlds.households import add_employee, add_household
 
 D = Decimal
 

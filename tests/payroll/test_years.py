@@ -14,9 +14,9 @@ from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_taxes
 from hearthpay.employers.assigned_rates import assign_sui_rate
 from tests.http.api import Account
-from tests.payroll.conftest import add_employee, add_household
-from tests.payroll.direct_deposit import as_run
 from tests.payroll.test_run import exact
+from tests.worlds.households import add_employee, add_household
+from tests.worlds.town import as_run
 
 D = Decimal
 

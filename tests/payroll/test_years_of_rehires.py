@@ -20,10 +20,11 @@ from hearthpay.employees.service import lock_everyone
 from hearthpay.payroll.household_year import measure_people_anew
 from hearthpay.security.vault_numbers import parse_number
 from tests.http.api import data
-from tests.payroll.conftest import add_employee
-from tests.payroll.direct_deposit import Family, Town, app, family, ring, rows, town
 from tests.payroll.test_years_of_the_service import Books
 from tests.taxes.fraction_model import year_by_its_wages
+from tests.worlds.households import add_employee
+from tests.worlds.keys import ring
+from tests.worlds.town import Family, Town, app, family, rows, town
 
 __all__ = ["app", "family", "ring", "town"]
 

@@ -19,8 +19,9 @@ from hearthpay.doctor.examination import examine, open_taxes
 from hearthpay.employers.assigned_rates import assign_sui_rate
 from hearthpay.payroll.outcomes import undo_returned
 from tests.http.api import data
-from tests.payroll.direct_deposit import Family, Town, app, family, ring, rows, town
 from tests.taxes.fraction_model import year_by_its_wages
+from tests.worlds.keys import ring
+from tests.worlds.town import Family, Town, app, family, rows, town
 
 __all__ = ["app", "family", "ring", "town"]
 

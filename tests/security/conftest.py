@@ -9,9 +9,11 @@ import psycopg
 import pytest
 
 from hearthpay.database.audit import ActorKind
-from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
 from tests.database.household import Household, add_household, add_organization
+from tests.worlds.keys import ring
+
+__all__ = ["ring"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +43,6 @@ def joneses(owner: psycopg.Connection) -> Household:
 @pytest.fixture
 def clerk() -> Clerk:
     return Clerk("user", uuid4(), "req_vault")
-
-
-@pytest.fixture
-def ring() -> KeyRing:
-    return KeyRing((EncryptionKey.generate(),))
 
 
 def add_empty_household(

@@ -24,6 +24,7 @@ from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.wire.secrecy import holds_a_secret
 from tests.conftest import plain_url
 from tests.server.test_serve import Service, create_key
+from tests.worlds.installations import install
 
 METRICS_TOKEN = "planted-metrics-token-5519"
 UNKNOWN_KEY = "hp_live_PlantedPlantedPlantedPlantedPlantedPlanted11"
@@ -216,8 +217,8 @@ class Planted:
 @pytest.fixture(scope="module")
 def planted() -> Iterator[Planted]:
     """One long attack; each test looks at another part of what was said."""
-    folder = Path(tempfile.mkdtemp(prefix="hearthpay-planted-", dir="/tmp"))
-    database = EmbeddedServer(folder)
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-planted-"))
+    database = install(folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEARTHPAY_LOG_LEVEL", "debug")
         patch.setenv("HEARTHPAY_METRICS_TOKEN", METRICS_TOKEN)

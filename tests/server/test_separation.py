@@ -32,6 +32,7 @@ from tests.server.test_serve import (
     postmaster_of,
     run,
 )
+from tests.worlds.commands import hearthpay_says
 
 __all__ = ["data_dir"]
 
@@ -112,12 +113,7 @@ def test_the_web_is_served_by_a_user_of_its_own(service: Service, data_dir: Path
         url = invited(client, household)
         assert "Thank you" in client.post(url, data={"tax_number": "536-22-8145"}).text
 
-        rotated = subprocess.run(
-            [sys.executable, "-m", "hearthpay.cli", "vault", "rotate", "--data-dir", str(data_dir)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        rotated = hearthpay_says("vault", "rotate", "--data-dir", data_dir)
         assert (rotated.returncode, rotated.stdout) == (0, "Re-encrypted 1 secrets.\n")
         assert (data_dir / KEY_FILE).owner() == WEB_ACCOUNT
         assert (data_dir / KEY_FILE).stat().st_mode & 0o777 == 0o600

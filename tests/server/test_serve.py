@@ -17,6 +17,7 @@ import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.server import listen
+from tests.worlds.commands import hearthpay_says
 
 START_WITHIN = 60
 
@@ -64,22 +65,16 @@ class Service:
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="hearthpay-serve-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-serve-"))
     yield folder
     EmbeddedServer(folder).stop()
     shutil.rmtree(folder, ignore_errors=True)
 
 
 def create_key(data_dir: Path) -> str:
-    result = subprocess.run(
-        [
-            *(sys.executable, "-m", "hearthpay.cli", "keys", "create", "--organization", "Lopez family"),
-            *("--mode", "live", "--data-dir", str(data_dir)),
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    asked = ("keys", "create", "--organization", "Lopez family", "--mode", "live")
+    result = hearthpay_says(*asked, "--data-dir", data_dir)
+    assert result.returncode == 0, result.stderr
     return result.stdout.strip()
 
 

@@ -1,14 +1,13 @@
 """What the environment tells `hearthpay serve` about links, mail and keys: taken, or refused in plain words."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.server import public_url_of
+from tests.worlds.commands import hearthpay_says
 
 
 @pytest.mark.parametrize(
@@ -45,13 +44,8 @@ def refused(data_dir: Path, **environment: str) -> str:
     kept = {
         name: value for name, value in os.environ.items() if name not in ("DATABASE_URL", "HEARTHPAY_KEYS")
     }
-    result = subprocess.run(
-        [sys.executable, "-m", "hearthpay.cli", "serve", "--port", "0", "--data-dir", str(data_dir)],
-        env=kept | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    asked = ("serve", "--port", "0", "--data-dir", data_dir)
+    result = hearthpay_says(*asked, environment=kept | environment, timeout=60)
     assert result.returncode == 1, result.stdout
     assert "Traceback" not in result.stderr
     return result.stderr

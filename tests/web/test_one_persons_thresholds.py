@@ -9,10 +9,10 @@ import pytest
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from tests.http.api import Account, data
-from tests.payroll.conftest import add_household
 from tests.payroll.test_run import exact
 from tests.web.test_one_persons_year import Home, line
 from tests.web.test_same_person import FIRST, SECOND
+from tests.worlds.households import add_household
 
 D = Decimal
 

@@ -12,9 +12,9 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_taxes
 from tests.http.api import Account, data
-from tests.payroll.conftest import add_employee, add_household
 from tests.payroll.test_run import exact
 from tests.web.test_same_person import FIRST, SECOND, enter
+from tests.worlds.households import add_employee, add_household
 
 D = Decimal
 

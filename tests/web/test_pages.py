@@ -8,8 +8,8 @@ import html5lib
 import httpx
 import pytest
 
-from tests.employees.inviting import invite
 from tests.http.api import MARIA, Account, data
+from tests.worlds.inviting import invite
 
 EVIL = "<script>alert('x')</script>\"&"
 

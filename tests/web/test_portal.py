@@ -19,9 +19,9 @@ from hearthpay.database.vault_store import read_secret
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
 from hearthpay.security.vault_numbers import NumberKind
-from tests.employees.inviting import invite, statuses
 from tests.http.api import MARIA, ROSA, Account, data, refusal
 from tests.security.conftest import Clerk
+from tests.worlds.inviting import invite, statuses
 
 SSN = {"tax_number": "536-22-8145"}
 BANK = {

@@ -10,9 +10,9 @@ from fastapi import FastAPI
 from structlog.testing import capture_logs
 
 from hearthpay.security.key_ring import KeyRing
-from tests.employees.inviting import invite
 from tests.http.api import Account, data
 from tests.mail.servers import Postbox
+from tests.worlds.inviting import invite
 
 SSN = "536-22-8145"
 ITIN = "912-73-4486"

@@ -1,6 +1,7 @@
 """The application of an installation with a bank, and families that pay through it."""
 
 from tests.http.api import account, client, counts, new_account, new_key
-from tests.payroll.direct_deposit import app, family, ring, town
+from tests.worlds.keys import ring
+from tests.worlds.town import app, family, town
 
 __all__ = ["account", "app", "client", "counts", "family", "new_account", "new_key", "ring", "town"]

@@ -33,7 +33,7 @@ from hearthpay.worker.duties import clockwork_duties
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.runner import Pulse, run_worker
 from tests.conftest import plain_url
-from tests.payroll.direct_deposit import ORIGINATOR
+from tests.worlds.originator import ORIGINATOR
 
 ROOT = Path(__file__).parents[2]
 EVERY_SECOND = "* * * * * */1"

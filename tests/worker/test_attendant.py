@@ -23,7 +23,7 @@ from hearthpay.database.embedded import EmbeddedServer
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="hearthpay-serve-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="hearthpay-serve-"))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
-import sys
 from base64 import b64encode
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -19,6 +18,7 @@ from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.runner import run_once
 from tests.conftest import plain_url
 from tests.database.household import add_household, add_organization
+from tests.worlds.commands import hearthpay_says
 
 
 class Told:
@@ -102,14 +102,8 @@ def old_key(owner_connection: psycopg.Connection, empty_tables: None) -> None:
 
 
 def run_command(server: EmbeddedServer, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "hearthpay.cli", "worker", "--once", "--data-dir", str(server.data_dir)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
+    asked = ("worker", "--once", "--data-dir", server.data_dir)
+    return hearthpay_says(*asked, environment={**os.environ, **environment}, timeout=120)
 
 
 def test_the_command_does_what_is_due(

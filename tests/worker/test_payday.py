@@ -14,8 +14,8 @@ from hearthpay.worker.duties import clockwork_duties
 from hearthpay.worker.duty import Progress, perform
 from tests.http.api import data
 from tests.lifecycle.test_firing import schedule
-from tests.payroll.direct_deposit import Family, Town, rows
 from tests.worker.crew import EMPTY_QUEUE, Board, worker
+from tests.worlds.town import Family, Town, rows
 
 PAYROLLS = 10
 

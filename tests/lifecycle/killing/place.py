@@ -6,18 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from hearthpay.banking.originator import Originator
 from hearthpay.clock import BUSINESS_TIME, SystemClock
-
-ORIGINATOR = Originator(
-    destination="121042882",
-    destination_name="Test Bank",
-    origin="1123456789",
-    origin_name="Hearthpay Test",
-    company_name="Hearthpay Test",
-    company_id="1123456789",
-    odfi="12104288",
-)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,8 @@ from hearthpay.server import serve
 from hearthpay.worker.connector import queue_of
 from hearthpay.worker.duties import clockwork_duties
 from hearthpay.worker.runner import Pulse, run_worker
-from tests.lifecycle.killing.place import ORIGINATOR, Place, TravellingClock
+from tests.lifecycle.killing.place import Place, TravellingClock
+from tests.worlds.originator import ORIGINATOR
 
 CONCURRENCY = 2
 EVERY_SECOND = "* * * * * */1"

@@ -21,17 +21,12 @@ from hearthpay.database.session import Database, Tenant
 from hearthpay.employers.models import Employer
 from hearthpay.mail.mailer import Mailer
 from hearthpay.security.api_keys import Mode
-from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from tests.http.api import BASE_URL, ROSA, Account, Caller, data
 from tests.mail.servers import Postbox, mail_server
 
 ROSAS_EMAIL = "rosa.diaz@example.com"
-
-
-@pytest.fixture
-def ring() -> KeyRing:
-    return KeyRing((EncryptionKey.generate(),))
 
 
 @pytest.fixture

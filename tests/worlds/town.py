@@ -14,27 +14,18 @@ from hearthpay.access.actor import Actor
 from hearthpay.app import create_app
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
 from hearthpay.banking.folder_gateway import folder_gateway
-from hearthpay.banking.originator import Originator
 from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.payroll.bank_day import Bank, BankDayReport, advance
-from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from tests.http.api import Account, Caller
-from tests.payroll.conftest import add_employee, add_household
+from tests.worlds.households import add_employee, add_household
+from tests.worlds.originator import ORIGINATOR
 
 ROUTING = "021000021"
-ORIGINATOR = Originator(
-    destination="121042882",
-    destination_name="Test Bank",
-    origin="1123456789",
-    origin_name="Hearthpay Test",
-    company_name="Hearthpay Test",
-    company_id="1123456789",
-    odfi="12104288",
-)
 
 
 class Vouching:
@@ -109,11 +100,6 @@ class Town:
 
 
 @pytest.fixture
-def ring() -> KeyRing:
-    return KeyRing((EncryptionKey.generate(),))
-
-
-@pytest.fixture
 def town(
     database: Database, worker_database: Database, clock: FixedClock, ring: KeyRing, tmp_path: Path
 ) -> Town:
@@ -181,4 +167,4 @@ def rows(connection: psycopg.Connection, query: str, *parameters: Any) -> list[t
     return connection.execute(query, parameters).fetchall()
 
 
-__all__ = ["app", "family", "ring", "sandbox_family", "town"]
+__all__ = ["app", "family", "sandbox_family", "town"]

@@ -1,0 +1,120 @@
+"""A process that has imported the whole product once and runs each command in a fork of itself.
+
+`python -m tests.worlds.forge SOCKET` answers each connection with a process of its own that is `hearthpay` from its
+first line on: its own number, streams, environment and end. Only the imports, a second or two of computing in each
+process, are there already. Standard input is the lifeline: when whoever started this ends, so does this.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import random
+import runpy
+import select
+import signal
+import socket
+import sys
+import threading
+from pathlib import Path
+from typing import Any, NoReturn
+
+import hearthpay
+
+_MEASURED = "HEARTHPAY_TEST_BRANCHES"
+"""Set where the branches are measured that the tests go through; `tests.branches` is not imported otherwise."""
+_LARGEST_REQUEST = 1 << 20
+_STREAMS = 3
+
+
+def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
+    """One request, which ends with a line break, and the three streams that came with it."""
+    request, streams, _, _ = socket.recv_fds(connection, _LARGEST_REQUEST, _STREAMS)
+    while not request.endswith(b"\n"):
+        more = connection.recv(_LARGEST_REQUEST)
+        if not more:
+            raise ConnectionError("the request broke off")
+        request += more
+    return json.loads(request), streams
+
+
+def _import_everything() -> None:
+    if _MEASURED in os.environ:
+        from tests.branches import leave_at_the_end
+
+        leave_at_the_end()
+    for module in pkgutil.walk_packages(hearthpay.__path__, "hearthpay."):
+        if "__main__" not in module.name and ".migrations." not in module.name:
+            importlib.import_module(module.name)
+    assert threading.active_count() == 1, "a process of several threads cannot be forked"
+    gc.collect()
+    gc.freeze()
+
+
+def _run_command(request: dict[str, Any], streams: list[int]) -> None:
+    """Be `hearthpay` with these arguments; whatever ends it ends the process."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
+    sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115 - for the process's whole life
+    sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    os.chdir(request["folder"])
+    random.seed()
+    sys.argv = ["hearthpay", *request["arguments"]]
+    runpy.run_module("hearthpay.cli", run_name="__main__", alter_sys=True)
+
+
+def _attend(connection: socket.socket) -> NoReturn:
+    """Start the command, tell its number, and then how it ended."""
+    command = _command(connection)
+    connection.sendall(f"{command}\n".encode())
+    _, status = os.waitpid(command, 0)
+    connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+    os._exit(0)
+
+
+class _IsCommand(BaseException):
+    """Leaves the loop in the process that is the command."""
+
+
+def _command(connection: socket.socket) -> int:
+    request, streams = receive(connection)
+    if child := os.fork():
+        return child
+    connection.close()
+    raise _IsCommand(request, streams)
+
+
+def _serve(place: Path) -> tuple[dict[str, Any], list[int]]:
+    """Attend to who connects; returns in a process that is to be a command, with what it is to do."""
+    with socket.socket(socket.AF_UNIX) as listening:
+        unready = place.with_name("unready")
+        listening.bind(str(unready))
+        listening.listen()
+        unready.rename(place)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the attendants
+        while True:
+            ready, _, _ = select.select([listening, 0], [], [])
+            if 0 in ready:
+                os._exit(0)
+            connection, _ = listening.accept()
+            if os.fork():
+                connection.close()
+                continue
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            listening.close()
+            try:
+                _attend(connection)
+            except _IsCommand as command:
+                return command.args  # type: ignore[return-value]
+
+
+if __name__ == "__main__":
+    _import_everything()
+    _run_command(*_serve(Path(sys.argv[1])))

@@ -1,0 +1,51 @@
+"""The tables of the schema, as its migrations make them; a test holds that a migrated database has just these.
+
+They are read from the migrations' text, since the names of many tests are known before any database runs.
+"""
+
+import re
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from hearthpay.database import migrations
+
+_VERSIONS = Path(migrations.__file__).parent / "versions"
+_CREATED = re.compile(r"^CREATE TABLE (?:IF NOT EXISTS )?(\w+) \((.*?)^\)", re.MULTILINE | re.DOTALL)
+_STATEMENT = re.compile(r"\b(?:CREATE|ALTER) TABLE (?:IF NOT EXISTS )?(\w+)\b([^;]*)")
+_REFERENCE = re.compile(r"\bREFERENCES (\w+)")
+
+# All others of a tenant tell real rows from sandbox ones.
+_OF_BOTH_MODES = ("organizations", "api_keys")
+
+OWN_TABLES = ("installation", "alembic_version")
+"""What the migrations themselves write, and no test empties."""
+
+
+def _read() -> dict[str, str]:
+    """Name and columns of each table, parents before their children."""
+    text = "\n".join(path.read_text() for path in sorted(_VERSIONS.glob("*.py")))
+    columns = {name: told for name, told in _CREATED.findall(text) if name not in OWN_TABLES}
+    parents: dict[str, set[str]] = {name: set() for name in columns}
+    for name, rest in _STATEMENT.findall(text):
+        if name in parents:
+            parents[name] |= set(_REFERENCE.findall(rest)) & (columns.keys() - {name})
+    order = TopologicalSorter({name: sorted(those) for name, those in parents.items()}).static_order()
+    return {name: columns[name] for name in order}
+
+
+def _belongs_to_a_tenant(name: str, columns: str) -> bool:
+    return name in _OF_BOTH_MODES or all(
+        re.search(rf"^\s*{key}\b", columns, re.MULTILINE) for key in ("organization_id", "sandbox")
+    )
+
+
+_MADE = _read()
+
+TABLES = tuple(name for name, columns in reversed(_MADE.items()) if _belongs_to_a_tenant(name, columns))
+"""The tenants' tables, children before their parents."""
+
+INSTALLATION_TABLES = tuple(name for name in reversed(_MADE) if name not in TABLES)
+"""What belongs to the installation and to no tenant: the service's role has no right to any of it."""
+
+EMPTYING = "; ".join(f"DELETE FROM {table}" for table in TABLES + INSTALLATION_TABLES)
+"""The statements that leave no row of an earlier test."""
