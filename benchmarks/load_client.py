@@ -4,11 +4,10 @@ One thread, many keep-alive connections, each with one request under way; it rea
 needs to know that it is whole and that it is a 200.
 """
 
-import itertools
 import selectors
 import socket
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -29,19 +28,18 @@ class Load:
         return self.answers / self.seconds
 
 
-def drive(address: str, requests: Sequence[bytes], *, connections: int, seconds: float) -> Load:
-    """Send the requests round and round over `connections` for a time. RuntimeError for anything but a 200."""
+def drive(address: str, requests: Iterator[bytes], *, connections: int, seconds: float) -> Load:
+    """Send endless `requests` over `connections` for a time. RuntimeError for anything but a 200."""
     target = urlsplit(address)
     assert target.hostname is not None
     assert target.port is not None
-    following = itertools.cycle(requests)
     with selectors.DefaultSelector() as selector:
         sockets = [socket.create_connection((target.hostname, target.port)) for _ in range(connections)]
         try:
             for connected in sockets:
                 connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 selector.register(connected, selectors.EVENT_READ, bytearray())
-            return _exchange(selector, sockets, following, seconds)
+            return _exchange(selector, sockets, requests, seconds)
         finally:
             for connected in sockets:
                 connected.close()

@@ -31,6 +31,7 @@ from hearthpay.http.openapi import Application
 from hearthpay.http.rate_limit import RateLimits
 from hearthpay.http.reference import reference_files
 from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.http.short_way import ShortWay
 from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
@@ -140,6 +141,7 @@ def create_app(
     errors.install(app)
     counted = metrics.Metrics()
     metrics.install(app, counted, metrics_token, partial(clockwork_figures, database, clock))
+    app.add_middleware(ShortWay, routes=app.router.routes)
     app.add_middleware(Gate, metrics=counted, deadlines=deadlines)
     app.add_api_route("/healthz", healthz, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)

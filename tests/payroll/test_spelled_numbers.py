@@ -5,9 +5,9 @@ from uuid import UUID
 
 from hearthpay.payroll.ledger.payrolls import read_payroll
 from tests.http.api import Account
-from tests.worlds.households import payroll_of
-from tests.worlds.households import add_employee
-from tests.worlds.town import Family, Town, app, family, ring, town
+from tests.worlds.households import add_employee, payroll_of
+from tests.worlds.keys import ring
+from tests.worlds.town import Family, Town, app, family, town
 
 __all__ = ["app", "family", "ring", "town"]
 

@@ -85,6 +85,9 @@ async def authenticate(request: Request) -> Actor:
 async def _credential_of(request: Request, presented: str) -> Credential:
     """The credential of a key. Raises `authentication_required`, and `rate_limited` after too many failures."""
     runtime = runtime_of(request)
+    remembered = runtime.keys.remembered(presented)
+    if remembered is not None:  # so it is well-formed, and among the good ones
+        return remembered
     address = None if request.client is None else request.client.host
     key = parse(presented)
     key_hash = None if key is None else key.hash

@@ -6,8 +6,8 @@ no more connections to the database than his share.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
@@ -39,12 +39,15 @@ class FairShare:
         self._places = share
         self._shares: dict[UUID, _Share] = {}
 
-    @asynccontextmanager
-    async def place(self, organization_id: UUID) -> AsyncIterator[None]:
+    def place(self, organization_id: UUID) -> AbstractAsyncContextManager[None]:
         """Hold a place for the block, waiting for one if need be.
 
         Raises `rate_limited` where too many wait already, and where it takes too long.
         """
+        return _Place(self, organization_id)
+
+    async def take(self, organization_id: UUID) -> None:
+        """Take a place as `place` does, until `leave` gives it back."""
         share = self._shares.get(organization_id)
         if share is None:
             share = self._shares[organization_id] = _Share()
@@ -52,10 +55,13 @@ class FairShare:
             share.working += 1
         else:
             await self._wait(share)
-        try:
-            yield
-        finally:
-            self._leave(organization_id, share)
+
+    def leave(self, organization_id: UUID) -> None:
+        """Give a place back, to who has waited longest."""
+        share = self._shares[organization_id]
+        self._hand_on(share)
+        if not share.working:
+            del self._shares[organization_id]
 
     async def _wait(self, share: _Share) -> None:
         """Wait until somebody who leaves hands on the place."""
@@ -75,11 +81,6 @@ class FairShare:
                 raise _busy() from None
             raise
 
-    def _leave(self, organization_id: UUID, share: _Share) -> None:
-        self._hand_on(share)
-        if not share.working:
-            del self._shares[organization_id]
-
     def _hand_on(self, share: _Share) -> None:
         while share.waiting:
             turn = share.waiting.popleft()
@@ -87,6 +88,22 @@ class FairShare:
                 turn.set_result(None)
                 return
         share.working -= 1
+
+
+class _Place:
+    """A place held for a block; `asynccontextmanager` would take longer than all the rest of it."""
+
+    __slots__ = ("_fair_share", "_organization_id")
+
+    def __init__(self, fair_share: FairShare, organization_id: UUID) -> None:
+        self._fair_share = fair_share
+        self._organization_id = organization_id
+
+    async def __aenter__(self) -> None:
+        await self._fair_share.take(self._organization_id)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._fair_share.leave(self._organization_id)
 
 
 def share_of(environment: Mapping[str, str]) -> int:

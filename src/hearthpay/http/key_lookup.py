@@ -23,9 +23,10 @@ from hearthpay.access.plans import Terms, terms_of
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
-from hearthpay.security.api_keys import ApiKey, Mode
+from hearthpay.security.api_keys import ApiKey, Mode, hash_of
 
 REMEMBERED_FOR: Final = timedelta(seconds=5)
+_NO_TIME: Final = timedelta(0)
 NOTED_EVERY: Final = timedelta(minutes=15)
 _REMEMBERED_AT_MOST: Final = 4096
 _NOTED_AT_ONCE: Final = 2
@@ -62,6 +63,14 @@ class KeyLookup:
         self._remembered: OrderedDict[bytes, tuple[datetime, Credential]] = OrderedDict()
         self._noting: set[asyncio.Task[None]] = set()
 
+    def remembered(self, presented: str) -> Credential | None:
+        """The credential of a key's text, where that was found to be in force a few seconds ago, and still is."""
+        entry = self._remembered.get(hash_of(presented))
+        if entry is None:
+            return None
+        now = self._clock.now()
+        return _in_force(entry[1], now) if _is_recent(entry[0], now) else None
+
     async def find(self, key: ApiKey) -> Credential | None:
         """The credential of `key`; None where it was never issued, is revoked or has expired.
 
@@ -70,7 +79,7 @@ class KeyLookup:
         key_hash = key.hash
         now = self._clock.now()
         entry = self._remembered.get(key_hash)
-        if entry is not None and timedelta(0) <= now - entry[0] < REMEMBERED_FOR:
+        if entry is not None and _is_recent(entry[0], now):
             return _in_force(entry[1], now)
         self._remembered.pop(key_hash, None)
         credential = _in_force(await self._look_up(key_hash, now), now)
@@ -117,6 +126,10 @@ class KeyLookup:
     async def settle(self) -> None:
         """Wait until what is being noted is written."""
         await asyncio.gather(*self._noting)
+
+
+def _is_recent(looked_up: datetime, now: datetime) -> bool:
+    return _NO_TIME <= now - looked_up < REMEMBERED_FOR
 
 
 def _in_force(credential: Credential | None, now: datetime) -> Credential | None:

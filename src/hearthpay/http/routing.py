@@ -7,6 +7,7 @@ So a caller without a key learns nothing but that it needs one, and a measured t
 time per request are saved.
 """
 
+import functools
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import Any, Final, cast
 
@@ -15,6 +16,7 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.plans import Feature
@@ -65,7 +67,21 @@ class Endpoint(APIRoute):
         guards = (entry.call for entry in self.dependant.dependencies)
         return next((guard.feature for guard in guards if isinstance(guard, require)), None)
 
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        """See FastAPI; its layers around the handler are for forms and for dependencies that clean up: we have none."""
+        super().__init__(path, endpoint, **options)
+        self.app = self._serve
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self.respond(Request(scope, receive, send))
+        await response(scope, receive, send)
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """What FastAPI takes for the handler: `respond`."""
+        return self.respond
+
+    @functools.cached_property
+    def respond(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """The handler, with everything that can be settled before a request comes settled here."""
         dependant = self.dependant
         call = cast(Callable[..., Awaitable[Response]], dependant.call)

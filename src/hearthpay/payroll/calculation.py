@@ -15,28 +15,30 @@ def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = fro
     """Return the ``data`` of ``POST /calculate``; ``money`` spells an amount of cents, by default as a Decimal."""
     check = estimate.threshold
     gross = estimate.gross_per_paycheck_cents
-    employee_paycheck = estimate.per_paycheck_cents("employee")
-    employer_paycheck = estimate.per_paycheck_cents("employer")
-    employer = estimate.annual_by_category("employer").get
-    employee = estimate.annual_by_category("employee").get
-    employer_total = employee_total = 0
+    employer_paycheck = employee_paycheck = 0
+    employer_year: dict[str, int] = {}
+    employee_year: dict[str, int] = {}
     lines = []
-    for line in estimate.lines:
-        if line.payer == "employer":
-            employer_total += line.annual_cents
+    for code, name, payer, category, annual_cents, per_paycheck, rate, wage_base in estimate.lines:
+        if payer == "employer":
+            employer_year[category] = employer_year.get(category, 0) + annual_cents
+            employer_paycheck += per_paycheck
         else:
-            employee_total += line.annual_cents
+            employee_year[category] = employee_year.get(category, 0) + annual_cents
+            employee_paycheck += per_paycheck
         lines.append(
             {
-                "code": line.code,
-                "name": line.name,
-                "payer": line.payer,
-                "annual_amount": money(line.annual_cents),
-                "per_paycheck_amount": money(line.per_paycheck_cents),
-                "rate": line.rate,
-                "wage_base": None if line.wage_base is None else money(line.wage_base),
+                "code": code,
+                "name": name,
+                "payer": payer,
+                "annual_amount": money(annual_cents),
+                "per_paycheck_amount": money(per_paycheck),
+                "rate": rate,
+                "wage_base": None if wage_base is None else money(wage_base),
             }
         )
+    employer, employee = employer_year.get, employee_year.get
+    employer_total, employee_total = sum(employer_year.values()), sum(employee_year.values())
     annual = int(estimate.annual_wages.scaleb(2))
     effective = Decimal(half_up(employer_total * 10_000, annual) if annual else 0).scaleb(-2)
     data: dict[str, Any] = {

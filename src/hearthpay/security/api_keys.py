@@ -31,7 +31,7 @@ class ApiKey:
     @property
     def hash(self) -> bytes:
         """The SHA-256 of the key: the only form in which it is stored."""
-        return hashlib.sha256(self.text.encode("ascii")).digest()
+        return hash_of(self.text)
 
     @property
     def last_four(self) -> str:
@@ -40,6 +40,11 @@ class ApiKey:
 
     def __repr__(self) -> str:
         return f"ApiKey(mode={self.mode!r}, last_four={self.last_four!r})"
+
+
+def hash_of(text: str) -> bytes:
+    """The SHA-256 of a key's text, or of what may be one."""
+    return hashlib.sha256(text.encode("utf-8")).digest()
 
 
 def generate(mode: Mode) -> ApiKey:

@@ -5,6 +5,7 @@ A request's amount is a JSON number with at most two decimals; a string or a boo
 back exactly what the client wrote for any amount within the limits here (up to eleven digits).
 """
 
+import functools
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Final
@@ -51,16 +52,19 @@ class Amount:
             raise PydanticCustomError(
                 "amount_range", f"must be between {_spell(self.minimum)} and {_spell(self.maximum)}"
             )
-        exact = number.quantize(Decimal(1).scaleb(-self.places))
+        exact = number.quantize(_smallest(self.places))
         if exact != number:
             raise PydanticCustomError("amount_places", f"must have at most {self.places} decimals")
         return exact + 0  # turns -0.00 into 0.00
 
     def _number(self, value: object) -> Decimal:
-        if isinstance(value, str) and self.from_query and len(value) <= 32:
+        spelled: str | int | Decimal
+        if isinstance(value, float):
+            spelled = repr(value)
+        elif isinstance(value, str):
+            spelled = value if self.from_query and len(value) <= 32 else ""
+        elif isinstance(value, int | Decimal) and not isinstance(value, bool):
             spelled = value
-        elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
-            spelled = repr(value) if isinstance(value, float) else str(value)
         else:
             raise PydanticCustomError("amount_type", "must be a number")
         try:
@@ -70,6 +74,11 @@ class Amount:
         if not number.is_finite():
             raise PydanticCustomError("amount_type", "must be a number")
         return number
+
+
+@functools.cache
+def _smallest(places: int) -> Decimal:
+    return Decimal(1).scaleb(-places)
 
 
 def _plain_number(value: Decimal) -> int | float:

@@ -1,0 +1,64 @@
+"""The short way of a request to its endpoint, past the framework's search for it and its layers around it.
+
+The framework tries one route after the other and wraps what it finds in layers for things that no endpoint of ours
+has: forms, files to close, dependencies that clean up. Where method and address are those of an endpoint, letter by
+letter, that is looked up and asked; what it refuses is answered by the handlers that the application has installed.
+Everything else, a path with ids in it among it, goes the framework's way, to the same endpoints and handlers.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import cast
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hearthpay.http.routing import Endpoint
+
+Handler = Callable[[Request, Exception], Awaitable[Response]]
+
+
+class ShortWay:
+    """ASGI middleware, the innermost; a route that is added after the first request goes the framework's way."""
+
+    def __init__(self, app: ASGIApp, routes: Sequence[BaseRoute]) -> None:
+        """Look for endpoints among `routes`, and leave all else to `app`."""
+        self.app = app
+        self._endpoints = endpoints_by_address(routes)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        endpoint = self._endpoints.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
+        if endpoint is None:
+            await self.app(scope, receive, send)
+            return
+        scope["route"] = endpoint
+        request = Request(scope, receive, send)
+        try:
+            response = await endpoint.respond(request)
+        except Exception as failure:
+            handler = _handler_of(scope["app"], failure)
+            if handler is None:
+                raise
+            response = await handler(request, failure)
+        await response(scope, receive, send)
+
+
+def endpoints_by_address(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Endpoint]:
+    """The endpoints without parameters, by method and address; not those that the framework would not find."""
+    found = {}
+    for route in routes:
+        if isinstance(route, Endpoint) and not route.param_convertors:
+            for method in route.methods or ():
+                scope = {"type": "http", "method": method, "path": route.path}
+                if next(each for each in routes if each.matches(scope)[0] is Match.FULL) is route:
+                    found[method, route.path] = route
+    return found
+
+
+def _handler_of(app: FastAPI, failure: Exception) -> Handler | None:
+    handlers = app.exception_handlers
+    known = next((kind for kind in type(failure).__mro__ if kind in handlers), None)
+    return None if known is None else cast(Handler, handlers[known])
