@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: setup demo serve test test-long bench bench-payday lint lock clean
+.PHONY: setup demo serve test test-long bench bench-payday compile clean-compile lint lock clean
 
 setup: $(STAMP)
 
@@ -42,6 +42,13 @@ bench: setup
 
 bench-payday: setup
 	$(BIN)/python -m benchmarks.payday
+
+# The tax engine compiled with mypyc, in place: some minutes and a C compiler. Plain Python stays the default.
+compile: setup
+	$(BIN)/python tools/compile_engine.py
+
+clean-compile: setup
+	$(BIN)/python tools/compile_engine.py --remove
 
 lock: $(BIN)/uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-header --quiet -o requirements.lock
