@@ -7,7 +7,7 @@ SUITE := -m "not long" -n auto --maxprocesses 4 --dist loadfile
 # Where it is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve test coverage test-long bench bench-payday lint lock clean
+.PHONY: setup demo serve test coverage test-long bench bench-payday compile clean-compile lint lock clean
 
 setup: $(STAMP)
 
@@ -48,6 +48,13 @@ bench: setup
 
 bench-payday: setup
 	$(BIN)/python -m benchmarks.payday
+
+# The tax engine compiled with mypyc, in place: some minutes and a C compiler. Plain Python stays the default.
+compile: setup
+	$(BIN)/python tools/compile_engine.py
+
+clean-compile: setup
+	$(BIN)/python tools/compile_engine.py --remove
 
 lock: $(BIN)/uv
 	$(BIN)/uv pip compile pyproject.toml --group dev --universal --generate-hashes --python-version 3.11 --no-emit-index-url --no-header --quiet -o requirements.lock

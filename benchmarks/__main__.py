@@ -11,13 +11,15 @@ from benchmarks import calculate_route, command_line, paychecks, payroll_run, ru
 from benchmarks.event_loop import new_event_loop
 from benchmarks.installation import installation
 from benchmarks.report import Row, print_table
+from hearthpay.taxes import COMPILED
 
 
 async def main() -> None:
     started = time.monotonic()
     _stop_in_order()
     load = f", load {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
-    print(f"Python {platform.python_version()}, {os.cpu_count()} cores{load}")
+    engine = "compiled" if COMPILED else "plain"
+    print(f"Python {platform.python_version()}, {os.cpu_count()} cores{load}, the engine {engine}")
     rows: list[Row] = []
     rows += paychecks.measure()
     rows += rulebook_loading.measure()

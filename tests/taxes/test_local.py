@@ -45,7 +45,7 @@ def _compiled(*taxes: dict, state: str = "PA") -> LocalTaxes:
         "locality": "X",
         "code": "PA-X",
         "name": "X",
-        "agency": "X",
+        "agency": "us-irs",
         "effective_from": datetime.date(2026, 1, 1),
         "source": "law",
         "confidence": "high",

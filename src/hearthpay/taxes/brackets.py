@@ -1,10 +1,11 @@
 """Tax tables: rows of lower bound, marginal rate and base tax."""
 
 from bisect import bisect_left, bisect_right
-from typing import NamedTuple
+from dataclasses import dataclass
 
 
-class BracketTable(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BracketTable:
     """A table compiled to whole cents and rates in billionths (see `hearthpay.taxes.money.RATE_SCALE`)."""
 
     lowers: tuple[int, ...]
@@ -21,5 +22,8 @@ class BracketTable(NamedTuple):
 
     def scaled_tax(self, wages: int, scale: int) -> int:
         """Return the tax on ``wages`` (cents) as exact cents times ``scale`` (the rates' scale)."""
-        index = self.row(wages)
+        find = bisect_left if self.over else bisect_right
+        index = find(self.lowers, wages) - 1
+        if index < 0:
+            index = 0
         return self.bases[index] * scale + self.rates[index] * (wages - self.lowers[index])

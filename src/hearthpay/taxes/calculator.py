@@ -1,16 +1,24 @@
 """The year's estimate for one employee: what a household and its employee will pay, before anything is run."""
 
 import datetime
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple, cast
 
 from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.certificates import FederalCertificate, FilingStatus
-from hearthpay.taxes.contribution import Payer
+from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
-from hearthpay.taxes.money import RATE_SCALE, from_cents, rate_of, to_cents
-from hearthpay.taxes.paycheck import PAY_FREQUENCIES, PaycheckInput, calculate_paycheck
+from hearthpay.taxes.heading import Payer
+from hearthpay.taxes.money import from_cents, rate_of, to_cents
+from hearthpay.taxes.paycheck import (
+    PAY_FREQUENCIES,
+    Paycheck,
+    PaycheckInput,
+    PaycheckLine,
+    calculate_paycheck,
+)
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_for
 from hearthpay.taxes.state import Reciprocity, StateRules
@@ -103,28 +111,20 @@ def estimate_year(
     times the pay periods. Below a household threshold its taxes are nothing. Raises `TaxInputError` naming the
     field.
     """
-    if not annual_wages.is_finite() or not 0 <= annual_wages <= MAX_ANNUAL_WAGES:
-        raise TaxInputError("annual_wages", f"must be between 0 and {MAX_ANNUAL_WAGES}")
-    if pay_frequency not in PAY_FREQUENCIES:
-        raise TaxInputError("pay_frequency", f"must be one of {', '.join(PAY_FREQUENCIES)}")
-    if filing_status not in STATUSES:
-        raise TaxInputError("filing_status", f"must be one of {', '.join(STATUSES)}")
+    _check(annual_wages, pay_frequency, filing_status)
     annual = to_cents(annual_wages, "annual_wages")
     rulebook = rulebook_for(on, "tax_year")
     rules = rulebook.state(state, "state")
     periods = rulebook.pay_periods[pay_frequency]
     threshold = check_thresholds(rules.state, annual_wages, on.year)
     gross = half_up(annual, periods)
-    certificate = _certificate(rules, filing_status)
-    if reciprocity_certificate_on_file and rules.income_tax is not None:
-        certificate["reciprocity_certificate_on_file"] = True
     home = rulebook.state(residence_state, "residence_state") if residence_state else rules
     agreement = rules.reciprocity.get(home.state)
-    if reciprocity_certificate_on_file and home is not rules and agreement is None:
-        raise TaxInputError(
-            "reciprocity_certificate_on_file",
-            f"must be false: {rules.name} has no reciprocity agreement with {home.name}",
-        )
+    certificate = _certificate(rules, filing_status)
+    if reciprocity_certificate_on_file:
+        _refuse_certificate_between(rules, home)
+        if rules.income_tax is not None:
+            certificate["reciprocity_certificate_on_file"] = True
     request = PaycheckInput(
         pay_date=on,
         pay_frequency=pay_frequency,
@@ -137,29 +137,7 @@ def estimate_year(
         state=certificate,
     )
     paycheck = calculate_paycheck(request)
-    law_by_code = rules.contributions_by_code(on)
-    lines = []
-    for line in paycheck.lines:
-        law = law_by_code.get(line.code)
-        if law is None:
-            yearly, per_paycheck, base = line.amount_cents * periods, line.amount_cents, None
-        else:
-            yearly = law.tax(law.due(annual), law.rate) if line.subject_wages_cents else 0
-            if law.period_maximum is not None:
-                yearly = min(yearly, law.period_maximum["annual"])
-            per_paycheck = half_up(yearly, periods)
-            base = law.wage_base
-        lines.append(
-            AnnualLine(line.code, line.name, line.payer, line.category, yearly, per_paycheck, line.rate, base)
-        )
-    for law in law_by_code.values():
-        # A floor that one paycheck stays under may be passed by the year's wages.
-        if law.wage_floor and annual > law.wage_floor and law.code not in {line.code for line in lines}:
-            yearly = half_up(law.due(annual) * law.rate, RATE_SCALE)
-            per_paycheck, rate = half_up(yearly, periods), rate_of(law.rate)
-            lines.append(
-                AnnualLine(law.code, law.name, law.payer, law.category, yearly, per_paycheck, rate, None)
-            )
+    assumed = [assumption.message for assumption in assumptions_of(request)]
     return AnnualEstimate(
         tax_year=rulebook.tax_year,
         state=rules.state,
@@ -169,19 +147,65 @@ def estimate_year(
         filing_status=filing_status,
         periods=periods,
         gross_per_paycheck_cents=gross,
-        lines=tuple(lines),
+        lines=_lines_of_the_year(paycheck, rules.contributions_by_code(on), annual, periods),
         threshold=threshold,
-        limitations=(
-            *ASSUMPTIONS,
-            *(assumption.message for assumption in assumptions_of(request)),
-            *paycheck.limitations,
-            *threshold.limitations,
-        ),
+        limitations=(*ASSUMPTIONS, *assumed, *paycheck.limitations, *threshold.limitations),
         rulebook_version=rulebook.version,
         residence_state=residence_state.upper() if residence_state else None,
         reciprocity=paycheck.reciprocity,
         reciprocity_certificate=None if agreement is None else agreement.certificate,
     )
+
+
+def _check(annual_wages: Decimal, pay_frequency: str, filing_status: str) -> None:
+    """Refuse what no year can have."""
+    if not annual_wages.is_finite() or not 0 <= annual_wages <= MAX_ANNUAL_WAGES:
+        raise TaxInputError("annual_wages", f"must be between 0 and {MAX_ANNUAL_WAGES}")
+    if pay_frequency not in PAY_FREQUENCIES:
+        raise TaxInputError("pay_frequency", f"must be one of {', '.join(PAY_FREQUENCIES)}")
+    if filing_status not in STATUSES:
+        raise TaxInputError("filing_status", f"must be one of {', '.join(STATUSES)}")
+
+
+def _refuse_certificate_between(rules: StateRules, home: StateRules) -> None:
+    """Refuse a certificate of reciprocity where the two states have no agreement."""
+    if home is not rules and home.state not in rules.reciprocity:
+        raise TaxInputError(
+            "reciprocity_certificate_on_file",
+            f"must be false: {rules.name} has no reciprocity agreement with {home.name}",
+        )
+
+
+def _lines_of_the_year(
+    paycheck: Paycheck, laws: Mapping[str, Contribution], annual: int, periods: int
+) -> tuple[AnnualLine, ...]:
+    """Return a paycheck's lines over a year of ``annual`` cents, and those that the year's wages alone reach."""
+    lines = [_of_the_year(line, laws.get(line.code), annual, periods) for line in paycheck.lines]
+    for law in laws.values():
+        # A floor that one paycheck stays under may be passed by the year's wages.
+        if law.wage_floor and annual > law.wage_floor and law.code not in {line.code for line in lines}:
+            yearly = law.tax(law.due(annual), law.rate)
+            per_paycheck, rate = half_up(yearly, periods), rate_of(law.rate)
+            lines.append(
+                AnnualLine(law.code, law.name, law.payer, law.category, yearly, per_paycheck, rate, None)
+            )
+    return tuple(lines)
+
+
+def _of_the_year(line: PaycheckLine, law: Contribution | None, annual: int, periods: int) -> AnnualLine:
+    """Return a line over a year: flat rates on the year's wages, income tax as often as it is withheld."""
+    code, name, payer, _, category, subject, _, rate, per_paycheck = line
+    base = None
+    if law is None:
+        yearly = per_paycheck * periods
+    else:
+        yearly = law.tax(law.due(annual), law.rate) if subject else 0
+        if law.period_maximum is not None:
+            yearly = min(yearly, law.period_maximum["annual"])
+        per_paycheck = half_up(yearly, periods)
+        base = law.wage_base
+    fraction = None if rate is None else rate_of(rate)
+    return AnnualLine(code, name, payer, category, yearly, per_paycheck, fraction, base)
 
 
 def _certificate(rules: StateRules, filing_status: str) -> dict[str, object]:

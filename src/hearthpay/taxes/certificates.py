@@ -1,9 +1,9 @@
 """What the employee told the employer: the federal Form W-4 and the state's own certificate."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.money import to_cents
@@ -56,7 +56,8 @@ CertificateKind = Literal["choice", "count", "money", "flag", "text", "refused"]
 CERTIFICATE_KINDS = ("choice", "count", "money", "flag", "text", "refused")
 
 
-class CertificateField(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CertificateField:
     """One entry of a state's withholding certificate."""
 
     name: str
@@ -66,7 +67,7 @@ class CertificateField(NamedTuple):
     choices: Mapping[str, str]
     note: str
     #: For a choice: names of places and of choices, as `plain_name` spells them → the state's value.
-    names: Mapping[str, str] = {}
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 #: Entries every state understands, whatever its form asks for.
@@ -118,7 +119,7 @@ class CertificateForm:
                     f"{path}.{name}",
                     f"is not an entry of {self.state}'s certificate ({self.form}); known: {known}",
                 )
-            certificate[name] = _read_value(entry, value, f"{path}.{name}")
+            certificate[name] = entry.default if value is None else _READERS[entry.kind](entry, value, path)
         return certificate
 
 
@@ -127,39 +128,57 @@ FEDERAL_TAX_TOLD = "federal_income_tax_withheld_this_period"
 
 
 def _spelled(value: object) -> str:
-    """Return a choice as the form spells it: a percentage may be handed in as a number (0.02)."""
+    """Return a number as a form spells a choice: a percentage may be handed in as 0.02."""
     if isinstance(value, int | Decimal) and not isinstance(value, bool) and Decimal(value).is_finite():
         return f"{Decimal(value):f}"
-    return value if isinstance(value, str) else ""
+    return ""
 
 
-def _read_value(entry: CertificateField, value: object, path: str) -> CertificateValue:
-    if value is None:
-        return entry.default
-    match entry.kind:
-        case "flag":
-            if isinstance(value, bool):
-                return value
-            raise TaxInputError(path, "must be true or false")
-        case "count":
-            if isinstance(value, bool) or not isinstance(value, int):
-                raise TaxInputError(path, "must be a whole number")
-            if not 0 <= value <= MAX_COUNT:
-                raise TaxInputError(path, f"must be between 0 and {MAX_COUNT}")
-            return value
-        case "money":
-            if isinstance(value, bool) or not isinstance(value, int | Decimal):
-                raise TaxInputError(path, "must be an amount of money")
-            return to_cents(Decimal(value), path)
-        case "choice":
-            spelled = _spelled(value)
-            chosen = entry.choices.get(spelled) or entry.names.get(plain_name(spelled))
-            if chosen is None:
-                raise TaxInputError(path, f"must be one of {', '.join(sorted(set(entry.choices.values())))}")
-            return chosen
-        case "text":
-            if isinstance(value, str) and len(value) <= 100:
-                return value
-            raise TaxInputError(path, "must be a text of at most 100 characters")
-        case "refused":
-            raise TaxInputError(path, entry.note)
+def _read_flag(entry: CertificateField, value: object, path: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise TaxInputError(f"{path}.{entry.name}", "must be true or false")
+
+
+def _read_count(entry: CertificateField, value: object, path: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TaxInputError(f"{path}.{entry.name}", "must be a whole number")
+    if not 0 <= value <= MAX_COUNT:
+        raise TaxInputError(f"{path}.{entry.name}", f"must be between 0 and {MAX_COUNT}")
+    return value
+
+
+def _read_money(entry: CertificateField, value: object, path: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise TaxInputError(f"{path}.{entry.name}", "must be an amount of money")
+    return to_cents(Decimal(value), path, entry.name)
+
+
+def _read_choice(entry: CertificateField, value: object, path: str) -> str:
+    spelled = value if isinstance(value, str) else _spelled(value)
+    chosen = entry.choices.get(spelled) or entry.names.get(plain_name(spelled))
+    if chosen is None:
+        allowed = ", ".join(sorted(set(entry.choices.values())))
+        raise TaxInputError(f"{path}.{entry.name}", f"must be one of {allowed}")
+    return chosen
+
+
+def _read_text(entry: CertificateField, value: object, path: str) -> str:
+    if isinstance(value, str) and len(value) <= 100:
+        return value
+    raise TaxInputError(f"{path}.{entry.name}", "must be a text of at most 100 characters")
+
+
+def _refuse(entry: CertificateField, value: object, path: str) -> CertificateValue:
+    del value
+    raise TaxInputError(f"{path}.{entry.name}", entry.note)
+
+
+_READERS: Mapping[CertificateKind, Callable[[CertificateField, object, str], CertificateValue]] = {
+    "flag": _read_flag,
+    "count": _read_count,
+    "money": _read_money,
+    "choice": _read_choice,
+    "text": _read_text,
+    "refused": _refuse,
+}

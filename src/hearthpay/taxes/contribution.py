@@ -2,14 +2,15 @@
 
 import datetime
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, cast
+from dataclasses import dataclass, field
+from typing import cast
 
-from hearthpay.taxes.money import RATE_SCALE
+from hearthpay.taxes.agencies import read_agency
+from hearthpay.taxes.heading import Heading, Payer
+from hearthpay.taxes.money import HALF_RATE, RATE_SCALE
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import Confidence, RuleTable
 from hearthpay.taxes.trace import Source
-
-Payer = Literal["employee", "employer"]
 
 #: Which total of the wire contract a line belongs to.
 CATEGORIES = (
@@ -36,7 +37,8 @@ RELATIONSHIPS = (
 )
 
 
-class Contribution(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Contribution:
     """One flat-rate tax in force during a span of pay dates, compiled to cents and billionths."""
 
     code: str
@@ -67,10 +69,23 @@ class Contribution(NamedTuple):
     sources: tuple[Source, ...]
     confidence: Confidence
     note: str
+    heading: Heading = field(init=False, repr=False, compare=False)
+    #: Whether the tax depends on the wages of the year: a base that ends it, or a floor that begins it.
+    is_capped: bool = field(init=False, repr=False, compare=False)
+    #: Whether it is the employee's share of Social Security or Medicare.
+    is_employees_fica: bool = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Settle once what every paycheck asks."""
+        heading = Heading(self.code, self.name, self.payer, self.agency, self.category)
+        fica = self.payer == "employee" and self.category in ("social_security", "medicare")
+        object.__setattr__(self, "heading", heading)
+        object.__setattr__(self, "is_capped", self.wage_base is not None or self.wage_floor > 0)
+        object.__setattr__(self, "is_employees_fica", fica)
 
     def tax(self, taxable: int, rate: int) -> int:
         """Return the tax on ``taxable`` cents: the product to the nearest cent, per payment of wages."""
-        return half_up(taxable * rate, RATE_SCALE)
+        return (taxable * rate + HALF_RATE) // RATE_SCALE
 
     def due(self, subject: int) -> int:
         """Return the part of a year's ``subject`` cents that is taxed: up to the base, or above the floor."""
@@ -79,14 +94,12 @@ class Contribution(NamedTuple):
         base = self.wage_base
         return subject if base is None or subject <= base else base
 
-    @property
-    def is_capped(self) -> bool:
-        """Whether the tax depends on the wages of the year: a base that ends it, or a floor that begins it."""
-        return self.wage_base is not None or self.wage_floor > 0
 
+def read_contribution(table: RuleTable, state: str, pay_periods: Mapping[str, int]) -> Contribution:
+    """Compile one ``[[contribution]]`` of the rule file of ``state``, which is ``US`` in the federal one.
 
-def read_contribution(table: RuleTable, pay_periods: Mapping[str, int]) -> Contribution:
-    """Compile one ``[[contribution]]`` of a rule file; raises `RuleError` naming what is wrong."""
+    Raises `RuleError` naming what is wrong.
+    """
     code = table.text("code")
     relationships = table.texts("exempt_relationships")
     for relationship in relationships:
@@ -103,7 +116,7 @@ def read_contribution(table: RuleTable, pay_periods: Mapping[str, int]) -> Contr
         code=code,
         name=table.text("name"),
         payer=cast("Payer", table.choice("payer", ("employee", "employer"))),
-        agency=table.text("agency"),
+        agency=read_agency(table, state),
         category=table.choice("category", CATEGORIES),
         liability=table.text("liability"),
         rate=table.rate("rate"),

@@ -2,12 +2,20 @@
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
+from hearthpay.taxes.agencies import FEDERAL, read_agency
 from hearthpay.taxes.brackets import BracketTable
-from hearthpay.taxes.certificates import MAX_COUNT, FederalCertificate, FilingStatus, PreFilingStatus
+from hearthpay.taxes.certificates import (
+    MAX_COUNT,
+    FederalCertificate,
+    FilingStatus,
+    Pre2020Certificate,
+    PreFilingStatus,
+)
 from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.heading import Heading, Payer
 from hearthpay.taxes.money import RATE_SCALE, to_cents
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import Confidence, RuleTable
@@ -38,6 +46,15 @@ class FederalIncomeTax:
     effective_from: datetime.date
     sources: tuple[Source, ...]
     confidence: Confidence
+    heading: Heading = field(init=False, repr=False, compare=False)
+    supplemental_heading: Heading = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Make the headings of the two lines."""
+        rest: tuple[Payer, str, str] = ("employee", self.agency, "federal_income_tax")
+        name = f"{self.name} on supplemental wages"
+        object.__setattr__(self, "heading", Heading(self.code, self.name, *rest))
+        object.__setattr__(self, "supplemental_heading", Heading(self.supplemental_code, name, *rest))
 
     def withhold(
         self, wages: int, frequency: str, certificate: FederalCertificate, trace: Trace | None
@@ -51,50 +68,61 @@ class FederalIncomeTax:
         if periods is None:
             raise TaxInputError("pay_frequency", f"must be one of {', '.join(self.periods)}")
         annual = wages * periods
-        old = certificate.pre_2020
-        credit = 0
         if trace is not None:
             trace.cents("wages of the period (1a)", wages)
             trace.text("pay periods a year (1b)", periods)
             trace.cents("annual wages (1c)", annual)
-        if old is None:
-            status: str = certificate.filing_status
-            if status not in self.standard:
-                raise TaxInputError("federal.filing_status", f"must be one of {', '.join(STATUSES)}")
-            if certificate.other_income:
-                annual += to_cents(certificate.other_income, "federal.other_income")
-            if certificate.deductions:
-                annual -= to_cents(certificate.deductions, "federal.deductions")
-            if certificate.multiple_jobs:
-                table = self.step_2_checkbox[status]
-            else:
-                table = self.standard[status]
-                annual -= self.line_1g[status]
+        credit = 0
+        if certificate.pre_2020 is None:
+            annual, table = self._adjusted(annual, certificate, trace)
             if certificate.dependents_credit:
                 credit = to_cents(certificate.dependents_credit, "federal.dependents_credit")
-            if trace is not None:
-                trace.text("filing status", status)
-                trace.text("Step 2 box checked", certificate.multiple_jobs)
-                trace.text("other income (1d)", certificate.other_income)
-                trace.text("deductions (1f)", certificate.deductions)
-                trace.cents("line 1g", 0 if certificate.multiple_jobs else self.line_1g[status])
         else:
-            if old.marital_status not in PRE_2020_STATUSES:
-                raise TaxInputError(
-                    "federal.pre_2020.marital_status", f"must be one of {', '.join(PRE_2020_STATUSES)}"
-                )
-            if not 0 <= old.allowances <= MAX_COUNT:
-                raise TaxInputError("federal.pre_2020.allowances", f"must be between 0 and {MAX_COUNT}")
-            table = self.standard["married" if old.marital_status == "married" else "single"]
-            annual -= old.allowances * self.allowance
-            if trace is not None:
-                trace.text("filing status (W-4 of 2019 or earlier)", old.marital_status)
-                trace.cents(f"{old.allowances} allowances (1k)", old.allowances * self.allowance)
+            annual, table = self._adjusted_by_old_certificate(annual, certificate.pre_2020, trace)
         if annual < 0:
             annual = 0
         if trace is not None:
             trace.cents("adjusted annual wage amount (2a)", annual)
         return annualized_tax(annual, periods, table, credit, 1, trace)
+
+    def _adjusted(
+        self, annual: int, certificate: FederalCertificate, trace: Trace | None
+    ) -> tuple[int, BracketTable]:
+        """Return annual wages by lines 1d to 1i, which may be negative, and the table of Step 2."""
+        status = certificate.filing_status
+        if status not in self.standard:
+            raise TaxInputError("federal.filing_status", f"must be one of {', '.join(STATUSES)}")
+        if certificate.other_income:
+            annual += to_cents(certificate.other_income, "federal.other_income")
+        if certificate.deductions:
+            annual -= to_cents(certificate.deductions, "federal.deductions")
+        line_1g = 0 if certificate.multiple_jobs else self.line_1g[status]
+        if trace is not None:
+            trace.text("filing status", status)
+            trace.text("Step 2 box checked", certificate.multiple_jobs)
+            trace.text("other income (1d)", certificate.other_income)
+            trace.text("deductions (1f)", certificate.deductions)
+            trace.cents("line 1g", line_1g)
+        tables = self.step_2_checkbox if certificate.multiple_jobs else self.standard
+        return annual - line_1g, tables[status]
+
+    def _adjusted_by_old_certificate(
+        self, annual: int, certificate: Pre2020Certificate, trace: Trace | None
+    ) -> tuple[int, BracketTable]:
+        """Return annual wages by lines 1j to 1l, which may be negative, and the table of the marital status."""
+        if certificate.marital_status not in PRE_2020_STATUSES:
+            raise TaxInputError(
+                "federal.pre_2020.marital_status", f"must be one of {', '.join(PRE_2020_STATUSES)}"
+            )
+        if not 0 <= certificate.allowances <= MAX_COUNT:
+            raise TaxInputError("federal.pre_2020.allowances", f"must be between 0 and {MAX_COUNT}")
+        allowed = certificate.allowances * self.allowance
+        if trace is not None:
+            trace.text("filing status (W-4 of 2019 or earlier)", certificate.marital_status)
+            trace.cents(f"{certificate.allowances} allowances (1k)", allowed)
+        return annual - allowed, self.standard[
+            "married" if certificate.marital_status == "married" else "single"
+        ]
 
     def supplemental(self, wages: int, over_limit: int) -> int:
         """Return the flat-rate tax in cents on supplemental ``wages``, of which ``over_limit`` exceed the limit."""
@@ -110,7 +138,7 @@ def read_federal_income_tax(table: RuleTable, periods: Mapping[str, int]) -> Fed
     tax = FederalIncomeTax(
         code=table.text("code"),
         name=table.text("name"),
-        agency=table.text("agency"),
+        agency=read_agency(table, FEDERAL),
         periods=periods,
         standard={status: standard.brackets(status) for status in STATUSES},
         step_2_checkbox={status: checkbox.brackets(status) for status in STATUSES},

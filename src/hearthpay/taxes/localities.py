@@ -3,7 +3,7 @@
 import datetime
 from typing import NamedTuple
 
-from hearthpay.taxes.contribution import Payer
+from hearthpay.taxes.heading import Payer
 from hearthpay.taxes.local import LocalHouseholdRule
 from hearthpay.taxes.rule_file import Confidence
 from hearthpay.taxes.rulebook import rulebook_for

@@ -7,36 +7,47 @@ from hearthpay.taxes.errors import TaxInputError
 
 #: Rates are integers in units of one billionth, so that every rate of law is exact.
 RATE_SCALE = 10**9
+#: What rounds a product with a rate to the nearest whole, halves up, before it is divided by the scale.
+HALF_RATE = RATE_SCALE // 2
 
 #: The largest single amount the engine accepts, in cents (999,999,999.99 dollars).
 MAX_CENTS = 99_999_999_999
+#: The highest place that an amount may fill: hundreds of millions.
+_LARGEST = 8
 
 _ZERO = Decimal(0)
+_HUNDRED = Decimal(1).scaleb(2)
 _CENT = Decimal(1).scaleb(-2)
 
 #: Never rounds: the default context would cut an amount of more than 28 digits before it is looked at.
 _EXACT = Context(prec=MAX_PREC)
 
 
-def to_cents(value: Decimal, field: str) -> int:
+def to_cents(value: Decimal, field: str, entry: str | None = None) -> int:
     """Return ``value`` dollars as whole cents.
 
-    Raises `TaxInputError` naming ``field`` for anything that is not a non-negative amount of at most
-    two decimals and 999,999,999.99: NaN, infinity, negatives, fractions of a cent.
+    Raises `TaxInputError` naming ``field``, or its ``entry``, for anything that is not a non-negative amount of at
+    most two decimals and 999,999,999.99: NaN, infinity, negatives, fractions of a cent.
     """
     if not value:
         return 0
+    # Beyond hundreds of millions an exponent alone could stand for a number of as many digits.
+    if value.is_finite() and not value.is_signed() and value.adjusted() <= _LARGEST:
+        scaled = _EXACT.multiply(value, _HUNDRED)
+        cents = int(scaled)
+        if scaled == cents:
+            return cents
+    raise _no_amount(value, field if entry is None else f"{field}.{entry}")
+
+
+def _no_amount(value: Decimal, field: str) -> TaxInputError:
     if not value.is_finite():
-        raise TaxInputError(field, "must be a finite amount of money")
+        return TaxInputError(field, "must be a finite amount of money")
     if value < _ZERO:
-        raise TaxInputError(field, "must not be negative")
-    if value.adjusted() > 8:
-        raise TaxInputError(field, "must be at most 999999999.99")
-    scaled = value.scaleb(2, _EXACT)
-    cents = int(scaled)
-    if cents != scaled:
-        raise TaxInputError(field, "must have at most two decimals")
-    return cents
+        return TaxInputError(field, "must not be negative")
+    if value.adjusted() > _LARGEST:
+        return TaxInputError(field, "must be at most 999999999.99")
+    return TaxInputError(field, "must have at most two decimals")
 
 
 def from_cents(cents: int) -> Decimal:

@@ -1,7 +1,7 @@
 """Wages that another payroll paid in the year: what of them our caps count, and where they differ from the law."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hearthpay.taxes.contribution import Contribution
@@ -10,6 +10,7 @@ from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.money import RATE_SCALE, from_cents, rate_of
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_for
+from hearthpay.taxes.state import StateRules
 from hearthpay.taxes.year import MOST_ROUNDING_CENTS, YearSoFar, capped_lines
 
 
@@ -41,41 +42,52 @@ def review_prior_wages(
     rulebook = rulebook_for(as_of, "tax_year")
     states = {line.code[:2] for line in lines if line.code[:2] in STATES} | {work_state}
     rules = [rulebook.state(state) for state in sorted(states)]
-    known = frozenset().union(*(each.known_codes for each in rules))
-    laws: dict[str, Contribution] = {}
-    households = set()
-    for each in rules:
-        laws |= {law.code: law for law in each.contributions_on(as_of)}
-        households |= {tax.code for tax in each.local_taxes if tax.payer == "employer"}
-    households |= {law.code for law in laws.values() if law.payer == "employer"}
+    told = _by_code(lines, frozenset().union(*(each.known_codes for each in rules)), as_of.year)
+    laws = {law.code: law for each in rules for law in each.contributions_on(as_of)}
+    households = _of_the_household(laws, rules)
 
+    differences: list[str] = []
+    for line in lines:
+        differences += _differences(line, laws.get(line.code), told, gross_pay)
+    differences += _missing_above_a_floor(laws, told)
+    differences += _halves(told)
+    household_owes = sum(line.amount for line in lines if line.code in households)
+    return Review(
+        employee_taxes=sum(line.amount for line in lines) - household_owes,
+        employer_taxes=household_owes,
+        differences=tuple(differences),
+    )
+
+
+def _by_code(lines: Sequence[PriorLine], known: frozenset[str], year: int) -> dict[str, PriorLine]:
+    """Return the lines by code; refuse one that is none of the year, or is there twice."""
     told: dict[str, PriorLine] = {}
     for position, line in enumerate(lines):
         if line.code not in known:
             raise TaxInputError(
-                f"lines[{position}].code",
-                f"is not a line of {as_of.year}; `hearthpay coverage` lists them all",
+                f"lines[{position}].code", f"is not a line of {year}; `hearthpay coverage` lists them all"
             )
         if line.code in told:
             raise TaxInputError(f"lines[{position}].code", "is there twice")
         told[line.code] = line
+    return told
 
-    differences: list[str] = []
-    for line in lines:
-        law = laws.get(line.code)
-        measured = told.get(law.ytd_code, line) if law is not None else line
-        due = law.due(measured.subject_wages) if law is not None and law.is_capped else line.taxable_wages
-        differences += _differences(line, law, due, gross_pay)
+
+def _of_the_household(laws: Mapping[str, Contribution], rules: Sequence[StateRules]) -> set[str]:
+    """Return the codes of the lines that the household pays."""
+    codes = {law.code for law in laws.values() if law.payer == "employer"}
+    return codes | {tax.code for each in rules for tax in each.local_taxes if tax.payer == "employer"}
+
+
+def _missing_above_a_floor(laws: Mapping[str, Contribution], told: Mapping[str, PriorLine]) -> list[str]:
+    """Tell of each line above a floor that is not entered although the wages reach it."""
+    found = []
     for law in laws.values():
         if law.wage_floor and law.code not in told and law.ytd_code in told:
             due = law.due(told[law.ytd_code].subject_wages)
             if due:
-                differences.append(f"{law.code} is not entered, but wages of {_dollars(due)} bear it.")
-    differences += _halves(told)
-    charged = {"employee": 0, "employer": 0}
-    for line in lines:
-        charged["employer" if line.code in households else "employee"] += line.amount
-    return Review(charged["employee"], charged["employer"], tuple(differences))
+                found.append(f"{law.code} is not entered, but wages of {_dollars(due)} bear it.")
+    return found
 
 
 def counted_year(told: YearSoFar, tax_year: int) -> YearSoFar:
@@ -92,7 +104,9 @@ def counted_year(told: YearSoFar, tax_year: int) -> YearSoFar:
     return YearSoFar(told.subject_wages, taxable, told.taxes)
 
 
-def _differences(line: PriorLine, law: Contribution | None, due: int, gross_pay: int) -> list[str]:
+def _differences(
+    line: PriorLine, law: Contribution | None, told: Mapping[str, PriorLine], gross_pay: int
+) -> list[str]:
     found = []
     if line.subject_wages > gross_pay:
         found.append(
@@ -103,6 +117,7 @@ def _differences(line: PriorLine, law: Contribution | None, due: int, gross_pay:
         found.append(f"{line.code}: taxable wages are more than the subject wages.")
     if law is None:
         return found
+    due = law.due(told.get(law.ytd_code, line).subject_wages)
     if law.is_capped and line.taxable_wages != due:
         limit = (
             f"the year's base of {_dollars(law.wage_base)}"

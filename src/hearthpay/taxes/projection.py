@@ -5,7 +5,7 @@ A rule file of such a year holds only published figures. Everything else is take
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 
@@ -30,18 +30,10 @@ def project(published: Mapping[str, Any], base: Mapping[str, Any], year: int) ->
         content["income_tax"] = base["income_tax"] | published.get("income_tax", {})
         if "income_tax" not in published:
             projected.add(base["income_tax"]["code"])
-    own = [
-        {key: value for key, value in line.items() if key != "projected"}
-        for line in published.get("contribution", ())
-    ]
-    projected |= {line["code"] for line in published.get("contribution", ()) if line.get("projected")}
-    settled = {line["code"] for line in own}
-    start = datetime.date(year, 1, 1)
-    kept = [
-        line
-        for line in base.get("contribution", ())
-        if line["code"] not in settled and line.get("effective_to", start) >= start
-    ]
+    lines = published.get("contribution", ())
+    own = [{key: value for key, value in line.items() if key != "projected"} for line in lines]
+    projected |= {line["code"] for line in lines if line.get("projected")}
+    kept = _still_standing(base.get("contribution", ()), own, year)
     projected |= {line["code"] for line in kept}
     content["contribution"] = kept + own
     if not content["contribution"]:
@@ -51,15 +43,18 @@ def project(published: Mapping[str, Any], base: Mapping[str, Any], year: int) ->
 
 def project_local(published: Mapping[str, Any], base: Mapping[str, Any], year: int) -> Projection:
     """Lay the local taxes published for ``year`` over those of the year before, by line code."""
-    start = datetime.date(year, 1, 1)
     own = list(published.get("local", ()))
-    settled = {tax["code"] for tax in own}
-    kept = [
-        tax
-        for tax in base.get("local", ())
-        if tax["code"] not in settled and tax.get("effective_to", start) >= start
-    ]
+    kept = _still_standing(base.get("local", ()), own, year)
     content = dict(base) | dict(published)
     content["sources"] = {**base.get("sources", {}), **published.get("sources", {})}
     content["local"] = kept + own
     return Projection(content, frozenset(tax["code"] for tax in kept))
+
+
+def _still_standing(
+    base: Iterable[Mapping[str, Any]], published: Iterable[Mapping[str, Any]], year: int
+) -> list[Mapping[str, Any]]:
+    """Return the rules of ``base`` that nothing published replaces and that do not end before the year."""
+    start = datetime.date(year, 1, 1)
+    settled = {rule["code"] for rule in published}
+    return [rule for rule in base if rule["code"] not in settled and rule.get("effective_to", start) >= start]

@@ -25,6 +25,39 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise RuleError(path.name, "(whole file)", str(error)) from error
 
 
+def read_with_shared(path: Path) -> dict[str, Any]:
+    """Return a rule file's content with what its rules share filled in.
+
+    A rule with ``like = "x"`` has the keys of ``[shared.x]`` that it does not state itself; of a table, such as its
+    figures, likewise. Raises `RuleError` for a name that is not shared, and for one that no rule is like.
+    """
+    content = read_toml(path)
+    shared = content.pop("shared", {})
+    unused = set(shared)
+    for key, rules in content.items():
+        if isinstance(rules, list):
+            content[key] = [_filled_in(rule, shared, unused, path.name, key) for rule in rules]
+    if unused:
+        raise RuleError(path.name, f"shared.{min(unused)}", "no rule is like it")
+    return content
+
+
+def _filled_in(rule: Any, shared: Mapping[str, Any], unused: set[str], file: str, key: str) -> Any:
+    if not isinstance(rule, dict) or "like" not in rule:
+        return rule
+    own = {name: value for name, value in rule.items() if name != "like"}
+    common = shared.get(rule["like"])
+    if not isinstance(common, dict):
+        raise RuleError(file, f"{key}.like", f"{rule['like']!r} is not a table under [shared]")
+    unused.discard(rule["like"])
+    for name, value in common.items():
+        if isinstance(value, dict) and isinstance(own.get(name), dict):
+            own[name] = value | own[name]
+        else:
+            own.setdefault(name, value)
+    return own
+
+
 #: How far a printed base may lie from the tax at the end of the row before: three dollars, on a year's table.
 _JOINT_CENTS = 300
 

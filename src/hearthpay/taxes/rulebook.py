@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from hearthpay.taxes.agencies import FEDERAL
+from hearthpay.taxes.agencies import FILE as AGENCIES
 from hearthpay.taxes.contribution import Contribution, read_contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import FederalIncomeTax, read_federal_income_tax
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.local import LocalTaxes, read_local_taxes
 from hearthpay.taxes.projection import Projection, project, project_local
-from hearthpay.taxes.rule_file import RuleTable, read_toml
+from hearthpay.taxes.rule_file import RuleTable, read_toml, read_with_shared
 from hearthpay.taxes.state import StateRules, read_state
 
 RULES = Path(__file__).parent / "rules"
@@ -52,7 +54,7 @@ class Rulebook:
             table.table("income_tax"), self.pay_periods
         )
         self.contributions: tuple[Contribution, ...] = tuple(
-            read_contribution(entry, self.pay_periods) for entry in table.tables("contribution")
+            read_contribution(entry, FEDERAL, self.pay_periods) for entry in table.tables("contribution")
         )
         table.close()
         self._states: dict[str, StateRules] = {}
@@ -70,6 +72,7 @@ class Rulebook:
             for path in sorted(folder.rglob("*.toml")):
                 digest.update(str(path.relative_to(folder.parent)).encode())
                 digest.update(path.read_bytes())
+        digest.update(AGENCIES.read_bytes())
         return f"{self._edition}-{digest.hexdigest()[:12]}"
 
     @functools.cached_property
@@ -119,11 +122,11 @@ class Rulebook:
     def _content(self, name: str, lay_over: Callable[..., Projection]) -> Projection:
         """Return the content of a rule file of the year, laid over the year before's where it is not final."""
         path = self._folder / name
-        own = read_toml(path) if path.is_file() else {}
+        own = read_with_shared(path) if path.is_file() else {}
         if self._base is None:
             return Projection(own, frozenset())
         base = self._base / name
-        return lay_over(own, read_toml(base) if base.is_file() else {}, self.tax_year)
+        return lay_over(own, read_with_shared(base) if base.is_file() else {}, self.tax_year)
 
     def _local_taxes(self, state: str, content: Mapping[str, Any]) -> LocalTaxes:
         if "state" not in content:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
+from hearthpay.taxes.agencies import read_agency
 from hearthpay.taxes.certificates import (
     CERTIFICATE_KINDS,
     COMMON_FIELDS,
@@ -19,6 +20,7 @@ from hearthpay.taxes.certificates import (
 from hearthpay.taxes.contribution import Contribution, read_contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
+from hearthpay.taxes.heading import Heading
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.local import LocalTaxes
 from hearthpay.taxes.place_names import plain_name
@@ -84,6 +86,12 @@ class StateIncomeTax:
     selected_by: str
     form: CertificateForm
     versions: tuple[WithholdingVersion, ...]
+    heading: Heading = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Make the heading of the line."""
+        heading = Heading(self.code, self.name, "employee", self.agency, "state_income_tax")
+        object.__setattr__(self, "heading", heading)
 
     def version(
         self, pay_date: datetime.date, start: datetime.date | None, end: datetime.date | None
@@ -180,54 +188,72 @@ def _add_names(names: dict[str, str], spellings: Iterable[str], value: str) -> N
         names.setdefault(spelling.removesuffix(_COUNTY), value)
 
 
-def _read_certificate(table: RuleTable, state: str, local_taxes: LocalTaxes) -> CertificateForm:
-    form = table.text("form")
-    fields = {entry.name: entry for entry in COMMON_FIELDS}
-    listed = table.table("fields") if "fields" in table else None
-    for name in listed if listed is not None else ():
-        entry = cast("RuleTable", listed).table(name)
-        kind = entry.choice("kind", CERTIFICATE_KINDS)
-        choices: dict[str, str] = {}
-        default: CertificateValue = None
-        if kind == "choice":
-            choices = {value: value for value in entry.texts("values")}
-            aliases = entry.table("aliases") if "aliases" in entry else None
-            for alias in aliases if aliases is not None else ():
-                meant = cast("RuleTable", aliases).text(alias)
-                if meant not in choices:
-                    raise entry.error("aliases", f"{meant!r} is not one of the values")
-                choices[alias] = meant
+def _read_choices(entry: RuleTable) -> dict[str, str]:
+    """Return the accepted spellings of a choice: its values, and its aliases."""
+    choices = {value: value for value in entry.texts("values")}
+    if "aliases" in entry:
+        aliases = entry.table("aliases")
+        for alias in aliases:
+            meant = aliases.text(alias)
+            if meant not in choices:
+                raise entry.error("aliases", f"{meant!r} is not one of the values")
+            choices[alias] = meant
+    return choices
+
+
+def _read_default(entry: RuleTable, kind: str, choices: Mapping[str, str]) -> CertificateValue:
+    """Return what an entry of the certificate says where it is not filled in."""
+    match kind:
+        case "choice":
             default = entry.optional_text("default")
             if default is not None and default not in choices:
                 raise entry.error("default", f"{default!r} is not one of the values")
-        elif kind == "flag":
-            default = entry.flag("default", default=False)
-        elif kind == "count":
-            default = entry.integer("default") if "default" in entry else 0
-        elif kind == "money":
+            return default
+        case "flag":
+            return entry.flag("default", default=False)
+        case "count":
+            return entry.integer("default") if "default" in entry else 0
+        case "money":
             # Optional: the form tells nothing filled in from zero filled in.
-            default = None if entry.flag("optional", default=False) else 0
-        fields[name] = CertificateField(
-            name,
-            cast("CertificateKind", kind),
-            default,
-            choices,
-            # What is refused must say why.
-            entry.text("note") if kind == "refused" else entry.text("note", default=""),
-            _names_of(name, choices, local_taxes) if choices else {},
-        )
-        entry.close()
-    from_federal: dict[str, str] = {}
+            return None if entry.flag("optional", default=False) else 0
+        case _:
+            return None
+
+
+def _read_field(name: str, entry: RuleTable, local_taxes: LocalTaxes) -> CertificateField:
+    kind = entry.choice("kind", CERTIFICATE_KINDS)
+    choices = _read_choices(entry) if kind == "choice" else {}
+    default = _read_default(entry, kind, choices)
+    # What is refused must say why.
+    note = entry.text("note") if kind == "refused" else entry.text("note", default="")
+    entry.close()
+    names = _names_of(name, choices, local_taxes) if choices else {}
+    return CertificateField(name, cast("CertificateKind", kind), default, choices, note, names)
+
+
+def _read_from_federal(
+    table: RuleTable, status_field: str, fields: Mapping[str, CertificateField]
+) -> dict[str, str]:
+    """Return what each federal filing status stands for in the state's own entry."""
+    if status_field not in fields:
+        raise table.error("status_field", f"{status_field!r} is not one of the fields")
+    mapping = table.table("from_federal")
+    from_federal = {status: mapping.text(status) for status in STATUSES}
+    mapping.close()
+    for status, meant in from_federal.items():
+        if meant not in fields[status_field].choices.values():
+            raise table.error("from_federal", f"{status}: {meant!r} is not a value of {status_field}")
+    return from_federal
+
+
+def _read_certificate(table: RuleTable, state: str, local_taxes: LocalTaxes) -> CertificateForm:
+    form = table.text("form")
+    fields = {entry.name: entry for entry in COMMON_FIELDS}
+    if "fields" in table:
+        listed = table.table("fields")
+        fields |= {name: _read_field(name, listed.table(name), local_taxes) for name in listed}
     status_field = table.optional_text("status_field")
-    if status_field is not None:
-        if status_field not in fields:
-            raise table.error("status_field", f"{status_field!r} is not one of the fields")
-        mapping = table.table("from_federal")
-        from_federal = {status: mapping.text(status) for status in STATUSES}
-        mapping.close()
-        for status, meant in from_federal.items():
-            if meant not in fields[status_field].choices.values():
-                raise table.error("from_federal", f"{status}: {meant!r} is not a value of {status_field}")
+    from_federal = _read_from_federal(table, status_field, fields) if status_field is not None else {}
     table.close()
     return CertificateForm(
         state=state,
@@ -300,7 +326,7 @@ def _read_income_tax(
     tax = StateIncomeTax(
         code=code,
         name=table.text("name"),
-        agency=table.text("agency"),
+        agency=read_agency(table, state),
         household=cast("HouseholdRule", table.choice("household", HOUSEHOLD_RULES)),
         household_note=table.text("household_note", default=""),
         selected_by=table.choice("selected_by", SELECTED_BY, default="pay_date"),
@@ -325,7 +351,9 @@ def read_state(
     Raises `RuleError` naming file and key for anything that is missing, unknown or impossible.
     """
     state = table.text("state")
-    contributions = tuple(read_contribution(entry, pay_periods) for entry in table.tables("contribution"))
+    contributions = tuple(
+        read_contribution(entry, state, pay_periods) for entry in table.tables("contribution")
+    )
     _check_contributions(table, state, contributions, federal)
     reciprocity: dict[str, Reciprocity] = {}
     for entry in table.tables("reciprocity"):

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.money import RATE_SCALE, to_cents
+from hearthpay.taxes.money import HALF_RATE, RATE_SCALE, to_cents
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import Rulebook, rulebook_of
 
@@ -24,15 +24,13 @@ _NOTHING: Mapping[str, int] = MappingProxyType({})
 MOST_ROUNDING_CENTS = 366 // 2
 
 
-class Standing(NamedTuple):
-    """Where a line stands before a paycheck, in cents; `tax` is None where it was not told."""
+Standing = tuple[int, int | None, int | None, int | None]
+"""Where a line stands before a paycheck, in cents: subject wages, taxable wages, tax, and what is owed.
 
-    subject: int
-    taxable: int
-    tax: int | None
-    #: What the year's wages so far demand beyond `tax`, negative where it is too much; None where that is to be
-    #: worked out from the wages.
-    owed: int | None = None
+Taxable wages are None where they are what the law makes of the subject wages, tax is None where it was not told. What
+the year's wages so far demand beyond the tax is negative where it is too much, and None where it is to be worked out
+from the wages.
+"""
 
 
 class Year(Protocol):
@@ -77,7 +75,7 @@ class YearSoFar:
     def standing(self, line: Contribution) -> Standing:
         """See `Year`."""
         code = line.code
-        return Standing(
+        return (
             self.subject_wages.get(line.ytd_code, 0),
             self.taxable_wages.get(code, 0),
             self.taxes.get(code, 0),
@@ -125,7 +123,7 @@ class ToldYear:
     Without the subject wages of a line, its taxable wages stand for them: then nothing is missing.
     """
 
-    __slots__ = ("_subject", "_tax", "_wages")
+    __slots__ = ("_cents", "_subject", "_tax", "_wages")
 
     def __init__(
         self, wages: Mapping[str, Decimal], subject: Mapping[str, Decimal], tax: Mapping[str, Decimal]
@@ -133,31 +131,44 @@ class ToldYear:
         self._wages = wages
         self._subject = subject
         self._tax = tax
+        #: Wages whose cents are known: those of a year are the same in most lines.
+        self._cents: dict[Decimal, int] = {}
 
     def standing(self, line: Contribution) -> Standing:
         """See `Year`. Raises `TaxInputError` naming an amount that cannot be."""
-        tax = self.tax(line.code)
-        told = self._subject.get(line.ytd_code)
+        tax = self.tax(line.code) if self._tax else None
+        told = self._subject.get(line.ytd_code) if self._subject else None
         if told is None:
-            wages = _cents(self._wages.get(line.ytd_code), f"ytd.{line.ytd_code}")
-            return Standing(wages, line.due(wages), tax)
-        return Standing(
-            _cents(told, f"ytd_subject.{line.ytd_code}"),
-            _signed_cents(self._wages.get(line.code), f"ytd.{line.code}"),
+            return self.taxable(line.ytd_code), None, tax, None
+        return (
+            to_cents(told, "ytd_subject", line.ytd_code),
+            _signed_cents(self._wages.get(line.code), "ytd", line.code),
             tax,
+            None,
         )
 
     def taxable(self, code: str) -> int:
         """See `Year`."""
-        return _cents(self._wages.get(code), f"ytd.{code}")
+        wages = self._wages.get(code)
+        if not wages:
+            return 0
+        try:
+            cents = self._cents.get(wages)
+        except TypeError:  # a signaling NaN, which has no hash
+            cents = None
+        if cents is None:
+            cents = to_cents(wages, "ytd", code)
+            self._cents[wages] = cents
+        return cents
 
     def tax(self, code: str) -> int | None:
         """See `Year`."""
-        value = self._tax.get(code)
-        if value is None:
+        tax = self._tax.get(code)
+        if tax is None:
             return None
-        name = f"ytd_tax.{code}"
-        return _signed_cents(value, name) if code in self._subject else _cents(value, name)
+        return (
+            _signed_cents(tax, "ytd_tax", code) if code in self._subject else to_cents(tax, "ytd_tax", code)
+        )
 
     @property
     def codes(self) -> Iterable[str]:
@@ -170,17 +181,13 @@ class ToldYear:
         return _NOTHING
 
 
-def _cents(value: Decimal | None, field_name: str) -> int:
-    return to_cents(value, field_name) if value is not None else 0
-
-
-def _signed_cents(value: Decimal | None, field_name: str) -> int:
+def _signed_cents(value: Decimal | None, field_name: str, code: str) -> int:
     """Return an amount that corrections of earlier paychecks may have turned negative."""
     if value is None:
         return 0
     if value.is_finite() and value < 0:
-        return -to_cents(-value, field_name)
-    return to_cents(value, field_name)
+        return -to_cents(-value, field_name, code)
+    return to_cents(value, field_name, code)
 
 
 def fresh_charge(
@@ -191,10 +198,15 @@ def fresh_charge(
     ``tax_due_before`` is what the wages before them, ``subject_before``, demand; with it the capped tax of the year is
     reached exactly and never exceeded.
     """
-    due_before = line.due(subject_before)
-    taxable = line.due(subject_before + subject) - due_before
-    amount = half_up(taxable * rate, RATE_SCALE)
     base = line.wage_base
+    if base is None:
+        due_before = line.due(subject_before)
+        taxable = line.due(subject_before + subject) - due_before
+    else:
+        due_before = subject_before if subject_before < base else base
+        left_below = base - due_before
+        taxable = subject if subject < left_below else left_below
+    amount = (taxable * rate + HALF_RATE) // RATE_SCALE
     if base is None or tax_due_before is None or not taxable:
         return taxable, amount
     if abs(tax_due_before - half_up(due_before * rate, RATE_SCALE)) > MOST_ROUNDING_CENTS:
@@ -210,23 +222,26 @@ def arrears(line: Contribution, rate: int, before: Standing) -> tuple[int, int]:
     Where ``before`` does not say what is owed, missing wages are taxed at ``rate``, and what was taxed too much is
     given back at the rate at which it was charged on average.
     """
-    due = line.due(before.subject)
-    missing = due - before.taxable
-    if before.owed is not None:
-        return missing, before.owed
+    subject, taxed, tax, owed = before
+    due = line.due(subject)
+    if taxed is None:
+        taxed = due
+    missing = due - taxed
+    if owed is not None:
+        return missing, owed
     if not missing:
         return 0, 0
-    if before.tax is None:
+    if tax is None:
         amount = half_up(abs(missing) * rate, RATE_SCALE)
         return missing, amount if missing > 0 else -amount
-    if before.taxable <= 0:
-        return missing, half_up(due * rate, RATE_SCALE) - before.tax
-    one_rate = abs(before.tax - half_up(before.taxable * rate, RATE_SCALE)) <= MOST_ROUNDING_CENTS
+    if taxed <= 0:
+        return missing, half_up(due * rate, RATE_SCALE) - tax
+    one_rate = abs(tax - half_up(taxed * rate, RATE_SCALE)) <= MOST_ROUNDING_CENTS
     if one_rate and due == line.wage_base:
-        return missing, half_up(due * rate, RATE_SCALE) - before.tax
+        return missing, half_up(due * rate, RATE_SCALE) - tax
     if missing > 0:
         return missing, half_up(missing * rate, RATE_SCALE)
-    return missing, half_up(max(0, before.tax) * due, before.taxable) - before.tax
+    return missing, half_up(max(0, tax) * due, taxed) - tax
 
 
 class PaidWages(NamedTuple):

@@ -38,6 +38,14 @@ def annualized_tax(
     return half_up_to(scaled, RATE_SCALE * periods, unit)
 
 
+def counted(amounts: Mapping[str, int], certificate: StateCertificate) -> int:
+    """Return the sum of the amounts, each as often as the certificate's entry of its name counts."""
+    total = 0
+    for name, amount in amounts.items():
+        total += int(certificate[name] or 0) * amount
+    return total
+
+
 @dataclass(frozen=True, slots=True)
 class Annualized:
     """State form of the method: deductions and allowances off, one annual table, credits off the tax."""
@@ -65,8 +73,8 @@ class Annualized:
         if self.deduction_field is not None:
             own = certificate[self.deduction_field]
             deduction = deduction if own is None else int(own)
-        allowed = sum(int(certificate[name] or 0) * amount for name, amount in self.allowances.items())
-        credit = sum(int(certificate[name] or 0) * amount for name, amount in self.credits.items())
+        allowed = counted(self.allowances, certificate)
+        credit = counted(self.credits, certificate)
         annual = pay.wages * periods - deduction - allowed
         if trace is not None:
             trace.cents("wages a year at this pay", pay.wages * periods)

@@ -10,6 +10,7 @@ from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Trace
 from hearthpay.taxes.withholding import PeriodPay
+from hearthpay.taxes.withholding.annualized import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Flat:
         periods = self.periods.get(pay.frequency)
         if periods is None:
             raise TaxInputError("pay_frequency", f"the state has no figure for {pay.frequency} pay")
-        yearly = sum(int(certificate[name] or 0) * amount for name, amount in self.allowances.items())
+        yearly = counted(self.allowances, certificate)
         free = half_up(yearly, periods)
         taxable = pay.wages - free
         if trace is not None:

@@ -1,0 +1,70 @@
+"""The agencies to which taxes are paid, from ``rules/agencies.toml``: rule files name them by id."""
+
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.trace import Source
+
+FILE = Path(__file__).with_name("rules").joinpath("agencies.toml")
+
+#: What stands for the state of a federal agency, which every state's rule file may name.
+FEDERAL = "US"
+
+
+class Agency(NamedTuple):
+    """An agency, or whoever else collects a tax."""
+
+    id: str
+    #: The postal code of its state, or ``US``.
+    state: str
+    #: As the lines of a paycheck show it.
+    name: str
+    full_name: str
+    site: str | None
+    #: Where the agency's site is known from.
+    source: Source | None
+
+
+@functools.cache
+def agencies() -> Mapping[str, Agency]:
+    """Return all agencies by id; raises `RuleError` for an entry that is not sound."""
+    table = RuleTable.load(FILE)
+    return {name: _read(name, table.table(name)) for name in table}
+
+
+def _read(agency_id: str, table: RuleTable) -> Agency:
+    name = table.text("name")
+    source = None
+    if "source" in table:
+        printed = table.table("source")
+        source = Source(printed.text("title"), printed.text("url"), printed.text("date"))
+        printed.close()
+    agency = Agency(
+        id=agency_id,
+        state=table.text("state"),
+        name=name,
+        full_name=table.text("full_name", default=name),
+        site=table.optional_text("site"),
+        source=source,
+    )
+    table.close()
+    if (agency.site is None) != (agency.source is None):
+        raise table.error("site", "needs a source, and a source a site")
+    return agency
+
+
+def read_agency(table: RuleTable, state: str) -> str:
+    """Return the name of the agency whose id a rule of ``state`` gives as ``agency``.
+
+    Raises `RuleError` for an id that is not listed, or is an agency of another state.
+    """
+    agency_id = table.text("agency")
+    agency = agencies().get(agency_id)
+    if agency is None:
+        raise table.error("agency", f"{agency_id!r} is not listed in {FILE.name}")
+    if agency.state not in (state, FEDERAL):
+        raise table.error("agency", f"{agency_id!r} is an agency of {agency.state}")
+    return agency.name

@@ -1,0 +1,15 @@
+"""What a line of a paycheck says of its tax before any amount is known."""
+
+from typing import Literal, NamedTuple
+
+Payer = Literal["employee", "employer"]
+
+
+class Heading(NamedTuple):
+    """The first columns of a `PaycheckLine`; made once for each tax of a rulebook."""
+
+    code: str
+    name: str
+    payer: Payer
+    agency: str
+    category: str

@@ -1,0 +1,144 @@
+"""One local tax: whom it is about, who bears it, and what of it falls on a payday."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple
+
+from hearthpay.taxes.certificates import CertificateValue, StateCertificate
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.heading import Heading, Payer
+from hearthpay.taxes.local.methods import FlatRate, LocalMethod, MonthlyFee
+from hearthpay.taxes.money import RATE_SCALE
+from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.rule_file import Confidence
+from hearthpay.taxes.trace import Source, Trace
+from hearthpay.taxes.withholding import PeriodPay
+
+#: Whether a household must withhold or pay a local tax. ``follows_state``: where the state's tax is withheld.
+#: ``voluntary``: the employee owes it, the household withholds it only because the locality was chosen.
+LocalHouseholdRule = Literal["required", "voluntary", "follows_state"]
+LOCAL_HOUSEHOLD_RULES = ("required", "voluntary", "follows_state")
+
+#: Whom a local tax is about; empty where its name says so.
+APPLIES_TO = ("", "residents", "nonresidents", "workers", "residents and workers")
+
+#: The last day of the month on which a month's first payday falls, where paydays are regular.
+FIRST_PAYDAY_UNTIL: Mapping[str, int] = {"weekly": 7, "biweekly": 14, "semimonthly": 15, "monthly": 31}
+
+
+class LocalPay(NamedTuple):
+    """What a local tax may look at besides the certificate; amounts in cents."""
+
+    pay: PeriodPay
+    pay_date: datetime.date
+    #: The part of the wages that is paid as flat-rate supplemental pay.
+    supplemental: int
+    #: The state's tax on this pay before additional withholding; 0 where none is withheld.
+    state_tax: int
+    #: The same tax withheld earlier in the year; None where that is not known.
+    tax_before: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTax:
+    """One local tax in force during a span of pay dates."""
+
+    state: str
+    locality: str
+    aliases: tuple[str, ...]
+    code: str
+    name: str
+    agency: str
+    payer: Payer
+    household: LocalHouseholdRule
+    applies_to: str
+    #: Only one locality of a group can be an employee's: a county of residence, resident or nonresident.
+    group: str | None
+    note: str
+    #: The certificate entries of which the first that is filled in chooses the locality, and the value that does.
+    certificate_fields: tuple[str, ...]
+    certificate_value: CertificateValue
+    #: True where the rate is lowered by that of another city in which the employee works.
+    less_city_of_work: bool
+    additional_field: str | None
+    supplemental_rate: int | None
+    #: The most that a year may bear, in cents.
+    year_maximum: int | None
+    effective_from: datetime.date
+    effective_to: datetime.date | None
+    sources: tuple[Source, ...]
+    confidence: Confidence
+    method: LocalMethod
+    heading: Heading = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Make the heading of the line."""
+        heading = Heading(self.code, self.name, self.payer, self.agency, "other")
+        object.__setattr__(self, "heading", heading)
+
+    def in_force(self, day: datetime.date) -> bool:
+        """Tell whether the tax applies to a pay date."""
+        return self.effective_from <= day and (self.effective_to is None or day <= self.effective_to)
+
+    def lowered_by(self, taxes: Sequence["LocalTax"]) -> "LocalTax":
+        """Return the tax at its rate less that of the other city of ``taxes`` where the employee works; not below 0."""
+        method = self.method
+        if not isinstance(method, FlatRate):
+            return self
+        elsewhere = sum(
+            tax.method.rate
+            for tax in taxes
+            if tax.applies_to == "nonresidents"
+            and tax.group != self.group
+            and isinstance(tax.method, FlatRate)
+        )
+        if not elsewhere:
+            return self
+        rate = max(0, method.rate - elsewhere)
+        supplemental = None if self.supplemental_rate is None else max(0, self.supplemental_rate - elsewhere)
+        return replace(self, method=replace(method, rate=rate), supplemental_rate=supplemental)
+
+    @property
+    def entries(self) -> tuple[str, ...]:
+        """The entries of the state's certificate that the tax looks at."""
+        counted = tuple(self.method.exemptions) if isinstance(self.method, FlatRate) else ()
+        additional = (self.additional_field,) if self.additional_field else ()
+        return (*self.certificate_fields, *additional, *counted)
+
+    def withhold(self, local: LocalPay, certificate: StateCertificate, trace: Trace | None) -> int:
+        """Return the tax in cents on one payday, the certificate's additional amount included.
+
+        Raises `TaxInputError` naming ``pay_frequency`` where a tax of the month has no payday to fall on.
+        """
+        pay = local.pay
+        if isinstance(self.method, MonthlyFee) and not is_first_payday(local.pay_date, pay.frequency):
+            if trace is not None:
+                trace.text("already due", "on the month's first payday")
+            return 0
+        flat = local.supplemental if self.supplemental_rate is not None else 0
+        if flat:
+            pay = pay._replace(wages=pay.wages - flat)
+        amount = self.method.withhold(pay, certificate, local.state_tax, trace)
+        if flat and self.supplemental_rate is not None:
+            amount += half_up(flat * self.supplemental_rate, RATE_SCALE)
+            if trace is not None:
+                trace.cents("supplemental wages", flat)
+                trace.rate("rate on supplemental wages", self.supplemental_rate)
+        apart = bool(local.supplemental) and local.supplemental == local.pay.wages
+        if self.additional_field is not None and not apart:  # it is asked for each pay period
+            amount += int(certificate[self.additional_field] or 0)
+        if self.year_maximum is not None and local.tax_before is not None:
+            amount = min(amount, max(0, self.year_maximum - local.tax_before))
+        return amount
+
+
+def is_first_payday(day: datetime.date, frequency: str) -> bool:
+    """Tell whether ``day`` is the month's first payday where paydays are regular.
+
+    Raises `TaxInputError` naming ``pay_frequency`` for a frequency that has no payday in every month.
+    """
+    until = FIRST_PAYDAY_UNTIL.get(frequency)
+    if until is None:
+        raise TaxInputError("pay_frequency", f"a local tax of the month cannot be taken from {frequency} pay")
+    return day.day <= until

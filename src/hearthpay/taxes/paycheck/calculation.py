@@ -1,0 +1,114 @@
+"""Calculates a paycheck: federal tax, contributions, then the state's tax, which may look at both."""
+
+from hearthpay.taxes.contribution import RELATIONSHIPS
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.money import to_cents
+from hearthpay.taxes.paycheck.contributions import Contributions
+from hearthpay.taxes.paycheck.federal_income_tax import add_federal_income_tax
+from hearthpay.taxes.paycheck.lines import Lines
+from hearthpay.taxes.paycheck.pay_that_is_left import limit_to_pay, settle_arrears
+from hearthpay.taxes.paycheck.request import PaycheckInput
+from hearthpay.taxes.paycheck.result import Paycheck
+from hearthpay.taxes.paycheck.state_income_tax import add_state_and_local_income_tax
+from hearthpay.taxes.rulebook import Rulebook, rulebook_for
+from hearthpay.taxes.state import StateRules
+from hearthpay.taxes.withholding import PeriodPay
+from hearthpay.taxes.year import ToldYear, Year
+
+
+def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Paycheck:
+    """Calculate every line of one paycheck under the law in force on its pay date.
+
+    With ``explain`` the result says for each line which steps led to it, with which figures, from which source.
+    Raises `TaxInputError` naming the field for an unknown jurisdiction, a year without rules, or a value that
+    cannot be.
+    """
+    rulebook = rulebook_for(request.pay_date)
+    rules = rulebook.state(request.work_state)
+    year = _checked(request, rulebook, rules)
+    regular = to_cents(request.regular_wages, "regular_wages")
+    supplemental = to_cents(request.supplemental_wages, "supplemental_wages")
+    gross = regular + supplemental
+    lines = Lines(explain)
+
+    add_federal_income_tax(lines, request, rulebook.income_tax, year, regular, supplemental)
+    federal_tax = lines.employee
+    after_federal = len(lines.entries)
+    contributions = Contributions(lines, request, rules, year, gross)
+    contributions.add_all(rules)
+    contributions.add_of_other_states(rulebook, rules)
+    after_contributions = len(lines.entries)
+    pay = PeriodPay(
+        gross, request.pay_frequency, federal_tax, contributions.fica, contributions.fica_before()
+    )
+    agreement = add_state_and_local_income_tax(lines, request, rulebook, rules, year, pay, supplemental)
+    # A pay stub lists income taxes first; they were calculated last because some states look at the rest.
+    income_taxes = lines.move_to_end(after_federal, after_contributions)
+
+    if lines.employee > gross:
+        limit_to_pay(lines, gross, income_taxes)
+    if lines.arrears:
+        settle_arrears(lines, gross)
+    if rules.limitations:
+        lines.limitations.extend(rules.limitations)
+    projected = _projected(lines, rulebook, rules) if rules.projected else ()
+    return Paycheck(
+        gross_pay_cents=gross,
+        lines=tuple(lines.entries),
+        employee_taxes_cents=lines.employee,
+        employer_taxes_cents=lines.employer,
+        rulebook=rulebook,
+        limitations=tuple(dict.fromkeys(lines.limitations)) if lines.limitations else (),
+        explanations=lines.explanations_by_line(),
+        reciprocity=agreement,
+        projected=projected,
+        corrections=tuple(lines.corrections),
+    )
+
+
+def _checked(request: PaycheckInput, rulebook: Rulebook, rules: StateRules) -> Year | None:
+    """Refuse what no paycheck can have; return the year so far, if anything is told of it."""
+    if request.pay_frequency not in rulebook.pay_periods:
+        raise TaxInputError("pay_frequency", f"must be one of {', '.join(rulebook.pay_periods)}")
+    if request.relationship not in RELATIONSHIPS:
+        raise TaxInputError("relationship", f"must be one of {', '.join(RELATIONSHIPS)}")
+    year: Year | None = request.year
+    if year is None and (request.ytd or request.ytd_tax or request.ytd_subject):
+        _check_codes(request, rules)
+        year = ToldYear(request.ytd, request.ytd_subject, request.ytd_tax)
+    start, end = request.period_start, request.period_end
+    if start is not None and end is not None and end < start:
+        raise TaxInputError("period_end", "must not be before period_start")
+    return year
+
+
+def _check_codes(request: PaycheckInput, rules: StateRules) -> None:
+    """Refuse year-to-date codes that no line of the year has: a typing mistake would lose a cap.
+
+    Codes of other states are let through: an employee may have worked elsewhere earlier in the year.
+    """
+    known = rules.known_codes
+    if (
+        request.ytd.keys() <= known
+        and request.ytd_tax.keys() <= known
+        and request.ytd_subject.keys() <= known
+    ):
+        return
+    told = (("ytd", request.ytd), ("ytd_tax", request.ytd_tax), ("ytd_subject", request.ytd_subject))
+    for field_name, amounts in told:
+        for code in amounts:
+            if code not in known and (code[:2] in ("US", rules.state) or code[:2] not in STATES):
+                raise TaxInputError(
+                    f"{field_name}.{code}", f"is not a line of federal law or of {rules.name}"
+                )
+
+
+def _projected(lines: Lines, rulebook: Rulebook, rules: StateRules) -> tuple[str, ...]:
+    """Return the codes of lines by last year's figures, and have it told."""
+    projected = tuple(line.code for line in lines.entries if line.code in rules.projected)
+    lines.limitations.append(
+        f"The figures of {rulebook.tax_year} for {', '.join(projected)} are not published yet: "
+        f"those of the year before stand in."
+    )
+    return projected

@@ -1,0 +1,225 @@
+"""The flat-rate lines of a paycheck: Social Security, Medicare, unemployment, programs of the states."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from hearthpay.taxes.contribution import Contribution
+from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.money import HALF_RATE, RATE_SCALE, scaled_rate, to_cents
+from hearthpay.taxes.paycheck.lines import Lines
+from hearthpay.taxes.paycheck.request import PaycheckInput
+from hearthpay.taxes.paycheck.result import Correction
+from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.rulebook import Rulebook
+from hearthpay.taxes.state import StateRules
+from hearthpay.taxes.thresholds import liability_thresholds
+from hearthpay.taxes.trace import Trace
+from hearthpay.taxes.year import Year, arrears, fresh_charge, lines_in_force
+
+_NOTHING_OWED: Mapping[str, int] = {}
+_NOBODY: frozenset[str] = frozenset()
+
+
+class Contributions:
+    """Appends flat-rate lines to a paycheck of ``gross`` cents; adds up the employee's Social Security and Medicare."""
+
+    __slots__ = (
+        "_fica_lines",
+        "_gross",
+        "_lines",
+        "_not_due",
+        "_off",
+        "_owing",
+        "_relationship",
+        "_request",
+        "_year",
+        "fica",
+    )
+
+    def __init__(
+        self, lines: Lines, request: PaycheckInput, rules: StateRules, year: Year | None, gross: int
+    ) -> None:
+        self._lines = lines
+        self._request = request
+        self._relationship = request.relationship
+        self._year = year
+        self._gross = gross
+        self._off = _switched_off(request, rules.state)
+        self._not_due = request.not_due
+        self._owing = _NOTHING_OWED if year is None else year.owing
+        #: The employee's Social Security and Medicare on this paycheck, and the lines that they are, with their rates.
+        self.fica = 0
+        self._fica_lines: list[tuple[str, int]] = []
+
+    def add_all(self, rules: StateRules) -> None:
+        """Append the lines of federal law and of the work state that are in force on the pay date."""
+        employer = self._request.employer
+        waived = employer.waived_lines
+        if waived:
+            _check_waived(waived, rules)
+        for line in rules.contributions_on(self._request.pay_date):
+            if not waived or line.code not in waived:
+                rate = line.rate
+                if line.assigned_rate and employer.sui_rate is not None:
+                    rate = _assigned(employer.sui_rate)
+                self._add(line, rate)
+
+    def _add(self, line: Contribution, rate: int) -> None:
+        """Append a line, unless it shows only where something is due and nothing is."""
+        liable = line.liability not in self._off
+        subject = self._gross if liable and self._relationship not in line.exempt_relationships else 0
+        counted = 0 if self._not_due and line.code in self._not_due else subject
+        taxable, amount, missing, owed = self._charge(line, rate, liable, counted)
+        if missing or owed:
+            taxable, amount = self._correct(line, missing, owed, taxable, amount)
+        elif not (taxable or line.always_shown):
+            return
+        lines = self._lines
+        lines.add(line.heading, subject, taxable, rate, amount)
+        if line.is_employees_fica:
+            self.fica += amount
+            self._fica_lines.append((line.code, rate))
+        if line.confidence == "low" and amount:
+            lines.limitations.append(f"{line.code}: {line.note or 'the figure could not be fully verified.'}")
+        if lines.explanations is not None:
+            self._explain(line, rate, (subject, taxable, amount, missing, owed), self._off)
+
+    def _charge(self, line: Contribution, rate: int, liable: bool, counted: int) -> tuple[int, int, int, int]:
+        """Return what a line comes to: taxable wages and tax of this paycheck, then what earlier ones lack of both.
+
+        ``counted`` are the cents of this paycheck that count towards it.
+        """
+        year = self._year
+        missing = owed = 0
+        if year is None or not liable or not (line.is_capped or line.code in self._owing):
+            taxable = line.due(counted)
+            amount = (taxable * rate + HALF_RATE) // RATE_SCALE
+        else:
+            before = year.standing(line)
+            subject, taxed, tax, known = before
+            if known is not None or (taxed is not None and taxed != line.due(subject)):
+                missing, owed = arrears(line, rate, before)
+                if tax is not None:
+                    tax += owed
+            taxable, amount = fresh_charge(line, rate, subject, tax, counted)
+        if line.period_maximum is not None:
+            maximum = line.period_maximum[self._request.pay_frequency]
+            if amount > maximum:
+                amount, taxable = maximum, min(taxable, half_up(maximum * RATE_SCALE, line.rate))
+        return taxable, amount, missing, owed
+
+    def _correct(
+        self, line: Contribution, missing: int, owed: int, taxable: int, amount: int
+    ) -> tuple[int, int]:
+        """Return a line's taxable wages and amount with what earlier wages lack of both, where it is the household's.
+
+        The employee's is kept for the end: only then it is known what net pay is left to take it from.
+        """
+        if line.payer == "employee":
+            self._lines.arrears.append((line.code, missing, owed))
+            return taxable, amount
+        self._lines.corrections.append(Correction(line.code, line.name, line.payer, missing, owed, 0))
+        return taxable + missing, amount + owed
+
+    def add_of_other_states(self, rulebook: Rulebook, rules: StateRules) -> None:
+        """Append capped lines of states where the employee worked earlier in the year, where something is lacking."""
+        year = self._year
+        if year is None:
+            return
+        known = rules.known_codes
+        elsewhere = [code for code in year.codes if code not in known]
+        if not elsewhere:
+            return
+        lines = self._lines
+        in_force = lines_in_force(rulebook, elsewhere, self._request.pay_date, year.owing)
+        for code, line in in_force.items():
+            if code in known:
+                continue
+            missing, owed = arrears(line, line.rate, year.standing(line))
+            if not (missing or owed):
+                continue
+            taxable, amount = self._correct(line, missing, owed, 0, 0)
+            lines.add(line.heading, 0, taxable, line.rate, amount)
+            if lines.explanations is not None:
+                self._explain(line, line.rate, (0, taxable, amount, missing, owed), _NOBODY)
+
+    def fica_before(self) -> int:
+        """Return the employee's Social Security and Medicare on earlier pay: as told, or by the wages told."""
+        year = self._year
+        total = 0
+        if year is not None:
+            for code, rate in self._fica_lines:
+                tax = year.tax(code)
+                total += half_up(year.taxable(code) * rate, RATE_SCALE) if tax is None else tax
+        return total
+
+    def _explain(
+        self,
+        line: Contribution,
+        rate: int,
+        shown: tuple[int, int, int, int, int],
+        off: frozenset[str],
+    ) -> None:
+        request = self._request
+        subject, taxable, amount, missing, owed = shown
+        trace = Trace()
+        if line.liability in off:
+            trace.text("not liable", f"the {line.liability} liability is off or below its threshold")
+        elif request.relationship in line.exempt_relationships:
+            trace.text("exempt", f"wages of a {request.relationship} are not subject to it")
+        elif line.code in request.not_due:
+            trace.text("not due yet", f"the wages paid so far stay below the {line.liability} threshold")
+        trace.cents("subject wages", subject)
+        if line.wage_base is not None:
+            trace.cents("wage base of the year", line.wage_base)
+        if line.wage_floor:
+            trace.cents("wages of the year above", line.wage_floor)
+        if line.is_capped:
+            measured = self._year is not None and line.liability not in off
+            before = self._year.standing(line)[0] if self._year is not None and measured else 0
+            trace.cents("wages earlier in the year", before)
+        if missing or owed:
+            trace.cents("earlier wages of the year taxed too little (negative: too much)", missing)
+            trace.cents("tax on them", owed)
+        trace.cents("taxable wages", taxable)
+        trace.rate("rate", rate)
+        if line.period_maximum is not None:
+            trace.cents("at most in the pay period", line.period_maximum[request.pay_frequency])
+        trace.cents("tax", amount)
+        self._lines.explain(line.code, trace, line.sources, line.confidence, line.note)
+
+
+def _switched_off(request: PaycheckInput, state: str) -> frozenset[str]:
+    """Return the liabilities that do not apply: switched off, or below their threshold by expected wages."""
+    employer = request.employer
+    expected = request.annual_wages_expected
+    if expected is None and employer.fica_liable and employer.futa_liable and employer.sui_liable:
+        return _NOBODY
+    liable = {"fica": employer.fica_liable, "futa": employer.futa_liable, "sui": employer.sui_liable}
+    off = {liability for liability, applies in liable.items() if not applies}
+    if expected is not None:
+        annual = to_cents(expected, "annual_wages_expected")
+        for threshold in liability_thresholds(state, request.pay_date.year):
+            if threshold.annualized_cents > annual:
+                off.add(threshold.liability)
+    return frozenset(off)
+
+
+def _check_waived(waived: frozenset[str], rules: StateRules) -> None:
+    waivable = {line.code for line in rules.contributions if line.waivable}
+    for code in waived:
+        if code not in waivable:
+            known = ", ".join(sorted(waivable)) or "none"
+            raise TaxInputError(
+                "employer.waived_lines", f"{code} cannot be left out in {rules.state}; only: {known}"
+            )
+
+
+def _assigned(value: Decimal) -> int:
+    """Return the household's assigned unemployment rate in billionths."""
+    if not value.is_finite() or not 0 <= value < 1:
+        raise TaxInputError("employer.sui_rate", "must be a rate between 0 and 1, such as 0.027")
+    try:
+        return scaled_rate(value)
+    except ValueError:
+        raise TaxInputError("employer.sui_rate", "must have at most nine decimals") from None

@@ -1,0 +1,74 @@
+"""The federal income tax lines of a paycheck: by the certificate, and at the flat rate on supplemental wages."""
+
+from hearthpay.taxes.federal import FederalIncomeTax
+from hearthpay.taxes.money import to_cents
+from hearthpay.taxes.paycheck.lines import Lines
+from hearthpay.taxes.paycheck.request import PaycheckInput
+from hearthpay.taxes.trace import Trace
+from hearthpay.taxes.year import Year
+
+
+def add_federal_income_tax(
+    lines: Lines,
+    request: PaycheckInput,
+    tax: FederalIncomeTax,
+    year: Year | None,
+    regular: int,
+    supplemental: int,
+) -> None:
+    """Append what is withheld of regular and supplemental wages (cents)."""
+    certificate = request.federal
+    withheld = certificate.elected and not certificate.exempt
+    trace = lines.trace()
+    subject = regular + supplemental
+    flat = over_limit = amount = 0
+    if withheld:
+        if supplemental:
+            earlier = year.taxable(tax.supplemental_code) if year is not None else 0
+            over_limit = min(supplemental, max(0, earlier + supplemental - tax.supplemental_limit))
+            flat = supplemental if request.supplemental_method == "flat" else over_limit
+            subject -= flat
+        # What the certificate asks for in step 4, it asks for each pay period: it is taken from regular wages.
+        # Supplemental wages paid apart bear the flat rate alone (Publication 15, section 7).
+        if subject or not flat:
+            amount = _by_certificate(request, tax, subject, trace)
+        elif trace is not None:
+            trace.text("nothing by the certificate", "supplemental wages paid apart bear the flat rate alone")
+    elif trace is not None:
+        exempt = "the certificate claims exemption"
+        trace.text(
+            "nothing is withheld",
+            exempt if certificate.exempt else "employee and household did not agree",
+        )
+    lines.add(tax.heading, subject, subject if withheld else 0, None, amount)
+    if trace is not None:
+        trace.cents("tax of the period", amount)
+        lines.explain(tax.code, trace, tax.sources, tax.confidence, "Publication 15-T, Worksheet 1A")
+    if flat:
+        _add_flat(lines, tax, flat, over_limit)
+
+
+def _by_certificate(request: PaycheckInput, tax: FederalIncomeTax, wages: int, trace: Trace | None) -> int:
+    """Return the tax on wages of the period with the extra withholding that the certificate asks for."""
+    certificate = request.federal
+    amount = tax.withhold(wages, request.pay_frequency, certificate, trace)
+    if certificate.extra_withholding:
+        extra = to_cents(certificate.extra_withholding, "federal.extra_withholding")
+        if trace is not None:
+            trace.cents("extra withholding (4a)", extra)
+        amount += extra
+    return amount
+
+
+def _add_flat(lines: Lines, tax: FederalIncomeTax, flat: int, over_limit: int) -> None:
+    """Append the flat-rate line of supplemental wages, of which ``over_limit`` exceed the year's limit."""
+    rate = None if over_limit else tax.supplemental_rate
+    lines.add(tax.supplemental_heading, flat, flat, rate, tax.supplemental(flat, over_limit))
+    trace = lines.trace()
+    if trace is not None:
+        trace.cents("supplemental wages at the flat rate", flat - over_limit)
+        trace.rate("flat rate", tax.supplemental_rate)
+        trace.cents("supplemental wages above the yearly limit", over_limit)
+        trace.rate("rate above the limit", tax.supplemental_rate_over_limit)
+        note = "Publication 15-T, supplemental wages"
+        lines.explain(tax.supplemental_code, trace, tax.sources, tax.confidence, note)

@@ -1,0 +1,80 @@
+"""What a paycheck depends on: dates, wages, certificates, the household, and the year so far."""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Literal
+
+from hearthpay.taxes.certificates import FederalCertificate
+from hearthpay.taxes.year import YearSoFar
+
+PAY_FREQUENCIES = ("weekly", "biweekly", "semimonthly", "monthly")
+
+ZERO = Decimal(0)
+
+_NOTHING: Mapping[str, object] = MappingProxyType({})
+_NO_YTD: Mapping[str, Decimal] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class EmployerProfile:
+    """What the household knows about its own liabilities.
+
+    ``sui_rate`` is the unemployment rate the state assigned to the household (0.027, without separate
+    surcharges); left out, the new-employer rate applies. The flags switch a liability off, for a household that
+    stays below its threshold. ``waived_lines`` are codes of waivable lines to leave out, such as ``NY-DBL-EE``
+    for a worker under 20 hours a week.
+    """
+
+    sui_rate: Decimal | None = None
+    futa_liable: bool = True
+    sui_liable: bool = True
+    fica_liable: bool = True
+    waived_lines: frozenset[str] = frozenset()
+
+
+#: What the law assumes of an employee without a Form W-4: single, no other entries.
+NO_CERTIFICATE = FederalCertificate()
+
+#: A household that pays every tax at the new-employer rates.
+NEW_EMPLOYER = EmployerProfile()
+
+
+@dataclass(frozen=True, slots=True)
+class PaycheckInput:
+    """Everything a paycheck depends on. Amounts are dollars with at most two decimals.
+
+    ``state`` holds the entries of the work state's certificate by the names of that state's form; ``residence`` those
+    of the residence state's, which counts where a reciprocity agreement moves the income tax home.
+    ``ytd`` gives the taxable wages of the year before this paycheck by line code, ``ytd_tax`` (optional) the
+    amounts: with it, a capped line ends on exactly the year's maximum. ``ytd_subject`` (optional) gives the wages that
+    were subject to a line, whether below its cap or not: with it, what earlier paychecks taxed too little or too much
+    of them is corrected; for a line that is left out, nothing is taken to be missing. ``year`` gives all of it at
+    once in cents, and takes the place of the three. ``annual_wages_expected`` below a threshold switches off what
+    that threshold guards. ``not_due`` are codes of lines whose threshold the wages paid so far do not reach: this
+    paycheck's wages are subject to them and bear nothing; what ``year`` says is owed of them is corrected all the same.
+    """
+
+    pay_date: datetime.date
+    pay_frequency: str
+    regular_wages: Decimal
+    work_state: str
+    supplemental_wages: Decimal = ZERO
+    supplemental_method: Literal["aggregate", "flat"] = "aggregate"
+    period_start: datetime.date | None = None
+    period_end: datetime.date | None = None
+    residence_state: str | None = None
+    residence: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
+    localities: tuple[str, ...] = ()
+    annual_wages_expected: Decimal | None = None
+    federal: FederalCertificate = NO_CERTIFICATE
+    state: Mapping[str, object] = field(default_factory=lambda: _NOTHING)
+    employer: EmployerProfile = NEW_EMPLOYER
+    relationship: str = "none"
+    ytd: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
+    ytd_tax: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
+    ytd_subject: Mapping[str, Decimal] = field(default_factory=lambda: _NO_YTD)
+    year: YearSoFar | None = None
+    not_due: frozenset[str] = frozenset()

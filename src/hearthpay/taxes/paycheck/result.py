@@ -1,0 +1,129 @@
+"""A calculated paycheck: its lines, their sums, and how they came about."""
+
+from decimal import Decimal
+from typing import NamedTuple
+
+from hearthpay.taxes.heading import Payer
+from hearthpay.taxes.money import from_cents, rate_of
+from hearthpay.taxes.rulebook import Rulebook
+from hearthpay.taxes.state import Reciprocity
+from hearthpay.taxes.trace import Source, Step
+
+
+class PaycheckLine(NamedTuple):
+    """One tax on one paycheck. Amounts are whole cents; the properties give them in dollars."""
+
+    code: str
+    name: str
+    payer: Payer
+    agency: str
+    category: str
+    subject_wages_cents: int
+    taxable_wages_cents: int
+    #: Billionths, where the tax has one rate.
+    rate_scaled: int | None
+    amount_cents: int
+
+    @property
+    def subject_wages(self) -> Decimal:
+        """Wages of this paycheck that the tax is about."""
+        return from_cents(self.subject_wages_cents)
+
+    @property
+    def taxable_wages(self) -> Decimal:
+        """Wages of this paycheck that are taxed after caps and thresholds of the year."""
+        return from_cents(self.taxable_wages_cents)
+
+    @property
+    def rate(self) -> Decimal | None:
+        """The rate, such as ``Decimal('0.062')``; None for income tax by table."""
+        return None if self.rate_scaled is None else rate_of(self.rate_scaled)
+
+    @property
+    def amount(self) -> Decimal:
+        """The tax."""
+        return from_cents(self.amount_cents)
+
+
+class Correction(NamedTuple):
+    """What a paycheck charges, or gives back, for earlier wages of the year; it is part of its line. Cents."""
+
+    code: str
+    name: str
+    payer: Payer
+    taxable_wages_cents: int
+    amount_cents: int
+    #: What the net pay does not reach for: it is left to the next paycheck.
+    carried_cents: int
+
+    @property
+    def amount(self) -> Decimal:
+        """The tax, negative where it is given back."""
+        return from_cents(self.amount_cents)
+
+    @property
+    def carried(self) -> Decimal:
+        """The tax that is left to the next paycheck."""
+        return from_cents(self.carried_cents)
+
+
+class LineExplanation(NamedTuple):
+    """How a line came about, and the law behind it."""
+
+    code: str
+    steps: tuple[Step, ...]
+    sources: tuple[Source, ...]
+    confidence: str
+    note: str
+
+
+class Paycheck(NamedTuple):
+    """A calculated paycheck: its lines, and totals that are sums of them (cents)."""
+
+    gross_pay_cents: int
+    lines: tuple[PaycheckLine, ...]
+    employee_taxes_cents: int
+    employer_taxes_cents: int
+    rulebook: Rulebook
+    limitations: tuple[str, ...]
+    explanations: tuple[LineExplanation, ...]
+    reciprocity: Reciprocity | None
+    #: Codes of lines calculated with last year's figures because the pay date's year is not final.
+    projected: tuple[str, ...] = ()
+    #: What of the lines is for earlier wages of the year, or could not be charged yet.
+    corrections: tuple[Correction, ...] = ()
+
+    @property
+    def net_pay_cents(self) -> int:
+        """Gross pay less the employee's lines."""
+        return self.gross_pay_cents - self.employee_taxes_cents
+
+    @property
+    def total_cost_cents(self) -> int:
+        """Gross pay and the employer's lines."""
+        return self.gross_pay_cents + self.employer_taxes_cents
+
+    @property
+    def gross_pay(self) -> Decimal:
+        """Regular and supplemental wages."""
+        return from_cents(self.gross_pay_cents)
+
+    @property
+    def employee_taxes(self) -> Decimal:
+        """What is withheld from the employee."""
+        return from_cents(self.employee_taxes_cents)
+
+    @property
+    def employer_taxes(self) -> Decimal:
+        """What the household owes on top."""
+        return from_cents(self.employer_taxes_cents)
+
+    @property
+    def net_pay(self) -> Decimal:
+        """What the employee receives."""
+        return from_cents(self.net_pay_cents)
+
+    @property
+    def total_cost(self) -> Decimal:
+        """What the paycheck costs the household."""
+        return from_cents(self.total_cost_cents)

@@ -1,0 +1,63 @@
+"""A compiled engine that its sources have left behind refuses to calculate, and is not shipped."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import hearthpay.taxes
+from hearthpay.taxes import COMPILED, compiled
+
+PACKAGE = Path(hearthpay.taxes.__file__).parent
+
+
+def _copy_in(place: Path) -> Path:
+    """Return a copy of the engine's sources without any build, in a place to import it from."""
+    package = place / "hearthpay" / "taxes"
+    shutil.copytree(
+        PACKAGE, package, ignore=shutil.ignore_patterns("*.so", "*.pyd", "*.stamp", "__pycache__")
+    )
+    return package
+
+
+def _import_from(place: Path, *code: str) -> subprocess.CompletedProcess[str]:
+    program = "\n".join([f"import sys; sys.path.insert(0, {str(place)!r})", *code])
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
+    )
+
+
+def test_the_engine_tells_whether_it_is_compiled():
+    """The suite runs on either build; a module says itself which it is of."""
+    module = sys.modules["hearthpay.taxes.paycheck.calculation"]
+    assert (Path(str(module.__file__)).suffix != ".py") is COMPILED
+    assert compiled.is_compiled() is COMPILED
+
+
+def test_a_build_of_other_sources_is_refused(tmp_path):
+    package = _copy_in(tmp_path)
+    stamp = package / compiled.STAMP.name
+    fingerprint = "from hearthpay.taxes.compiled import fingerprint; print(fingerprint())"
+    plain = _import_from(tmp_path, fingerprint)
+    assert plain.returncode == 0, plain.stderr
+
+    stamp.write_text(plain.stdout.strip(), "ascii")
+    assert _import_from(tmp_path, "import hearthpay.taxes").returncode == 0
+    method = package / "withholding" / "flat.py"
+    method.write_text(method.read_text("utf-8") + "\n# another word\n", "utf-8")
+    stale = _import_from(tmp_path, "import hearthpay.taxes.withholding.flat")
+    assert stale.returncode == 1
+    assert "`make compile` builds it anew" in stale.stderr
+    stamp.unlink()
+    assert _import_from(tmp_path, "import hearthpay.taxes").returncode == 0
+
+
+def test_a_build_that_broke_off_is_refused(tmp_path):
+    package = _copy_in(tmp_path)
+    (package / compiled.STAMP.name).write_text("unfinished", "ascii")
+    assert "StaleBuildError" in _import_from(tmp_path, "import hearthpay.taxes").stderr
