@@ -21,18 +21,19 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.accounts.models import ApiKeyRecord, Organization
 from hearthpay.clock import Clock
 from hearthpay.database import audit
+from hearthpay.database.relations import EMPLOYERS
 from hearthpay.security import api_keys
 from hearthpay.security.api_keys import Mode
 from hearthpay.wire.secrecy import PORTAL_ONLY, holds_a_secret
 
 _LONGEST_NAME: Final = 200
 _EMPLOYER_OF: Final = text(
-    "SELECT sandbox FROM employers WHERE id = :employer_id AND organization_id = :organization_id"
+    f"SELECT sandbox FROM {EMPLOYERS} employers WHERE id = :employer_id AND organization_id = :organization_id"
 )
 _SUMMARIES: Final = text(
     "SELECT o.id, o.name, o.plan, o.lifted_limits, "
-    "(SELECT count(*) FROM employers e WHERE e.organization_id = o.id AND NOT e.sandbox) AS households, "
-    "(SELECT count(*) FROM employers e WHERE e.organization_id = o.id AND e.sandbox) AS sandbox_households, "
+    f"(SELECT count(*) FROM {EMPLOYERS} e WHERE e.organization_id = o.id AND NOT e.sandbox) AS households, "
+    f"(SELECT count(*) FROM {EMPLOYERS} e WHERE e.organization_id = o.id AND e.sandbox) AS sandbox_households, "
     "(SELECT count(*) FROM api_keys k WHERE k.organization_id = o.id AND k.revoked_at IS NULL) AS keys "
     "FROM organizations o ORDER BY o.name"
 )

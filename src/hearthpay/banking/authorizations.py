@@ -20,6 +20,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.models import Authorization, BankAccount
+from hearthpay.database.relations import PAYROLLS
 from hearthpay.employers.models import Employer
 
 AUTHORIZATION_DAYS: Final = 30
@@ -57,7 +58,7 @@ def covers(*, account: str, payroll: str) -> str:
 
 
 _AUTHORIZED: Final = text(
-    "SELECT p.id FROM payrolls p JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL "
+    f"SELECT p.id FROM {PAYROLLS} p JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL "
     f"AND a.status <> 'replaced' WHERE p.id = ANY(:payrolls) AND {covers(account='a', payroll='p')}"
 )
 _WAKE: Final = text(

@@ -21,6 +21,7 @@ from hearthpay.banking.calendar import (
     submission_day,
 )
 from hearthpay.clock import BUSINESS_TIME
+from hearthpay.database.relations import ESCROW_MOVEMENTS, PAYCHECKS, PAYROLLS
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ _COLLECT: Final = _insert(
     "debit",
     "payroll_id",
     "p.id",
-    "JOIN payrolls p ON p.id = r.cause "
+    f"JOIN {PAYROLLS} p ON p.id = r.cause "
     "JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL AND a.status = 'active'",
 )
 # Of the person's accounts the one in use, in whatever status; else the last one: the money waits there for the next.
@@ -101,7 +102,7 @@ _PAY_OUT: Final = _insert(
     "credit",
     "paycheck_id, payroll_id, employee_id",
     "c.id, c.payroll_id, c.employee_id",
-    "JOIN paychecks c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
+    f"JOIN {PAYCHECKS} c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
     "WHERE employer_id = c.employer_id AND employee_id = c.employee_id "
     "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
 )
@@ -109,7 +110,7 @@ _REFUND: Final = _insert(
     "refund",
     "paycheck_id, payroll_id, employee_id",
     "c.id, c.payroll_id, c.employee_id",
-    "JOIN paychecks c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
+    f"JOIN {PAYCHECKS} c ON c.id = r.cause JOIN LATERAL (SELECT * FROM bank_accounts "
     "WHERE employer_id = c.employer_id AND employee_id IS NULL "
     "ORDER BY status = 'replaced', created_at DESC, id DESC LIMIT 1) a ON true",
 )
@@ -117,7 +118,7 @@ _PAY_ESCROW: Final = _insert(
     "payout",
     "escrow_movement_id, employee_id",
     "m.id, m.employee_id",
-    "JOIN escrow_movements m ON m.id = r.cause "
+    f"JOIN {ESCROW_MOVEMENTS} m ON m.id = r.cause "
     "JOIN bank_accounts a ON a.employee_id = m.employee_id AND a.status = 'active'",
 )
 
@@ -136,6 +137,13 @@ _HELD_OF: Final = text(
     "SELECT id, paycheck_id, employee_id FROM bank_entries WHERE payroll_id = :payroll AND kind = 'credit' "
     "AND status = 'pending' ORDER BY id FOR UPDATE"
 )
+_LOCK_PAYMENTS: Final = text(
+    "SELECT id FROM bank_entries WHERE payroll_id = :payroll AND kind IN ('debit', 'credit') ORDER BY id FOR UPDATE"
+)
+_CANCEL_PAYMENTS: Final = text(
+    "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
+    "WHERE payroll_id = :payroll AND kind IN ('debit', 'credit') AND status = 'pending'"
+)
 _CREDIT_OF: Final = text(
     "SELECT id, status, amount, send_on FROM bank_entries WHERE paycheck_id = :paycheck AND kind = 'credit' FOR UPDATE"
 )
@@ -152,12 +160,12 @@ _CANCEL_REFUNDS: Final = text(
     "WHERE payroll_id = :payroll AND kind = 'refund' AND status = 'pending'"
 )
 _LEFT_OVER: Final = text(
-    "SELECT DISTINCT p.id FROM bank_entries e JOIN payrolls p ON p.id = e.payroll_id "
+    f"SELECT DISTINCT p.id FROM bank_entries e JOIN {PAYROLLS} p ON p.id = e.payroll_id "
     "WHERE e.kind = 'credit' AND e.status = 'pending' AND e.send_on < :new_year AND p.pay_date < :new_year "
     "ORDER BY p.id"
 )
 _LEFT_OVER_OF: Final = text(
-    "SELECT e.id, e.paycheck_id, e.employee_id FROM bank_entries e JOIN paychecks c ON c.id = e.paycheck_id "
+    f"SELECT e.id, e.paycheck_id, e.employee_id FROM bank_entries e JOIN {PAYCHECKS} c ON c.id = e.paycheck_id "
     "WHERE e.payroll_id = :payroll AND e.kind = 'credit' AND e.status = 'pending' AND c.tax_year < :year "
     "ORDER BY e.id FOR UPDATE OF e"
 )
@@ -286,6 +294,16 @@ async def lock_credit(session: AsyncSession, paycheck_id: UUID) -> Entry | None:
 async def lock_debits(session: AsyncSession, payroll_id: UUID) -> list[Entry]:
     """Return a payroll's debits in the order of their attempts, and keep them as they are."""
     return [Entry(*row) for row in await session.execute(_DEBITS_OF, {"payroll": payroll_id})]
+
+
+async def lock_payments(session: AsyncSession, payroll_id: UUID) -> None:
+    """Keep a payroll's debits and credits as they are; a file that is being built is waited for, and they have left."""
+    await session.execute(_LOCK_PAYMENTS, {"payroll": payroll_id})
+
+
+async def cancel_payments(session: AsyncSession, now: datetime.datetime, payroll_id: UUID) -> None:
+    """Cancel those of a payroll's debits and credits that have not left."""
+    await session.execute(_CANCEL_PAYMENTS, {"payroll": payroll_id, "now": now})
 
 
 async def refunded(session: AsyncSession, paycheck_ids: Collection[UUID]) -> dict[UUID, Refunded]:

@@ -42,8 +42,10 @@ from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
 from hearthpay.banking.nacha.writer import write_nacha
 from hearthpay.banking.originator import Originator
 from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYCHECKS, PAYROLLS, VAULT
 from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.session import Database
+from hearthpay.database.vault_store import log_readings
 from hearthpay.security.file_seal import SealedFile, open_file, seal_file
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import (
@@ -88,20 +90,15 @@ _READ: Final = text(
     "coalesce(p.first_name, h.first_name) AS first_name, coalesce(p.last_name, h.last_name) AS last_name, "
     "r.id AS routing_id, r.ciphertext AS routing, r.nonce AS routing_nonce, r.key_id AS routing_key, "
     "a.id AS account_id, a.ciphertext AS account, a.nonce AS account_nonce, a.key_id AS account_key "
-    "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id JOIN employers h ON h.id = e.employer_id "
-    "LEFT JOIN paychecks c ON c.id = e.paycheck_id AND e.kind = 'credit' "
-    "LEFT JOIN payrolls d ON d.id = e.payroll_id AND e.kind = 'debit' "
-    "LEFT JOIN employees p ON p.id = b.employee_id "
-    "LEFT JOIN vault r ON r.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
+    f"FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id "
+    f"JOIN {EMPLOYERS} h ON h.id = e.employer_id "
+    f"LEFT JOIN {PAYCHECKS} c ON c.id = e.paycheck_id AND e.kind = 'credit' "
+    f"LEFT JOIN {PAYROLLS} d ON d.id = e.payroll_id AND e.kind = 'debit' "
+    f"LEFT JOIN {EMPLOYEES} p ON p.id = b.employee_id "
+    f"LEFT JOIN {VAULT} r ON r.owner_kind = CASE WHEN b.employee_id IS NULL THEN 'employer' ELSE 'employee' END "
     "AND r.owner_id = coalesce(b.employee_id, b.employer_id) AND r.kind = 'bank_routing' "
-    "LEFT JOIN vault a ON a.owner_kind = r.owner_kind AND a.owner_id = r.owner_id AND a.kind = 'bank_account' "
+    f"LEFT JOIN {VAULT} a ON a.owner_kind = r.owner_kind AND a.owner_id = r.owner_id AND a.kind = 'bank_account' "
     "WHERE e.id = ANY(:ids) ORDER BY e.id"
-)
-_LOG_READING: Final = text(
-    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action, subject_id, details) "
-    "SELECT new_id(), organization_id, employer_id, sandbox, 'system', 'vault.read', owner_id, "
-    "jsonb_build_object('owner_kind', owner_kind, 'kind', kind, 'purpose', CAST(:purpose AS text)) "
-    "FROM vault WHERE id = ANY(:ids)"
 )
 _SEQUENCE: Final = text(
     "INSERT INTO bank_trace_numbers (originating_bank, last_used) VALUES (:odfi, 0) "
@@ -121,6 +118,11 @@ _SEND: Final = text(
 )
 _UNDELIVERED: Final = text(
     "SELECT id, name, sealed_content, nonce, key_id FROM bank_files WHERE status = 'built' ORDER BY cut_off"
+)
+_LIST: Final = text(
+    "SELECT f.name, f.status, f.entries, f.debit_total, f.credit_total, "
+    "(SELECT count(*) FROM bank_entries e WHERE e.file_id = f.id AND e.status = 'returned') AS returned "
+    "FROM bank_files f ORDER BY f.cut_off DESC"
 )
 _DELIVERED: Final = text(
     "UPDATE bank_files SET status = 'delivered', delivered_at = :now WHERE id = :id AND status = 'built'"
@@ -231,6 +233,11 @@ async def deliver_files(database: Database, ring: KeyRing, gateway: Outbox, cloc
     return tuple(row.name for row in rows)
 
 
+async def list_files(session: AsyncSession) -> list[dict[str, Any]]:
+    """Return every bank file, newest first: name, status, entries, totals in cents, and how many entries came back."""
+    return [dict(row) for row in (await session.execute(_LIST)).mappings()]
+
+
 async def _read_payments(
     session: AsyncSession, ring: KeyRing, due: Sequence[UUID], now: datetime.datetime
 ) -> tuple[list[_Payment], list[HeldEntry]]:
@@ -238,7 +245,7 @@ async def _read_payments(
     rows = (await session.execute(_READ, {"ids": list(due), "now": now})).all()
     # In a thread, so that this process goes on answering and beating its heart.
     payments, held, read = await asyncio.to_thread(_decrypt, ring, rows, earliest_settlement(now))
-    await session.execute(_LOG_READING, {"ids": read, "purpose": PURPOSE})
+    await log_readings(session, read, purpose=PURPOSE)
     return payments, held
 
 

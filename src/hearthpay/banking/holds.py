@@ -41,6 +41,10 @@ _LOG: Final = text(
     "UPDATE bank_entries e SET held_logged_at = :now FROM due WHERE e.id = due.id "
     "RETURNING e.id, e.held_reason, e.held_since"
 )
+_TOLD: Final = text(
+    "UPDATE bank_entries SET held_told = held_reason WHERE payroll_id = :payroll AND status = 'pending' "
+    "AND held_reason IS NOT NULL"
+)
 _log = structlog.get_logger("hearthpay.banking")
 
 
@@ -57,6 +61,11 @@ async def note_file_holds(session: AsyncSession, now: datetime.datetime, reasons
     """Note what the cut-off's file had to leave out, and why."""
     if reasons:
         await session.execute(_BY_FILE, {"now": now, "ids": list(reasons), "reasons": list(reasons.values())})
+
+
+async def note_told(session: AsyncSession, payroll_id: UUID) -> None:
+    """Note that people have been told of what holds the payroll's payments."""
+    await session.execute(_TOLD, {"payroll": payroll_id})
 
 
 async def log_holds(session: AsyncSession, now: datetime.datetime) -> None:

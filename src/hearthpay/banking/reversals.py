@@ -22,6 +22,7 @@ from hearthpay.banking.calendar import add_banking_days
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.evidence import Deed, record_deeds
 from hearthpay.banking.settlement import RETURN_DAYS
+from hearthpay.database.relations import PAYCHECKS
 
 ReversalReason = Literal["duplicate", "wrong_receiver", "wrong_amount", "wrong_date"]
 REASONS: Final[tuple[ReversalReason, ...]] = get_args(ReversalReason)
@@ -33,7 +34,7 @@ REVERSAL_DAYS: Final = 5
 
 _CREDIT: Final = text(
     "SELECT e.id, e.amount, e.status, e.effective_date, e.payroll_id, e.paycheck_id, e.employee_id, e.employer_id, "
-    "b.status AS account, b.last_four, EXISTS (SELECT FROM paychecks r WHERE r.reverses = e.paycheck_id) AS undone, "
+    f"b.status AS account, b.last_four, EXISTS (SELECT FROM {PAYCHECKS} r WHERE r.reverses = e.paycheck_id) AS undone, "
     "EXISTS (SELECT FROM bank_entries r WHERE r.reverses = e.id) AS reversed FROM bank_entries e "
     "JOIN bank_accounts b ON b.id = e.bank_account_id WHERE e.payroll_id = :payroll AND e.employee_id = :employee "
     "AND e.kind = 'credit' FOR UPDATE OF e"

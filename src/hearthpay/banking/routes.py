@@ -1,35 +1,24 @@
 """The HTTP face of direct deposit."""
 
-from typing import Annotated, Final, cast
+from typing import Annotated, Final
 from uuid import UUID
 
 from fastapi import Depends
-from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
-from hearthpay.banking.accounts import current_household_account
-from hearthpay.banking.authorizations import authorization_of, authorize
-from hearthpay.banking.readiness import employee_blockers, household_blockers
-from hearthpay.banking.schemas import (
-    AccountStatus,
-    AccountView,
-    AuthorizationView,
-    DebitAuthorization,
-    DirectDepositStatus,
-    EmployeeReadiness,
-)
-from hearthpay.employees.models import Employee
-from hearthpay.employers.models import Employer
+from hearthpay.banking.authorizations import authorize
+from hearthpay.banking.schemas import DebitAuthorization, DirectDepositStatus
+from hearthpay.banking.service import direct_deposit_status
 from hearthpay.employers.service import find_employer
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, answer
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
-from hearthpay.http.runtime import Runtime, runtime_of
+from hearthpay.http.runtime import runtime_of
 from hearthpay.wire.answer import Answer
 
 router: Final = api_router("Employers")
@@ -51,7 +40,9 @@ async def get_direct_deposit_status(
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:
         employer = await find_employer(session, actor, employer_id)
-        status = await _status(session, runtime, employer)
+        status = await direct_deposit_status(
+            session, employer, runtime.clock.now(), offered=runtime.direct_deposit
+        )
     return answer(request, status)
 
 
@@ -81,26 +72,10 @@ async def authorize_debit(
     async def operation(session: AsyncSession) -> Answer:
         employer = await find_employer(session, actor, employer_id)
         await authorize(session, actor, employer, runtime.clock.now())
-        return Answer(await _status(session, runtime, employer))
+        return Answer(
+            await direct_deposit_status(
+                session, employer, runtime.clock.now(), offered=runtime.direct_deposit
+            )
+        )
 
     return await idempotent(request, actor, operation)
-
-
-async def _status(session: AsyncSession, runtime: Runtime, employer: Employer) -> DirectDepositStatus:
-    account = await current_household_account(session, employer.id)
-    authorization = await authorization_of(session, employer.id, runtime.clock.now())
-    blockers = await household_blockers(session, employer, offered=runtime.direct_deposit)
-    active = select(Employee.id).where(Employee.employer_id == employer.id, Employee.status == "active")
-    employees = await employee_blockers(session, (await session.scalars(active.order_by(Employee.id))).all())
-    return DirectDepositStatus(
-        employer_id=employer.id,
-        ready=not blockers,
-        bank_account=None
-        if account is None
-        else AccountView(cast(AccountStatus, account.status), account.last_four, account.bank_name),
-        authorization=AuthorizationView(authorization.status, authorization.expires_at),
-        blockers=blockers,
-        employees=tuple(
-            EmployeeReadiness(employee_id, not found, found) for employee_id, found in employees.items()
-        ),
-    )

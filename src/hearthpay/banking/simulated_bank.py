@@ -21,6 +21,7 @@ from hearthpay.banking.nacha.records import AccountType
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.banking.returned import ReturnedEntry, mark_returned
 from hearthpay.banking.returns import Correction
+from hearthpay.database.relations import PAYCHECKS, PAYROLLS
 from hearthpay.database.vault_store import read_secret
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import OwnerKind, SecretOwner
@@ -36,8 +37,8 @@ _SEND: Final = text(
     "FROM bank_accounts b WHERE b.id = e.bank_account_id AND b.status = 'active' AND e.sandbox "
     "AND e.status = 'pending' AND e.send_on <= :cut_off AND (e.kind <> 'credit' "
     "OR extract(year FROM greatest(e.settle_on, :earliest)) = "
-    "(SELECT c.tax_year FROM paychecks c WHERE c.id = e.paycheck_id)) AND (e.kind <> 'debit' "
-    f"OR (SELECT {covers(account='b', payroll='p')} FROM payrolls p WHERE p.id = e.payroll_id)) RETURNING e.id"
+    f"(SELECT c.tax_year FROM {PAYCHECKS} c WHERE c.id = e.paycheck_id)) AND (e.kind <> 'debit' "
+    f"OR (SELECT {covers(account='b', payroll='p')} FROM {PAYROLLS} p WHERE p.id = e.payroll_id)) RETURNING e.id"
 )
 _RETURNS: Final = text(
     "SELECT e.id, b.simulated_answer AS code "

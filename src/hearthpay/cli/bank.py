@@ -296,15 +296,10 @@ async def _reverse(
 
 
 async def _read_files(opened: Any, ring: Any) -> list[dict[str, Any]]:  # noqa: ARG001 - as `_run` calls it
-    from sqlalchemy import text
+    from hearthpay.banking.files import list_files
 
-    query = (
-        "SELECT f.name, f.status, f.entries, f.debit_total, f.credit_total, "
-        "(SELECT count(*) FROM bank_entries e WHERE e.file_id = f.id AND e.status = 'returned') AS returned "
-        "FROM bank_files f ORDER BY f.cut_off DESC"
-    )
     async with opened.as_operator() as operator, operator.transaction(None) as session:
-        return [dict(row) for row in (await session.execute(text(query))).mappings()]
+        return await list_files(session)
 
 
 async def _reconcile(opened: Any, ring: Any) -> "Reconciliation":

@@ -7,6 +7,7 @@ transaction: let a number out (send the file, answer the request) only once that
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Final, Protocol
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from sqlalchemy import (
     and_,
     func,
     select,
+    text,
 )
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -52,6 +54,13 @@ vault = Table(
     Column("last_four", Text, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False),
     Column("rotated_at", DateTime(timezone=True)),
+)
+
+_LOG_READINGS: Final = text(
+    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action, subject_id, details) "
+    "SELECT new_id(), organization_id, employer_id, sandbox, 'system', 'vault.read', owner_id, "
+    "jsonb_build_object('owner_kind', owner_kind, 'kind', kind, 'purpose', CAST(:purpose AS text)) "
+    "FROM vault WHERE id = ANY(:ids)"
 )
 
 # Words with at most two digits each, as in `document.w2`: no number of the vault fits in by mistake.
@@ -140,6 +149,11 @@ async def read_secret(
     number = unseal(ring, owner, kind, SealedNumber(found.ciphertext, found.nonce, found.key_id))
     await _leave_trace(session, actor, owner, "vault.read", {"kind": kind, "purpose": purpose})
     return number
+
+
+async def log_readings(session: AsyncSession, ids: Collection[UUID], *, purpose: str) -> None:
+    """Write into the audit log that the service itself has read these rows of the vault, many at once."""
+    await session.execute(_LOG_READINGS, {"ids": list(ids), "purpose": purpose})
 
 
 async def last_four(session: AsyncSession, owner: SecretOwner, kind: NumberKind) -> str | None:

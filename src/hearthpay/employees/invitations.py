@@ -47,6 +47,12 @@ _FIND: Final = text(
     "FROM find_invitation(:token_hash)"
 )
 
+_EXPIRE: Final = text(
+    "UPDATE invitations SET status = 'expired' WHERE status = 'pending' AND id IN "
+    "(SELECT id FROM invitations WHERE status = 'pending' AND expires_at <= :now ORDER BY expires_at LIMIT :limit) "
+    "RETURNING true"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Sending:
@@ -387,6 +393,11 @@ async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
         household=row[2],
         sandbox=invitation.sandbox,
     )
+
+
+async def expire_invitations(session: AsyncSession, now: datetime, *, limit: int) -> int:
+    """End pending invitations whose time is over, at most so many; return how many. One worker at a time."""
+    return len((await session.execute(_EXPIRE, {"now": now, "limit": limit})).all())
 
 
 def _unknown() -> Refusal:

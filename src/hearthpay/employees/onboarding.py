@@ -11,6 +11,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import ENTER_NUMBERS, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
+from hearthpay.database.relations import BANK_ACCOUNTS, VAULT
 from hearthpay.database.vault_store import store_secret
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.same_person import recognise
@@ -25,7 +26,7 @@ NOTHING_ENTERED: Final = Onboarding(bank_account="missing", tax_info="missing")
 
 # One statement however long the list: what lies in the vault, and the links that would still open.
 _PROGRESS: Final = text(
-    "SELECT owner_id AS employee_id, kind AS entered, NULL AS invited FROM vault "
+    f"SELECT owner_id AS employee_id, kind AS entered, NULL AS invited FROM {VAULT} v "
     "WHERE owner_kind = 'employee' AND owner_id = ANY (:employees) "
     "UNION ALL "
     "SELECT employee_id, NULL, type FROM invitations "
@@ -34,7 +35,7 @@ _PROGRESS: Final = text(
 
 
 _HOUSEHOLDS_ACCOUNT: Final = text(
-    "SELECT EXISTS (SELECT FROM bank_accounts WHERE employer_id = :employer_id AND employee_id IS NULL "
+    f"SELECT EXISTS (SELECT FROM {BANK_ACCOUNTS} a WHERE employer_id = :employer_id AND employee_id IS NULL "
     "AND status IN ('verifying', 'active'))"
 )
 

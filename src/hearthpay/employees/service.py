@@ -82,7 +82,7 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
             details={"employer_id": employer.id},
         )
     await _refuse_duplicate(session, employee)
-    refuse_beyond(actor.terms, "employees_per_household", await _active_employees(session, employer.id))
+    refuse_beyond(actor.terms, "employees_per_household", await _count_active(session, employer.id))
     session.add(employee)
     await session.flush()
     await record_audit(session, actor, "employee.create", employer_id=employer.id, subject_id=employee.id)
@@ -174,9 +174,7 @@ async def reinstate_employee(
         }
     check_payable(employee, clock)
     await _refuse_duplicate(session, employee)
-    refuse_beyond(
-        actor.terms, "employees_per_household", await _active_employees(session, employee.employer_id)
-    )
+    refuse_beyond(actor.terms, "employees_per_household", await _count_active(session, employee.employer_id))
     before = _assign(employee, wanted)
     await _store(session, actor, clock, employee, "employee.reinstate", before)
     return employee
@@ -290,7 +288,13 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: AddEmployee) 
     )
 
 
-async def _active_employees(session: AsyncSession, employer_id: UUID) -> int:
+async def active_employees(session: AsyncSession, employer_id: UUID) -> Sequence[UUID]:
+    """Return the ids of those whom the household employs now, in their order."""
+    active = select(Employee.id).where(Employee.employer_id == employer_id, Employee.status == "active")
+    return (await session.scalars(active.order_by(Employee.id))).all()
+
+
+async def _count_active(session: AsyncSession, employer_id: UUID) -> int:
     """How many the household has; it holds until the commit where the household is locked."""
     active = (Employee.employer_id == employer_id, Employee.status == "active")
     return await session.scalar(select(func.count()).select_from(Employee).where(*active)) or 0

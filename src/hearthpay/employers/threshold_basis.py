@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final, Literal, TypeGuard
 from uuid import UUID
 
+import orjson
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -15,6 +16,8 @@ AS_PAID: Final[ThresholdBasis] = "as_paid"
 FROM_THE_FIRST: Final = "2000"
 
 _BASES: Final = text("SELECT threshold_bases FROM employers WHERE id = :employer")
+_LOCK: Final = text("SELECT threshold_bases FROM employers WHERE id = :employer FOR NO KEY UPDATE")
+_SAVE: Final = text("UPDATE employers SET threshold_bases = CAST(:bases AS jsonb) WHERE id = :employer")
 
 
 def is_threshold_basis(value: str) -> TypeGuard[ThresholdBasis]:
@@ -36,3 +39,14 @@ def current_basis(bases: Mapping[str, str]) -> ThresholdBasis:
 async def threshold_bases(session: AsyncSession, employer_id: UUID) -> Mapping[str, str]:
     """Return what a household has chosen, by the first year for which it holds; nothing where it never did."""
     return await session.scalar(_BASES, {"employer": employer_id}) or {}
+
+
+async def lock_threshold_bases(session: AsyncSession, employer_id: UUID) -> Mapping[str, str] | None:
+    """Return what a household has chosen, and keep it locked until the transaction ends; None without the household."""
+    bases: Mapping[str, str] | None = await session.scalar(_LOCK, {"employer": employer_id})
+    return bases
+
+
+async def save_threshold_bases(session: AsyncSession, employer_id: UUID, bases: Mapping[str, str]) -> None:
+    """Store what a household has chosen, by the first year for which it holds."""
+    await session.execute(_SAVE, {"employer": employer_id, "bases": orjson.dumps(dict(bases)).decode()})

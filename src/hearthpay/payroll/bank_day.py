@@ -25,6 +25,7 @@ from hearthpay.banking.settlement import settle_credits, settle_debits, settle_o
 from hearthpay.banking.simulated_bank import simulate
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import BANK_ENTRIES
 from hearthpay.database.restorations import HELD, is_held
 from hearthpay.database.session import Database
 from hearthpay.mail.notices import NoticeDesk
@@ -48,7 +49,7 @@ _STILL_DUE: Final = text(
     "AND coalesce(next_attempt_at, scheduled_send_at) <= :cut_off)"
 )
 _WAITING: Final = text(
-    "SELECT count(*) FROM bank_entries WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off"
+    f"SELECT count(*) FROM {BANK_ENTRIES} e WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off"
 )
 _log = structlog.get_logger("hearthpay.bank")
 

@@ -20,6 +20,7 @@ from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.entries import Payout, dates_from, pay_escrow
 from hearthpay.clock import Clock
+from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
 from hearthpay.database.types import from_cents, to_cents
 from hearthpay.employees.models import Employee
 from hearthpay.payroll.set_asides import SetAsideRule
@@ -87,14 +88,14 @@ _PAY_OUT: Final = text(
     _move(
         "SELECT id AS source_id, organization_id, employer_id, sandbox, id AS employee_id, "
         "CAST(NULL AS uuid) AS paycheck_id, 'payout' AS kind, CAST(:method AS text) AS payment_method, "
-        "-CAST(:amount AS bigint) AS amount, CAST(:note AS text) AS note FROM employees WHERE id = :employee"
+        f"-CAST(:amount AS bigint) AS amount, CAST(:note AS text) AS note FROM {EMPLOYEES} e WHERE id = :employee"
     )
 )
 _RETURN_PAYOUTS: Final = text(
     _move(
         "SELECT b.id AS source_id, b.organization_id, b.employer_id, b.sandbox, b.employee_id, "
         "CAST(NULL AS uuid) AS paycheck_id, 'payout_returned' AS kind, 'direct_deposit' AS payment_method, b.amount, "
-        "b.return_code AS note FROM bank_entries b "
+        f"b.return_code AS note FROM {BANK_ENTRIES} b "
         "WHERE b.id = ANY(:entries) AND b.kind = 'payout' AND b.status = 'returned'"
     )
 )
@@ -104,7 +105,7 @@ _NOT_COLLECTED: Final = text(
     "JOIN payrolls p ON p.id = c.payroll_id WHERE m.employee_id = :employee AND m.kind = 'deposit' "
     "AND m.payment_method = 'direct_deposit' AND p.status = 'pending_funding'"
 )
-_LOCK: Final = text("SELECT 1 FROM employees WHERE id = :employee FOR NO KEY UPDATE")
+_LOCK: Final = text(f"SELECT 1 FROM {EMPLOYEES} e WHERE id = :employee FOR NO KEY UPDATE")
 _MOVEMENTS: Final = text(
     "SELECT id, kind, payment_method, amount, balance, paycheck_id, note, created_at FROM escrow_movements "
     "WHERE employee_id = :employee ORDER BY id DESC LIMIT :limit"

@@ -26,6 +26,7 @@ from hearthpay.banking.readiness import Blocker, account_blockers, keeps_from_se
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import ASSIGNED_RATES, EMPLOYEES, EMPLOYERS
 from hearthpay.database.session import Database
 from hearthpay.payroll import failures
 from hearthpay.payroll.approval import debit_of
@@ -68,12 +69,12 @@ _CLAIM_AGAIN: Final = text(
 #: Counted only as far as it matters to those who share the work.
 _COUNT_DUE: Final = text(f"SELECT count(*) FROM (SELECT FROM payrolls WHERE {_DUE} LIMIT {10 * CHUNK}) due")
 _TERMS: Final = text(
-    "SELECT e.id, e.threshold_bases, r.tax_year, r.state, r.sui_rate FROM employers e "
-    "LEFT JOIN assigned_rates r ON r.employer_id = e.id WHERE e.id = ANY(:employers)"
+    f"SELECT e.id, e.threshold_bases, r.tax_year, r.state, r.sui_rate FROM {EMPLOYERS} e "
+    f"LEFT JOIN {ASSIGNED_RATES} r ON r.employer_id = e.id WHERE e.id = ANY(:employers)"
 )
 #: Households that chose how their thresholds count: the years of all their employees hang together.
 _EMPLOYEES_TOGETHER: Final = text(
-    "SELECT m.id, e.id AS employer_id FROM employers e JOIN employees m ON m.employer_id = e.id "
+    f"SELECT m.id, e.id AS employer_id FROM {EMPLOYERS} e JOIN {EMPLOYEES} m ON m.employer_id = e.id "
     "WHERE e.id = ANY(:employers) AND e.threshold_bases <> '{}'"
 )
 _TOTALS: Final = text(

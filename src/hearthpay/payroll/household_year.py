@@ -15,6 +15,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.relations import EMPLOYEES
 from hearthpay.employees.same_person import Record
 from hearthpay.employers.threshold_basis import AS_PAID, basis_of, threshold_bases
 from hearthpay.payroll.ledger.histories import (
@@ -41,9 +42,10 @@ from hearthpay.taxes.rulebook import supported_years
 from hearthpay.taxes.year import ALL_DUE, LiableFrom, PaidWages
 
 _EMPLOYEES: Final = text(
-    "SELECT id, person_id, work_state, relationship, end_date FROM employees WHERE employer_id = :employer ORDER BY id"
+    f"SELECT id, person_id, work_state, relationship, end_date FROM {EMPLOYEES} e WHERE employer_id = :employer "
+    "ORDER BY id"
 )
-_EMPLOYER: Final = text("SELECT employer_id FROM employees WHERE id = :employee")
+_EMPLOYER: Final = text(f"SELECT employer_id FROM {EMPLOYEES} e WHERE id = :employee")
 _LAST_YEAR: Final = text(
     "SELECT c.employee_id, p.pay_date, l.code, l.subject_wages FROM paychecks c "
     "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "

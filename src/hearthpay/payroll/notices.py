@@ -14,8 +14,10 @@ import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.banking.holds import note_told
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES, EMPLOYERS
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NoticeDesk, Recipient, queue_notice
@@ -30,25 +32,21 @@ AT_ONCE: Final = 100
 _UNTOLD: Final = text(
     "SELECT id FROM payrolls WHERE failure IS NOT NULL "
     "AND failure_told IS DISTINCT FROM md5((status = 'failed')::text || failure::text) "
-    "UNION SELECT payroll_id FROM bank_entries WHERE status = 'pending' AND held_reason IS NOT NULL "
+    f"UNION SELECT payroll_id FROM {BANK_ENTRIES} e WHERE status = 'pending' AND held_reason IS NOT NULL "
     "AND held_told IS DISTINCT FROM held_reason AND payroll_id IS NOT NULL ORDER BY id LIMIT :limit"
 )
 _LOCK: Final = text(
     "SELECT id, organization_id, employer_id, sandbox, pay_date, failure_told, "
-    "md5((status = 'failed')::text || failure::text) AS print, EXISTS (SELECT FROM bank_entries e "
+    f"md5((status = 'failed')::text || failure::text) AS print, EXISTS (SELECT FROM {BANK_ENTRIES} e "
     "WHERE e.payroll_id = payrolls.id AND e.status = 'pending' AND e.held_reason IS NOT NULL "
     "AND e.held_told IS DISTINCT FROM e.held_reason) AS held_untold "
     "FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
 )
-_HOUSEHOLD: Final = text("SELECT first_name, last_name, email FROM employers WHERE id = :id")
+_HOUSEHOLD: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYERS} e WHERE id = :id")
 _TOLD: Final = text("UPDATE payrolls SET failure_told = :print WHERE id = :id")
-_TOLD_HELD: Final = text(
-    "UPDATE bank_entries SET held_told = held_reason WHERE payroll_id = :id AND status = 'pending' "
-    "AND held_reason IS NOT NULL"
-)
 _PEOPLE: Final = text(
     "SELECT e.id, e.first_name, e.last_name, e.email, n.payment_method FROM payroll_entries n "
-    "JOIN employees e ON e.id = n.employee_id WHERE n.payroll_id = :id ORDER BY n.position"
+    f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE n.payroll_id = :id ORDER BY n.position"
 )
 #: What the employees paid by direct deposit are told of, all of them where none is named.
 _FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed", "held", "year_passed")
@@ -137,7 +135,7 @@ async def _tell_of(
             for notice in _notices(case, desk):
                 await queue_notice(session, ring, desk, now, notice)
     await session.execute(_TOLD, {"id": payroll_id, "print": payroll.print})
-    await session.execute(_TOLD_HELD, {"id": payroll_id})
+    await note_told(session, payroll_id)
     return True
 
 

@@ -41,6 +41,7 @@ from hearthpay.banking.reversals import SettledReversal
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.audit import ActorKind
+from hearthpay.database.relations import BANK_ENTRIES
 from hearthpay.payroll import escrow, failures
 from hearthpay.payroll.failures import Failure, Kind
 from hearthpay.payroll.ledger.posting import Posting
@@ -72,12 +73,12 @@ _ALL_ON_BANK: Final = text(
 )
 #: What the household's bank has taken back is not there to be given back.
 _COLLECTED: Final = text(
-    "SELECT EXISTS (SELECT FROM bank_entries "
+    f"SELECT EXISTS (SELECT FROM {BANK_ENTRIES} bank_entries "
     "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))"
 )
 _UNCOLLECTED: Final = text(
-    "SELECT DISTINCT payroll_id FROM bank_entries WHERE kind = 'debit' AND status = 'pending' AND send_on <= :by "
-    "AND (id = ANY(:held) OR sandbox) ORDER BY payroll_id"
+    f"SELECT DISTINCT payroll_id FROM {BANK_ENTRIES} e WHERE kind = 'debit' AND status = 'pending' "
+    "AND send_on <= :by AND (id = ANY(:held) OR sandbox) ORDER BY payroll_id"
 )
 _COLLECTED_AFTER_ALL: Final = text(
     "UPDATE payrolls SET failure = NULL WHERE id = ANY(:ids) AND failure IS NOT NULL"

@@ -24,6 +24,7 @@ from hearthpay.banking.evidence import Deed, record_deeds
 from hearthpay.clock import Clock
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
 from hearthpay.database.session import Database
 from hearthpay.payroll import failures
 from hearthpay.payroll.ledger.payrolls import read_payroll
@@ -46,19 +47,19 @@ _LATEST: Final = text(
     "SELECT action, until FROM paycheck_remedies WHERE paycheck_id = :paycheck ORDER BY id DESC LIMIT 1"
 )
 _ACCOUNT: Final = text(
-    "SELECT status FROM bank_accounts WHERE employee_id = :employee AND status <> 'replaced'"
+    f"SELECT status FROM {BANK_ACCOUNTS} bank_accounts WHERE employee_id = :employee AND status <> 'replaced'"
 )
 _UNDER_WAY: Final = text(
-    "SELECT EXISTS (SELECT FROM bank_entries WHERE payroll_id = :payroll AND kind = 'credit' "
+    f"SELECT EXISTS (SELECT FROM {BANK_ENTRIES} bank_entries WHERE payroll_id = :payroll AND kind = 'credit' "
     "AND status IN ('pending', 'sent'))"
 )
 _CLEAR_FAILURE: Final = text("UPDATE payrolls SET failure = NULL WHERE id = :id AND status <> 'failed'")
 #: A new account that the bank is being asked about is waited for beyond the day.
 _WAITED: Final = text(
     "SELECT r.payroll_id, r.paycheck_id FROM paycheck_remedies r "
-    "JOIN bank_entries e ON e.paycheck_id = r.paycheck_id AND e.kind = 'credit' AND e.status = 'pending' "
+    f"JOIN {BANK_ENTRIES} e ON e.paycheck_id = r.paycheck_id AND e.kind = 'credit' AND e.status = 'pending' "
     "WHERE r.action = 'wait_for_account' AND r.until < :today AND NOT EXISTS (SELECT FROM paycheck_remedies later "
-    "WHERE later.paycheck_id = r.paycheck_id AND later.id > r.id) AND NOT EXISTS (SELECT FROM bank_accounts a "
+    f"WHERE later.paycheck_id = r.paycheck_id AND later.id > r.id) AND NOT EXISTS (SELECT FROM {BANK_ACCOUNTS} a "
     "WHERE a.employee_id = r.employee_id AND a.status IN ('verifying', 'active')) ORDER BY r.paycheck_id"
 )
 _CLAIM: Final = text(

@@ -21,6 +21,7 @@ from hearthpay.banking.calendar import (
     submission_day,
 )
 from hearthpay.clock import BUSINESS_TIME
+from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
 from hearthpay.payroll.advice import Circumstances, WayOut, hold_of, in_words, reason_of, what_to_do
 from hearthpay.payroll.attempts import given_up_at
 from hearthpay.payroll.failures import Kind
@@ -46,7 +47,7 @@ _ENTRIES: Final = text(
     "SELECT e.id, e.kind, e.status, e.paycheck_id, e.employee_id, e.amount, e.attempt, e.send_on, e.settle_on, "
     "e.effective_date, e.return_code, coalesce(e.held_reason, CASE WHEN b.status = 'failed' "
     "THEN 'the bank account is failed' END) AS held_reason, b.last_four, b.employee_id IS NULL AS of_household "
-    "FROM bank_entries e JOIN bank_accounts b ON b.id = e.bank_account_id WHERE e.payroll_id = :id "
+    f"FROM {BANK_ENTRIES} e JOIN {BANK_ACCOUNTS} b ON b.id = e.bank_account_id WHERE e.payroll_id = :id "
     "ORDER BY e.id"
 )
 _PAYCHECKS: Final = text(

@@ -1,12 +1,10 @@
 """Choosing how a household's thresholds count, also in mid-year: what its years then owe is worked out at once."""
 
 import datetime
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-import orjson
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
@@ -20,16 +18,18 @@ from hearthpay.employers.commands import ChangeEmployer
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import EmployerDetail, address_of, shown
 from hearthpay.employers.service import update_employer
-from hearthpay.employers.threshold_basis import FROM_THE_FIRST, ThresholdBasis, current_basis
+from hearthpay.employers.threshold_basis import (
+    FROM_THE_FIRST,
+    ThresholdBasis,
+    current_basis,
+    lock_threshold_bases,
+    save_threshold_bases,
+)
 from hearthpay.payroll.household_year import lock_all, measure_household
 from hearthpay.taxes.money import from_cents
 from hearthpay.unchanged import UNCHANGED
 
-_LOCK: Final = text(
-    "SELECT organization_id, sandbox, threshold_bases FROM employers WHERE id = :employer FOR NO KEY UPDATE"
-)
 _YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employer_id = :employer ORDER BY 1")
-_SAVE: Final = text("UPDATE employers SET threshold_bases = CAST(:bases AS jsonb) WHERE id = :employer")
 _OPEN: Final = text(
     "SELECT y.tax_year, o.key AS code, sum(o.value::bigint)::bigint AS cents "
     "FROM year_balances y, jsonb_each_text(y.owed) AS o WHERE y.employer_id = :employer AND y.tax_year >= :since "
@@ -109,10 +109,9 @@ async def _choose(
     session: AsyncSession, employer_id: UUID, basis: ThresholdBasis, today: datetime.date
 ) -> Choice:
     """Note the basis and measure the years it holds for; the household is locked first, then all its employees."""
-    household = (await session.execute(_LOCK, {"employer": employer_id})).one_or_none()
-    if household is None:
+    bases = await lock_threshold_bases(session, employer_id)
+    if bases is None:
         raise Refusal("not_found", f"There is no household with the id {employer_id}.")
-    bases: Mapping[str, str] = household.threshold_bases
     before = current_basis(bases)
     await lock_all(session, employer_id)
     years = [row.tax_year for row in await session.execute(_YEARS, {"employer": employer_id})]
@@ -120,7 +119,7 @@ async def _choose(
     since = int(first)
     if before != basis:
         bases = {year: kept for year, kept in bases.items() if int(year) < since} | {first: basis}
-        await session.execute(_SAVE, {"employer": employer_id, "bases": orjson.dumps(bases).decode()})
+        await save_threshold_bases(session, employer_id, bases)
         for year in years:
             if year >= since:
                 await measure_household(session, employer_id, year, bases)

@@ -11,6 +11,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import submission_day
+from hearthpay.banking.entries import cancel_payments, lock_payments
 from hearthpay.clock import Clock
 from hearthpay.payroll.ledger.payrolls import read_payroll
 from hearthpay.payroll.ledger.rows import StoredPayroll
@@ -28,14 +29,6 @@ _WHY_NOT = {
     "failed": "it has failed, and what failed of it is undone already",
 }
 
-#: A file that is being built is waited for; then its entries have left.
-_LOCK_ENTRIES: Final = text(
-    "SELECT id FROM bank_entries WHERE payroll_id = :payroll AND kind IN ('debit', 'credit') ORDER BY id FOR UPDATE"
-)
-_CANCEL: Final = text(
-    "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
-    "WHERE payroll_id = :payroll AND kind IN ('debit', 'credit') AND status = 'pending'"
-)
 _STANDING: Final = text(
     "SELECT EXISTS (SELECT FROM paychecks c WHERE c.payroll_id = :payroll AND c.reverses IS NULL "
     "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id))"
@@ -60,7 +53,7 @@ async def void_payroll(
         raise Refusal("not_found", "There is no such payroll.")
     now = clock.now()
     status = cast(Status, payroll.status)
-    await session.execute(_LOCK_ENTRIES, {"payroll": payroll_id})
+    await lock_payments(session, payroll_id)
     position = await position_of(session, payroll_id, now)
     way = await way_to_void(session, payroll_id, status, position)
     if way is None:
@@ -72,7 +65,7 @@ async def void_payroll(
         )
     if way != "not_sent":
         if way != "hand_part":
-            await session.execute(_CANCEL, {"payroll": payroll_id, "now": now})
+            await cancel_payments(session, now, payroll_id)
         only = await paid_by_hand(session, payroll_id) if way == "hand_part" else None
         undone = await reverse_paychecks(session, payroll_id, now, only=only)
         await give_back(session, payroll_id, undone, submission_day(now), now)

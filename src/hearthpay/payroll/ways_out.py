@@ -14,6 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.authorizations import covers
 from hearthpay.banking.entries import business_date
+from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
 from hearthpay.payroll.ledger.rows import Action, Decision, Deposit, RemedyAction, StoredPayroll, WaysOut
 
 WayToVoid = Literal["not_sent", "uncollected", "recalled", "by_hand", "hand_part"]
@@ -33,12 +34,13 @@ _POSITION: Final = text(
     f"AND NOT {covers(account='a', payroll='p')}), false) AS unauthorized, "
     "coalesce(bool_or(e.kind = 'credit' AND e.status NOT IN ('pending', 'cancelled')), false) AS deposits_left, "
     "coalesce(bool_or(e.kind = 'credit' AND e.status IN ('pending', 'sent', 'settled')), false) AS deposits "
-    "FROM payrolls p LEFT JOIN bank_entries e ON e.payroll_id = p.id "
-    "LEFT JOIN bank_accounts a ON a.employer_id = p.employer_id AND a.employee_id IS NULL AND a.status <> 'replaced' "
+    f"FROM payrolls p LEFT JOIN {BANK_ENTRIES} e ON e.payroll_id = p.id "
+    f"LEFT JOIN {BANK_ACCOUNTS} a ON a.employer_id = p.employer_id AND a.employee_id IS NULL "
+    "AND a.status <> 'replaced' "
     "WHERE p.id = :payroll GROUP BY p.id"
 )
 _SCHEDULED_UNAUTHORIZED: Final = text(
-    "SELECT EXISTS (SELECT FROM payrolls p JOIN bank_accounts a ON a.employer_id = p.employer_id "
+    f"SELECT EXISTS (SELECT FROM payrolls p JOIN {BANK_ACCOUNTS} a ON a.employer_id = p.employer_id "
     "AND a.employee_id IS NULL AND a.status <> 'replaced' WHERE p.id = :payroll AND p.status = 'scheduled' "
     f"AND NOT {covers(account='a', payroll='p')})"
 )
@@ -52,8 +54,8 @@ _DEPOSITS: Final = text(
     "SELECT c.employee_id, c.tax_year, c.net_pay, e.status AS credit, a.status AS account, "
     "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) AS undone, "
     "d.action, d.until, d.decided_by_kind, d.decided_at FROM paychecks c "
-    "LEFT JOIN bank_entries e ON e.paycheck_id = c.id AND e.kind = 'credit' "
-    "LEFT JOIN bank_accounts a ON a.employee_id = c.employee_id AND a.status <> 'replaced' "
+    f"LEFT JOIN {BANK_ENTRIES} e ON e.paycheck_id = c.id AND e.kind = 'credit' "
+    f"LEFT JOIN {BANK_ACCOUNTS} a ON a.employee_id = c.employee_id AND a.status <> 'replaced' "
     "LEFT JOIN LATERAL (SELECT * FROM paycheck_remedies r WHERE r.paycheck_id = c.id ORDER BY r.id DESC LIMIT 1) d "
     "ON true WHERE c.payroll_id = :payroll AND c.reverses IS NULL AND c.payment_method = 'direct_deposit'"
 )

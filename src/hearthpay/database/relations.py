@@ -1,0 +1,43 @@
+"""What one package's SQL may know of another's tables: the columns of each that others join, and no more.
+
+A table is written by the package that owns it, and read by others through these relations alone, so that a statement
+stays one statement and this page tells who depends on what. Each is a plain selection, which the planner dissolves:
+it costs nothing. `FROM {PAYROLLS} p` in an f-string; to lock its rows (`FOR UPDATE`) works as with the table.
+"""
+
+from typing import Final
+
+# employers/
+EMPLOYERS: Final = (
+    "(SELECT id, organization_id, sandbox, first_name, last_name, email, threshold_bases FROM employers)"
+)
+ASSIGNED_RATES: Final = "(SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates)"
+
+# employees/
+EMPLOYEES: Final = (
+    "(SELECT id, organization_id, employer_id, sandbox, person_id, first_name, last_name, email, work_state, "
+    "relationship, end_date FROM employees)"
+)
+
+# banking/
+BANK_ACCOUNTS: Final = (
+    "(SELECT id, employer_id, employee_id, status, last_four, bank_name, reason FROM bank_accounts)"
+)
+BANK_ENTRIES: Final = (
+    "(SELECT id, organization_id, employer_id, sandbox, kind, bank_account_id, payroll_id, paycheck_id, employee_id, "
+    "amount, attempt, status, send_on, settle_on, effective_date, return_code, held_reason, held_since, held_told, "
+    "updated_at FROM bank_entries)"
+)
+
+# payroll/
+PAYROLLS: Final = (
+    "(SELECT id, employer_id, status, pay_date, approved_at, created_at, scheduled_send_at FROM payrolls)"
+)
+PAYCHECKS: Final = (
+    "(SELECT id, payroll_id, employer_id, employee_id, tax_year, net_pay, set_aside, payment_method, reverses "
+    "FROM paychecks)"
+)
+ESCROW_MOVEMENTS: Final = "(SELECT id, employee_id, kind, amount FROM escrow_movements)"
+
+# database/
+VAULT: Final = "(SELECT id, owner_kind, owner_id, kind, ciphertext, nonce, key_id FROM vault)"

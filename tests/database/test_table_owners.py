@@ -1,0 +1,140 @@
+"""Each table is written by the package that owns it, and read by others through `database/relations.py`."""
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import hearthpay
+from hearthpay.database.base import Base
+from tests.conftest import INSTALLATION_TABLES, OWN_TABLES, TABLES
+
+_SOURCE = Path(hearthpay.__file__).parent
+
+OWNERS = {
+    "accounts": ("api_keys", "organizations"),
+    "banking": (
+        "ach_authorizations",
+        "bank_accounts",
+        "bank_entries",
+        "bank_files",
+        "bank_intake",
+        "bank_trace_numbers",
+    ),
+    "database": (
+        "alembic_version",
+        "audit_log",
+        "audit_seals",
+        "audit_unsealed",
+        "installation",
+        "restorations",
+        "vault",
+        "vault_keys",
+    ),
+    "employees": ("employees", "invitations"),
+    "employers": ("assigned_rates", "employers"),
+    "http": ("idempotency_keys",),
+    "mail": ("mail_outbox",),
+    "payroll": (
+        "escrow_accounts",
+        "escrow_movements",
+        "paycheck_lines",
+        "paycheck_remedies",
+        "paychecks",
+        "payroll_entries",
+        "payroll_estimates",
+        "payroll_transitions",
+        "payrolls",
+        "prior_wages",
+        "worker_counts",
+        "worker_problems",
+        "year_balances",
+    ),
+}
+"""Which package writes a table, and reads it as it likes."""
+
+READERS = {
+    "database/relations.py": "offers the columns that others may join",
+    "doctor/": "proves the books: whatever is written, by whomever",
+    "banking/exposure.py": "the register of open cases, a report over everybody's books",
+    "banking/reconciliation.py": "holds the bank's files against the payrolls, a report over everybody's books",
+    "backup/": "copies the database, and asks it which keys a backup needs",
+    "database/restorations.py": "counts what a restored copy holds back, and skips trace numbers that it may have lost",
+    "database/sealing_keys.py": "asks of every table with something encrypted whether a key is in use",
+    "database/vault_rotation.py": "encrypts anew what is encrypted, whosever it is",
+    "banking/authorizations.py": "wakes the scheduled payrolls that waited for the authorization that it records",
+    "banking/evidence.py": "writes the audit log for many rows at once, as the worker",
+}
+"""Modules that name tables of others in their SQL, and why they may."""
+
+_NAMES = "|".join(sorted(sum(OWNERS.values(), ())))
+_TABLE = re.compile(rf"\b(?:FROM|JOIN|INTO|UPDATE|TABLE)\s+(?:ONLY\s+)?(?:public\.)?({_NAMES})\b")
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(_SOURCE.rglob("*.py")):
+        if "versions" not in path.parts:
+            yield path.relative_to(_SOURCE).as_posix(), ast.parse(path.read_text("utf-8"))
+
+
+def _tables_in(tree: ast.Module) -> set[str]:
+    """The tables that a module's SQL names; of a text in pieces, each piece."""
+    docstrings = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    return {
+        table
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings
+        for table in _TABLE.findall(node.value)
+    }
+
+
+def test_every_table_has_one_owner() -> None:
+    owned = [table for tables in OWNERS.values() for table in tables]
+    assert sorted(owned) == sorted({*TABLES, *INSTALLATION_TABLES, *OWN_TABLES})
+
+
+def test_the_models_stand_with_the_owners() -> None:
+    for path in _SOURCE.glob("*/models.py"):
+        import_module(f"hearthpay.{path.parent.name}.models")
+    models = {
+        mapper.local_table.name: mapper.class_.__module__.split(".")[1] for mapper in Base.registry.mappers
+    }
+    assert len(models) >= 14
+    owners = {table: package for package, tables in OWNERS.items() for table in tables}
+    assert models == {table: owners[table] for table in models}
+
+
+def test_sql_names_only_the_tables_of_its_package() -> None:
+    strangers: dict[str, set[str]] = {}
+    needed: set[str] = set()
+    for module, tree in _modules():
+        foreign = _tables_in(tree) - set(OWNERS.get(module.split("/")[0], ()))
+        reader = next((each for each in READERS if module.startswith(each)), None)
+        if foreign and reader is None:
+            strangers[module] = foreign
+        elif foreign and reader is not None:
+            needed.add(reader)
+    assert strangers == {}
+    assert set(READERS) - needed == set(), "these need their leave no longer"
+
+
+@pytest.mark.parametrize(
+    ("sql", "table"),
+    [
+        ('"SELECT 1 FROM payrolls p"', "payrolls"),
+        ('f"SELECT 1 FROM x JOIN payrolls {alias}"', "payrolls"),
+        ('"UPDATE employees SET x = 1"', "employees"),
+        ('"INSERT INTO audit_log (id)"', "audit_log"),
+    ],
+)
+def test_a_table_is_found_in_any_sql(sql: str, table: str) -> None:
+    assert _tables_in(ast.parse(f"query = {sql}")) == {table}
