@@ -34,7 +34,7 @@ from hearthpay.payroll.notices import find_untold, tell_of_payrolls, tell_of_pro
 from hearthpay.payroll.outcomes import complete, expire, fund, uncollected, undo_returned, undo_reversed
 from hearthpay.payroll.problem_log import Kind, note_problems
 from hearthpay.payroll.remedies import end_waits
-from hearthpay.payroll.return_notices import find_untold_returns, tell_of_returns
+from hearthpay.payroll.return_notices import tell_of_returns, untold_returns
 from hearthpay.payroll.reversed_deposits import note_too_late
 from hearthpay.payroll.year_end import carry_over
 from hearthpay.security.key_ring import KeyRing
@@ -172,9 +172,9 @@ async def _tell(
         noted = await note_problems(session, now, kinds)
         await tell_of_problems(session, ring, desk, now, noted)
         untold = await find_untold(session)
-        untold_returns = await find_untold_returns(session)
+        returned = await untold_returns(session)
     await tell_of_payrolls(database, ring, clock, desk, untold)
-    await tell_of_returns(database, ring, clock, desk, untold_returns)
+    await tell_of_returns(database, ring, clock, desk, returned)
 
 
 async def _take_in(

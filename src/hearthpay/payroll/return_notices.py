@@ -16,8 +16,15 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.return_codes import return_codes
+from hearthpay.banking.untold_returns import (
+    UntoldReturn,
+    find_untold_returns,
+    lock_untold_return,
+    note_return_told,
+)
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NoticeDesk, Recipient, queue_notice
@@ -27,18 +34,8 @@ from hearthpay.security.key_ring import KeyRing
 AT_ONCE: Final = 100
 """Returned payments told of in one round."""
 
-_UNTOLD: Final = text(
-    "SELECT id FROM bank_entries WHERE status = 'returned' AND kind IN ('prenote', 'payout') "
-    "AND return_told_at IS NULL ORDER BY id LIMIT :limit"
-)
-_LOCK: Final = text(
-    "SELECT e.id, e.kind, e.amount, e.return_code, e.organization_id, e.employer_id, e.sandbox, a.employee_id, "
-    "a.last_four FROM bank_entries e JOIN bank_accounts a ON a.id = e.bank_account_id "
-    "WHERE e.id = :id AND e.return_told_at IS NULL FOR NO KEY UPDATE OF e SKIP LOCKED"
-)
-_HOUSEHOLD: Final = text("SELECT first_name, last_name, email FROM employers WHERE id = :id")
-_EMPLOYEE: Final = text("SELECT first_name, last_name, email FROM employees WHERE id = :id")
-_TOLD: Final = text("UPDATE bank_entries SET return_told_at = :now WHERE id = :id")
+_HOUSEHOLD: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYERS} e WHERE id = :id")
+_EMPLOYEE: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYEES} e WHERE id = :id")
 _log = structlog.get_logger("hearthpay.payroll")
 
 
@@ -48,9 +45,9 @@ class _People:
     employee: Any
 
 
-async def find_untold_returns(session: AsyncSession) -> list[UUID]:
-    """Return the payments whose return has not been told; the session is the worker's."""
-    return list(await session.scalars(_UNTOLD, {"limit": AT_ONCE}))
+async def untold_returns(session: AsyncSession) -> Sequence[UUID]:
+    """Return the payments whose return is told of in this round; the session is the worker's."""
+    return await find_untold_returns(session, limit=AT_ONCE)
 
 
 async def tell_of_returns(
@@ -75,8 +72,8 @@ async def tell_of_returns(
 async def _tell_of(
     session: AsyncSession, ring: KeyRing, desk: NoticeDesk, entry_id: UUID, now: datetime.datetime
 ) -> bool:
-    entry = (await session.execute(_LOCK, {"id": entry_id})).one_or_none()
-    if entry is None:  # another worker is at it, or was faster
+    entry = await lock_untold_return(session, entry_id)
+    if entry is None:
         return False
     household = (await session.execute(_HOUSEHOLD, {"id": entry.employer_id})).one()
     employee = None
@@ -84,11 +81,11 @@ async def _tell_of(
         employee = (await session.execute(_EMPLOYEE, {"id": entry.employee_id})).one()
     for notice in _notices(entry, _People(household, employee)):
         await queue_notice(session, ring, desk, now, notice)
-    await session.execute(_TOLD, {"id": entry_id, "now": now})
+    await note_return_told(session, entry_id, now)
     return True
 
 
-def _notices(entry: Any, people: _People) -> list[Notice]:
+def _notices(entry: UntoldReturn, people: _People) -> list[Notice]:
     kind = f"{entry.kind}_returned"
 
     def notice(recipient: Recipient, mail: Mail | None) -> Notice:
@@ -103,13 +100,13 @@ def _notices(entry: Any, people: _People) -> list[Notice]:
             entry.employee_id,
         )
 
-    reason = return_codes().reason(entry.return_code)
+    reason = return_codes().reason(entry.code)
     household, employee = people.household, people.employee
     told = ReturnTold(
         (household.first_name, household.last_name),
         None if employee is None else (employee.first_name, employee.last_name),
         entry.last_four,
-        f"{reason.title} ({entry.return_code})",
+        f"{reason.title} ({entry.code})",
         None if entry.kind == "prenote" else f"${Decimal(entry.amount).scaleb(-2):,.2f}",
     )
     address = household.email
