@@ -7,6 +7,7 @@ process, are there already. Standard input is the lifeline: when whoever started
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import json
@@ -15,7 +16,6 @@ import pkgutil
 import random
 import runpy
 import select
-import signal
 import socket
 import sys
 import threading
@@ -91,6 +91,13 @@ def _command(connection: socket.socket) -> int:
     raise _IsCommand(request, streams)
 
 
+def _bury_attendants() -> None:
+    """Wait for those that have ended."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+
+
 def _serve(place: Path) -> tuple[dict[str, Any], list[int]]:
     """Attend to who connects; returns in a process that is to be a command, with what it is to do."""
     with socket.socket(socket.AF_UNIX) as listening:
@@ -98,16 +105,15 @@ def _serve(place: Path) -> tuple[dict[str, Any], list[int]]:
         listening.bind(str(unready))
         listening.listen()
         unready.rename(place)
-        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the attendants
         while True:
             ready, _, _ = select.select([listening, 0], [], [])
+            _bury_attendants()
             if 0 in ready:
                 os._exit(0)
             connection, _ = listening.accept()
             if os.fork():
                 connection.close()
                 continue
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             listening.close()
             try:
                 _attend(connection)
