@@ -45,6 +45,14 @@ def test_every_agency_has_a_tax():
     assert used == set(agencies())
 
 
+def test_one_agency_is_read_as_all_are():
+    for agency in agencies().values():
+        assert read_agency(RuleTable("", "", {"agency": agency.id}, {}), agency.state) == agency.name
+    for unknown in ("", "in", "in-dor]\n[us-irs", "sources"):
+        with pytest.raises(RuleError):
+            read_agency(RuleTable("", "", {"agency": unknown}, {}), "IN")
+
+
 def test_lines_show_the_agencys_name():
     rules = rulebook_of(2026).state("IN")
     assert rules.income_tax is not None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.rule_file import RuleTable, parse_toml
 from hearthpay.taxes.trace import Source
 
 FILE = Path(__file__).with_name("rules").joinpath("agencies.toml")
@@ -56,13 +56,30 @@ def _read(agency_id: str, table: RuleTable) -> Agency:
     return agency
 
 
+@functools.cache
+def _text() -> str:
+    return FILE.read_text("utf-8")
+
+
+@functools.cache
+def _agency(agency_id: str) -> Agency | None:
+    """Read one table of the file: one state needs a handful, and all would take ten times as long."""
+    text = _text()
+    start = text.find(f"\n[{agency_id}]\n")
+    if start < 0:
+        return None
+    end = text.find("\n[", start + 1)
+    content = parse_toml(FILE.name, text[start:] if end < 0 else text[start:end])
+    return _read(agency_id, RuleTable.of(FILE.name, content).table(agency_id))
+
+
 def read_agency(table: RuleTable, state: str) -> str:
     """Return the name of the agency whose id a rule of ``state`` gives as ``agency``.
 
     Raises `RuleError` for an id that is not listed, or is an agency of another state.
     """
     agency_id = table.text("agency")
-    agency = agencies().get(agency_id)
+    agency = _agency(agency_id)
     if agency is None:
         raise table.error("agency", f"{agency_id!r} is not listed in {FILE.name}")
     if agency.state not in (state, FEDERAL):

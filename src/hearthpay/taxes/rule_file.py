@@ -19,10 +19,15 @@ Confidence = Literal["high", "medium", "low"]
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Return a rule file's content with exact decimals; raises `RuleError` where it is not TOML."""
+    return parse_toml(path.name, path.read_text("utf-8"))
+
+
+def parse_toml(file: str, text: str) -> dict[str, Any]:
+    """Return the content of ``text``, which stands in a rule file, likewise."""
     try:
-        return tomllib.loads(path.read_text("utf-8"), parse_float=Decimal)
+        return tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as error:
-        raise RuleError(path.name, "(whole file)", str(error)) from error
+        raise RuleError(file, "(whole file)", str(error)) from error
 
 
 def read_with_shared(path: Path) -> dict[str, Any]:
