@@ -17,8 +17,8 @@ from hearthpay.banking.calendar import is_banking_day
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import ROLES
 from hearthpay.database.session import Database
-from hearthpay.payroll import register
-from hearthpay.payroll.firing import fire_due
+from hearthpay.payroll import calculation as register
+from hearthpay.payroll.payday.firing import fire_due
 from hearthpay.taxes import calculate_paycheck, rulebook_for
 
 

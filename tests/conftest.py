@@ -119,7 +119,7 @@ async def owner_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
 
 @pytest_asyncio.fixture(scope="session")
 async def worker_pool(server: EmbeddedServer) -> AsyncIterator[Database]:
-    """The clockwork's connections, kept open through the run; tests ask for `worker_database`."""
+    """The worker's connections, kept open through the run; tests ask for `worker_database`."""
     pool = Database(server.worker_url(), role=ROLES.worker, seal=read(server.owner_url()).seal)
     yield pool
     await pool.dispose()
@@ -139,7 +139,7 @@ def owner_database(owner_pool: Database, empty_tables: None) -> Database:
 
 @pytest.fixture
 def worker_database(worker_pool: Database, empty_tables: None) -> Database:
-    """The same empty database as the clockwork uses it: every tenant's rows, but few rights."""
+    """The same empty database as the worker uses it: every tenant's rows, but few rights."""
     return worker_pool
 
 

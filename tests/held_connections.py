@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.banking.gateway import DirectoryGateway
+from hearthpay.banking.gateways.gateway import DirectoryGateway
 from hearthpay.database.session import Database, Tenant
 from hearthpay.mail.mailer import Mailer
 

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from hearthpay.banking.routes import router as banking
+from hearthpay.calculator.routes import router as calculator
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import require_ready
@@ -35,12 +36,11 @@ from hearthpay.http.short_way import ShortWay
 from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
-from hearthpay.payroll.household_routes import router as households
-from hearthpay.payroll.prior_routes import router as prior_wages
+from hearthpay.payroll.payday.worker_counts import worker_figures
 from hearthpay.payroll.retired import router as retired
-from hearthpay.payroll.routes import calculator_router as calculator
-from hearthpay.payroll.routes import payroll_router as payroll
-from hearthpay.payroll.worker_counts import clockwork_figures
+from hearthpay.payroll.routes import router as payroll
+from hearthpay.payroll.years.prior_routes import router as prior_wages
+from hearthpay.payroll.years.threshold_routes import router as households
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.portal import router as portal
 
@@ -140,7 +140,7 @@ def create_app(
     runtime.install(app, parts)
     errors.install(app)
     counted = metrics.Metrics()
-    metrics.install(app, counted, metrics_token, partial(clockwork_figures, database, clock))
+    metrics.install(app, counted, metrics_token, partial(worker_figures, database, clock))
     app.add_middleware(ShortWay, routes=app.router.routes)
     app.add_middleware(Gate, metrics=counted, deadlines=deadlines)
     app.add_api_route("/healthz", healthz, include_in_schema=False)

@@ -26,7 +26,7 @@ from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import Clock, FixedClock, SystemClock
 from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
 from hearthpay.employers.models import Employer
-from hearthpay.payroll.bank_day import advance
+from hearthpay.payroll.payday.bank_day import advance
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.server import running
@@ -117,7 +117,7 @@ class Api:
 
 @dataclass(frozen=True, slots=True)
 class Town:
-    """What is around the API: the clockwork, its clock, and the household's own bank."""
+    """What is around the API: the worker, its clock, and the household's own bank."""
 
     opened: OpenedDatabase
     clock: FixedClock
@@ -136,7 +136,7 @@ class Town:
             await connect_household_account(session, self.ring, operator, employer, details, now)
 
     async def work(self) -> None:
-        """Let the clockwork do what is due."""
+        """Let the worker do what is due."""
         async with self.opened.as_worker(1) as database:
             await advance(database, self.ring, None, self.clock)
 

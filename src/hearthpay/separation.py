@@ -25,7 +25,7 @@ import structlog
 import uvicorn
 
 import hearthpay
-from hearthpay.banking.gateway_address import PASSPHRASE_VARIABLE, PASSWORD_VARIABLE
+from hearthpay.banking.gateways.address import PASSPHRASE_VARIABLE, PASSWORD_VARIABLE
 from hearthpay.banking.originator import BANK_VARIABLE
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.database.service_account import WEB_ACCOUNT, ServiceAccount, web_user

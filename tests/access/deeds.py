@@ -28,15 +28,18 @@ from hearthpay.employers import sandbox
 from hearthpay.employers import service as employers
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer
 from hearthpay.employers.models import Employer
-from hearthpay.payroll import escrow, prior_wages, remedies, reversed_deposits, threshold_choice, voiding
 from hearthpay.payroll import service as payrolls
+from hearthpay.payroll import voiding
 from hearthpay.payroll.commands import (
     EmployeePay,
     EnterPriorWages,
     Order,
     PayrollsWanted,
 )
-from hearthpay.payroll.set_asides import SetAsideRule
+from hearthpay.payroll.payday import remedies, reversed_deposits
+from hearthpay.payroll.set_asides import escrow
+from hearthpay.payroll.set_asides.rules import SetAsideRule
+from hearthpay.payroll.years import prior_wages, threshold_choice
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.taxes.prior_wages import PriorLine
@@ -134,7 +137,7 @@ OPERATORS_OWN: Final = frozenset(
         "hearthpay.accounts.service.revoke_key",
         "hearthpay.employers.assigned_rates.assign_sui_rate",
         "hearthpay.employers.ein_status.set_ein_status",
-        "hearthpay.payroll.threshold_choice.choose_threshold_basis",
+        "hearthpay.payroll.years.threshold_choice.choose_threshold_basis",
     }
 )
 

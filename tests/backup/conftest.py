@@ -19,13 +19,13 @@ import psycopg
 import pytest
 from benchmarks.payday_data import Payday, make_payday
 
-from hearthpay.banking.folder_gateway import folder_gateway
+from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import ROLES, EmbeddedServer
 from hearthpay.database.session import Database
-from hearthpay.payroll.bank_day import Bank
+from hearthpay.payroll.payday.bank_day import Bank
 from hearthpay.security.key_ring import KEY_FILE, KeyRing, open_key_file
-from hearthpay.worker.duties import clockwork_duties
+from hearthpay.worker.duties import worker_duties
 from hearthpay.worker.duty import Progress, perform
 from tests.conftest import plain_url
 from tests.worlds.commands import hearthpay_says
@@ -136,7 +136,7 @@ async def keep_bank_day(
     there = None if bank is None else Bank(ORIGINATOR, folder_gateway(bank))
     database = Database(server.worker_url(), role=ROLES.worker)
     try:
-        duties = clockwork_duties(database, ring, there, FixedClock(now))
+        duties = worker_duties(database, ring, there, FixedClock(now))
         done = {duty.name: await perform(duty, stopping=asyncio.Event()) for duty in duties}
     finally:
         await database.dispose()

@@ -14,7 +14,7 @@ from psycopg import sql
 
 from hearthpay.backup.errors import RefusedError
 from hearthpay.backup.programs import packaged_programs, programs_for
-from hearthpay.backup.source import Source
+from hearthpay.backup.source import BackupSource
 from hearthpay.database.migrations import migrate
 from tests.backup.conftest import Installation, ask, cli
 from tests.conftest import plain_url
@@ -145,7 +145,7 @@ def test_no_password_is_among_a_programs_arguments(
     assert "user=given_old_owner" in seen
     assert "wonderland" not in seen
 
-    with Source(given[0].url, None).program_environment(encrypted=True) as environment:
+    with BackupSource(given[0].url, None).program_environment(encrypted=True) as environment:
         service = Path(environment["PGSERVICEFILE"])
         assert stat.S_IMODE(service.stat().st_mode) == 0o600
         assert "sslmode=require" in service.read_text()

@@ -7,7 +7,7 @@ import sys
 from itertools import count
 from pathlib import Path
 
-from hearthpay.banking.folder_gateway import folder_gateway
+from hearthpay.banking.gateways.folder import folder_gateway
 
 
 def content_of(number: int) -> bytes:

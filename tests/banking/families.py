@@ -16,14 +16,10 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
-from hearthpay.banking.accounts import (
-    AccountDetails,
-    AccountType,
-    connect_employee_account,
-    connect_household_account,
-)
+from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
 from hearthpay.banking.entries import Credit, Debit, collect, pay_out
 from hearthpay.banking.models import BankAccount
+from hearthpay.banking.nacha.records import AccountType
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee

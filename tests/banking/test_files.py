@@ -16,7 +16,7 @@ from hearthpay.banking.files import (
     deliver_files,
     earliest_settlement,
 )
-from hearthpay.banking.folder_gateway import folder_gateway
+from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.banking.nacha.records import TransactionCode
 from hearthpay.security.file_seal import SealedFile, open_file
 from hearthpay.security.key_ring import EncryptionKey, KeyRing

@@ -16,15 +16,15 @@ import asyncssh
 import pytest
 import pytest_asyncio
 
-from hearthpay.banking.folder_gateway import folder_gateway
-from hearthpay.banking.gateway import (
+from hearthpay.banking.gateways.address import PASSPHRASE_VARIABLE, PASSWORD_VARIABLE, open_gateway
+from hearthpay.banking.gateways.folder import folder_gateway
+from hearthpay.banking.gateways.gateway import (
     BankGateway,
     GatewayConflictError,
     GatewayError,
     GatewayUnavailableError,
     IncomingFile,
 )
-from hearthpay.banking.gateway_address import PASSPHRASE_VARIABLE, PASSWORD_VARIABLE, open_gateway
 
 from .bank_server import PASSWORD, USER, Bank, running_bank
 from .deliverer import content_of

@@ -9,9 +9,9 @@ import pytest
 from hearthpay.banking.authorizations import authorization_of, authorize
 from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.files import BuiltFile
-from hearthpay.banking.gateway import IncomingFile
+from hearthpay.banking.gateways.gateway import IncomingFile
 from hearthpay.banking.intake import Intake, take_in
-from hearthpay.banking.returns import Change, Correction, Rejection, build_returns
+from hearthpay.banking.nacha.returns import AccountCorrection, Change, Rejection, build_returns
 from hearthpay.banking.settlement import settle_debits
 from hearthpay.database.vault_store import read_secret
 from hearthpay.employers.models import Employer
@@ -231,26 +231,26 @@ async def test_a_trace_number_used_again_means_the_newer_entry(world: World) -> 
 @pytest.mark.parametrize(
     ("code", "correction", "routing", "account", "kind"),
     [
-        ("C01", Correction(account="333344445"), "021000021", "333344445", "checking"),
-        ("C02", Correction(routing="011000015"), "011000015", "9876500000", "checking"),
+        ("C01", AccountCorrection(account="333344445"), "021000021", "333344445", "checking"),
+        ("C02", AccountCorrection(routing="011000015"), "011000015", "9876500000", "checking"),
         (
             "C03",
-            Correction(routing="011000015", account="12345678901"),
+            AccountCorrection(routing="011000015", account="12345678901"),
             "011000015",
             "12345678901",
             "checking",
         ),
-        ("C05", Correction(account_type="savings"), "021000021", "9876500000", "savings"),
+        ("C05", AccountCorrection(account_type="savings"), "021000021", "9876500000", "savings"),
         (
             "C06",
-            Correction(account="5550001111", account_type="savings"),
+            AccountCorrection(account="5550001111", account_type="savings"),
             "021000021",
             "5550001111",
             "savings",
         ),
         (
             "C07",
-            Correction(routing="011000015", account="77777", account_type="savings"),
+            AccountCorrection(routing="011000015", account="77777", account_type="savings"),
             "011000015",
             "77777",
             "savings",
@@ -258,7 +258,7 @@ async def test_a_trace_number_used_again_means_the_newer_entry(world: World) -> 
     ],
 )
 async def test_a_notice_of_change_corrects_the_account_before_the_next_entry(
-    world: World, code: str, correction: Correction, routing: str, account: str, kind: str
+    world: World, code: str, correction: AccountCorrection, routing: str, account: str, kind: str
 ) -> None:
     family = await world.family(status="processing")
     await world.pay(family)
@@ -293,9 +293,9 @@ async def test_notices_that_correct_nothing_are_reported(world: World) -> None:
         answered(
             world,
             built,
-            Change("121042880000001", "C04", Correction(name="Rosa")),
-            Change("121042880000002", "C01", Correction(account="12-AB")),
-            Change("121042880000003", "C01", Correction(account="123456")),
+            Change("121042880000001", "C04", AccountCorrection(name="Rosa")),
+            Change("121042880000002", "C01", AccountCorrection(account="12-AB")),
+            Change("121042880000003", "C01", AccountCorrection(account="123456")),
         ),
     )
     assert intake.changes == 0

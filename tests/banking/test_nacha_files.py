@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.reader import parse_nacha
 from hearthpay.banking.nacha.records import NachaFile
+from hearthpay.banking.nacha.returns import build_returns, parse_returns
 from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
 from hearthpay.banking.nacha.writer import write_nacha
-from hearthpay.banking.returns import build_returns, parse_returns
 
 from .payments import FILES, NANNY, ODFI, PAYMENTS, batch, file_of
 from .test_nacha import files

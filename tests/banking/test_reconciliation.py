@@ -10,11 +10,11 @@ from sqlalchemy import text
 from hearthpay.banking.corrections import correct_account
 from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.files import BuiltFile
-from hearthpay.banking.gateway import IncomingFile
+from hearthpay.banking.gateways.gateway import IncomingFile
 from hearthpay.banking.intake import take_in
-from hearthpay.banking.reconciliation import Reconciliation, reconcile
-from hearthpay.banking.returns import Correction, Rejection, build_returns
+from hearthpay.banking.nacha.returns import AccountCorrection, Rejection, build_returns
 from hearthpay.banking.settlement import settle_credits, settle_debits
+from hearthpay.doctor.reconciliation import Reconciliation, reconcile
 from hearthpay.security.file_seal import seal_file
 from tests.banking.families import (
     BLACK_FRIDAY,
@@ -176,7 +176,7 @@ async def test_an_account_that_the_bank_has_corrected_since_is_no_finding(world:
                 {"employee": family.employee_ids[0]},
             )
         ).all()
-        correction = Correction(account="998877665544")
+        correction = AccountCorrection(account="998877665544")
         assert await correct_account(session, world.ring, account, "C01", correction, at(PAYDAY)) is None
     assert (await look(world)).findings == ()
 

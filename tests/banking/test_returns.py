@@ -13,18 +13,18 @@ from hypothesis import strategies as st
 from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.reader import parse_nacha
 from hearthpay.banking.nacha.records import NachaFile
-from hearthpay.banking.nacha.writer import write_nacha
-from hearthpay.banking.return_codes import ReturnReason, read_return_codes, return_codes
-from hearthpay.banking.returns import (
+from hearthpay.banking.nacha.returns import (
+    AccountCorrection,
     Change,
     ChangeNotice,
-    Correction,
     Rejection,
     Return,
     ReturnFile,
     build_returns,
     parse_returns,
 )
+from hearthpay.banking.nacha.writer import write_nacha
+from hearthpay.banking.return_codes import ReturnReason, read_return_codes, return_codes
 from hearthpay.taxes.errors import RuleError
 
 from .payments import FILES, GARDENER, HOUSEHOLD, NANNY, ODFI, PAYMENTS, PRENOTE, TAXES, batch, file_of
@@ -34,7 +34,7 @@ ANSWERS = (
     Rejection(HOUSEHOLD.trace, "R01", information="NSF"),
     Rejection(GARDENER.trace, "R15", date_of_death=date(2026, 11, 2)),
     Rejection(PRENOTE.trace, "R03"),
-    Change(NANNY.trace, "C03", Correction(routing="091000019", account="0077")),
+    Change(NANNY.trace, "C03", AccountCorrection(routing="091000019", account="0077")),
 )
 
 
@@ -42,7 +42,7 @@ def answered(*answers: Rejection | Change, file: NachaFile = PAYMENTS) -> Return
     return parse_returns(build_returns(file, answers, created_at=RETURNED_AT))
 
 
-def notice_of(code: str, correction: Correction) -> ChangeNotice:
+def notice_of(code: str, correction: AccountCorrection) -> ChangeNotice:
     (notice,) = answered(Change(NANNY.trace, code, correction)).changes
     return notice
 
@@ -96,7 +96,7 @@ def test_returns_and_notices_are_read_as_the_bank_wrote_them() -> None:
         ChangeNotice(
             original_trace=NANNY.trace,
             code="C03",
-            correction=Correction(routing="091000019", account="0077"),
+            correction=AccountCorrection(routing="091000019", account="0077"),
             refusal=None,
             company_id="1123456789",
             original_rdfi="02100002",
@@ -120,17 +120,17 @@ def test_a_file_as_a_large_bank_sends_it_is_read() -> None:
 @pytest.mark.parametrize(
     ("code", "correction"),
     [
-        ("C01", Correction(account="00-778X")),
-        ("C02", Correction(routing="091000019")),
-        ("C03", Correction(routing="091000019", account="12345678901234567")),
-        ("C04", Correction(name="MARIA J LOPEZ")),
-        ("C05", Correction(account_type="savings")),
-        ("C06", Correction(account="12345678901234567", account_type="savings")),
-        ("C07", Correction(routing="091000019", account="12345678901234567", account_type="checking")),
-        ("C09", Correction(identification="EMP-2")),
+        ("C01", AccountCorrection(account="00-778X")),
+        ("C02", AccountCorrection(routing="091000019")),
+        ("C03", AccountCorrection(routing="091000019", account="12345678901234567")),
+        ("C04", AccountCorrection(name="MARIA J LOPEZ")),
+        ("C05", AccountCorrection(account_type="savings")),
+        ("C06", AccountCorrection(account="12345678901234567", account_type="savings")),
+        ("C07", AccountCorrection(routing="091000019", account="12345678901234567", account_type="checking")),
+        ("C09", AccountCorrection(identification="EMP-2")),
     ],
 )
-def test_corrected_data_by_change_code(code: str, correction: Correction) -> None:
+def test_corrected_data_by_change_code(code: str, correction: AccountCorrection) -> None:
     notice = notice_of(code, correction)
     assert notice.correction == correction
     assert notice.refusal is None
@@ -162,7 +162,7 @@ def test_corrected_data_that_cannot_be_right_is_refused_with_the_code_that_says_
     code: str, data: str, refusal: str | None
 ) -> None:
     content = build_returns(
-        PAYMENTS, [Change(NANNY.trace, "C02", Correction(routing="091000019"))], created_at=RETURNED_AT
+        PAYMENTS, [Change(NANNY.trace, "C02", AccountCorrection(routing="091000019"))], created_at=RETURNED_AT
     )
     altered = content.replace(b"798C02", f"798{code}".encode()).replace(
         b"091000019", data.ljust(9).encode(), 1
@@ -176,9 +176,9 @@ def test_corrected_data_that_cannot_be_right_is_refused_with_the_code_that_says_
 
 def test_a_correction_that_its_code_does_not_carry_cannot_be_built() -> None:
     with pytest.raises(NachaError, match="does not correct what C01 corrects"):
-        notice_of("C01", Correction(routing="091000019"))
+        notice_of("C01", AccountCorrection(routing="091000019"))
     with pytest.raises(NachaError, match="does not correct what C99 corrects"):
-        notice_of("C99", Correction(routing="091000019"))
+        notice_of("C99", AccountCorrection(routing="091000019"))
 
 
 def test_only_entries_of_the_file_are_answered() -> None:

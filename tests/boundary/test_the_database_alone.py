@@ -200,7 +200,7 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
                 "SELECT bank_outage_of(%s, %s)", (own.payroll_id, _OUTAGE)
             ).fetchall()
             assert since == (None if own.sandbox else _OUTAGE)
-        # Of the clockwork nothing is told but numbers.
+        # Of the worker nothing is told but numbers.
         figures = service.execute("SELECT name FROM clockwork_figures(%s) ORDER BY 1", (_OUTAGE,)).fetchall()
         assert figures == [("due",), ("held",), ("oldest_due_seconds",), ("problems",)]
         # A key is no tenant's; its id is all that is told, and nobody's offer replaces it.

@@ -14,10 +14,11 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 from uuid_utils.compat import uuid7
 
-from hearthpay.banking.evidence import Deed, record_deeds
 from hearthpay.database.embedded import ROLES, EmbeddedServer
 from hearthpay.database.session import Database
+from hearthpay.database.worker_audit import Deed, record_deeds
 from hearthpay.payroll.answers import estimate_json
+from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.ledger import (
     NewPayroll,
     Owner,
@@ -27,8 +28,7 @@ from hearthpay.payroll.ledger import (
     save_estimates,
 )
 from hearthpay.payroll.lifecycle import Cause, ForbiddenTransitionError, begin_all
-from hearthpay.payroll.orders import Entry, SettledOrder, read_payees
-from hearthpay.payroll.register import calculate_payroll
+from hearthpay.payroll.orders import PayrollEntry, SettledOrder, read_payees
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization
 from tests.database.sealing import enter
@@ -66,7 +66,7 @@ CLOCKWORK: Final = {
     "employers": {"SELECT"},
     "api_keys": set[str](),
 }
-"""The clockwork's rights to whole tables; the columns that it may change stand below."""
+"""The worker's rights to whole tables; the columns that it may change stand below."""
 CHANGED_BY_THE_CLOCKWORK: Final = {
     "payrolls": {
         *("status", "gross_pay", "total_deductions", "net_pay", "employer_taxes", "total_cost", "tax_year"),
@@ -118,7 +118,7 @@ def test_of_keys_the_service_may_do_no_more_than_a_page_needs(owner_connection: 
     assert whole.fetchall() == []
 
 
-def test_the_clockwork_may_make_payrolls_and_change_none_of_what_was_asked(
+def test_the_worker_may_make_payrolls_and_change_none_of_what_was_asked(
     owner_connection: psycopg.Connection,
 ) -> None:
     for table, privileges in CLOCKWORK.items():
@@ -259,7 +259,7 @@ def test_a_key_out_of_reach_is_not_revoked(
     ).fetchone() == (0,)
 
 
-async def test_the_clockwork_makes_scheduled_payrolls_of_many_households_at_once(
+async def test_the_worker_makes_scheduled_payrolls_of_many_households_at_once(
     worker_database: Database, households: dict[str, Household], owner_connection: psycopg.Connection
 ) -> None:
     """All that a recurring payroll leaves when it is scheduled, by the functions that a run takes."""
@@ -271,7 +271,7 @@ async def test_the_clockwork_makes_scheduled_payrolls_of_many_households_at_once
         histories = await read_histories(session, people.values(), 2026)
         new = []
         for each in households.values():
-            entry = Entry(each.employee_id, "direct_deposit", Decimal(20), ZERO, ZERO, ZERO)
+            entry = PayrollEntry(each.employee_id, "direct_deposit", Decimal(20), ZERO, ZERO, ZERO)
             notes = f'{each.employer_id}: 20 hours, "as always", {{all}} of them\\\n'
             order = SettledOrder(each.employer_id, dates, "weekly", notes, (entry,))
             record = calculate_payroll(order, people, histories, {})
@@ -342,7 +342,7 @@ async def test_the_clockwork_makes_scheduled_payrolls_of_many_households_at_once
         "SELECT revoke_api_key(new_id(), now())",
     ],
 )
-def test_the_clockwork_changes_nothing_that_was_asked(
+def test_the_worker_changes_nothing_that_was_asked(
     statement: LiteralString, server: EmbeddedServer, households: dict[str, Household]
 ) -> None:
     with (

@@ -59,14 +59,11 @@ OWNERS = {
 READERS = {
     "database/relations.py": "offers the columns that others may join",
     "doctor/": "proves the books: whatever is written, by whomever",
-    "banking/exposure.py": "the register of open cases, a report over everybody's books",
-    "banking/reconciliation.py": "holds the bank's files against the payrolls, a report over everybody's books",
     "backup/": "copies the database, and asks it which keys a backup needs",
     "database/restorations.py": "counts what a restored copy holds back, and skips trace numbers that it may have lost",
     "database/sealing_keys.py": "asks of every table with something encrypted whether a key is in use",
     "database/vault_rotation.py": "encrypts anew what is encrypted, whosever it is",
     "banking/authorizations.py": "wakes the scheduled payrolls that waited for the authorization that it records",
-    "banking/evidence.py": "writes the audit log for many rows at once, as the worker",
 }
 """Modules that name tables of others in their SQL, and why they may."""
 

@@ -26,7 +26,7 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import WrongSchemaError, require_ready
 from hearthpay.database.startup import Addresses, OpenedDatabase, open_database
 from hearthpay.doctor.examination import examine, open_for_reading
-from hearthpay.payroll.firing import fire_due
+from hearthpay.payroll.payday.firing import fire_due
 from tests.conftest import plain_url
 from tests.database.earlier_schemas import REVISIONS, Past, build
 

@@ -17,9 +17,9 @@ from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
-from hearthpay.payroll import escrow
-from hearthpay.payroll.bank_day import advance
-from hearthpay.payroll.set_asides import SetAsideRule
+from hearthpay.payroll.payday.bank_day import advance
+from hearthpay.payroll.set_asides import escrow
+from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from tests.http.api import BASE_URL, MARIA, ROSA, Caller

@@ -113,7 +113,7 @@ async def test_many_at_once_leave_one_unbroken_chain(
     assert rows[0] >= 60
 
 
-async def test_the_clockwork_seals_what_nobody_else_does(
+async def test_the_worker_seals_what_nobody_else_does(
     tenant: Tenant,
     database: Database,
     owner_database: Database,

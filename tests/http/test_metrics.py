@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.payroll.worker_counts import add_to_counts
+from hearthpay.payroll.payday.worker_counts import add_to_counts
 from tests.http.api import MARIA, ROSA, Account, data, refusal
 
 TOKEN = "the operator's own token"

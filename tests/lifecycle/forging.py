@@ -8,12 +8,12 @@ from uuid import UUID
 
 import psycopg
 
-from hearthpay.banking.exposure import open_cases
 from hearthpay.banking.nacha.reader import parse_nacha
-from hearthpay.banking.reconciliation import reconcile
-from hearthpay.banking.returns import Change, Correction, Rejection, build_returns
+from hearthpay.banking.nacha.returns import AccountCorrection, Change, Rejection, build_returns
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
+from hearthpay.doctor.exposure import open_cases
+from hearthpay.doctor.reconciliation import reconcile
 from tests.worlds.town import Town, rows
 
 _SENT = (
@@ -52,7 +52,7 @@ def answer_entry(town: Town, trace: str, name: str, code: str, *, account: str =
     sent = parse_nacha((town.outbox / "outbox" / name).read_bytes())
     answer: Rejection | Change = Rejection(trace, code)
     if code.startswith("C"):
-        answer = Change(trace, code, Correction(routing=None, account=account, account_type=None))
+        answer = Change(trace, code, AccountCorrection(routing=None, account=account, account_type=None))
     content = build_returns(sent, [answer], created_at=town.clock.now())
     (town.outbox / "inbox" / f"{code}-of-{trace}-{town.clock.now():%m%d%H%M}.ach").write_bytes(content)
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import psycopg
 
-from hearthpay.banking.returned import mark_returned
-from hearthpay.payroll.bank_day import advance
-from hearthpay.payroll.outcomes import undo_returned
+from hearthpay.banking.return_handling import mark_returned
+from hearthpay.payroll.payday.bank_day import advance
+from hearthpay.payroll.payday.outcomes import undo_returned
 from tests.http.api import Account, data, refusal
 from tests.worlds.households import add_employee
 from tests.worlds.town import Family, Town, as_run, new_family, rows, statuses

@@ -26,13 +26,13 @@ from hearthpay.access.plans import LIMITS, terms_of
 from hearthpay.banking.calendar import add_banking_days, is_banking_day
 from hearthpay.banking.entries import effective_by
 from hearthpay.banking.files import current_cut_off
-from hearthpay.banking.reconciliation import reconcile
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.embedded import OWNER_ROLE, EmbeddedServer
 from hearthpay.database.migrations import migrate
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_for_reading
+from hearthpay.doctor.reconciliation import reconcile
 from hearthpay.payroll.commands import EmployeePay, Order
 from hearthpay.payroll.service import run_payroll
 from hearthpay.payroll.voiding import void_payroll

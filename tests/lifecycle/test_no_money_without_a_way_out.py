@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from hearthpay.banking.exposure import open_cases
-from hearthpay.banking.returned import mark_returned
+from hearthpay.banking.return_handling import mark_returned
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
-from hearthpay.payroll.outcomes import undo_returned
+from hearthpay.doctor.exposure import open_cases
+from hearthpay.payroll.payday.outcomes import undo_returned
 from tests.http.api import data
 from tests.worlds.households import add_employee
 from tests.worlds.town import Family, Town, new_family, rows

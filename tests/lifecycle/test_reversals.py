@@ -9,12 +9,12 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.nacha.reader import parse_nacha
 from hearthpay.banking.nacha.records import TransactionCode
-from hearthpay.banking.reconciliation import reconcile
-from hearthpay.banking.returned import mark_returned
+from hearthpay.banking.return_handling import mark_returned
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
-from hearthpay.payroll.outcomes import undo_returned
-from hearthpay.payroll.reversed_deposits import reverse_deposit
+from hearthpay.doctor.reconciliation import reconcile
+from hearthpay.payroll.payday.outcomes import undo_returned
+from hearthpay.payroll.payday.reversed_deposits import reverse_deposit
 from tests.http.api import data
 from tests.lifecycle.test_told_in_time import Post, post, read, until, work
 from tests.worlds.town import Family, Town, rows

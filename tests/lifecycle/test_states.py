@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from hearthpay.database.session import Database
 from hearthpay.payroll.lifecycle import (
-    CLOCKWORK,
     PEOPLE,
     STATUSES,
     TRANSITIONS,
+    WORKER,
     Cause,
     ForbiddenTransitionError,
     move,
@@ -36,21 +36,21 @@ def test_every_state_is_reached_and_only_the_ends_are_ends():
     )
 
 
-def test_money_is_moved_by_the_clockwork_alone_and_voiding_is_for_people():
+def test_money_is_moved_by_the_worker_alone_and_voiding_is_for_people():
     for (leave, enter), actors in TRANSITIONS.items():
         assert actors
         if enter == "voided":
             assert actors == PEOPLE
         elif leave == "processing":  # a person may settle what cannot leave
-            assert actors == CLOCKWORK | PEOPLE
+            assert actors == WORKER | PEOPLE
         elif leave in ("firing", "pending_funding"):
-            assert actors == CLOCKWORK
+            assert actors == WORKER
 
 
 @given(
     leave=st.sampled_from(STATUSES),
     enter=st.sampled_from(STATUSES),
-    kind=st.sampled_from([*PEOPLE, *CLOCKWORK]),
+    kind=st.sampled_from([*PEOPLE, *WORKER]),
 )
 async def test_no_move_but_those_of_the_table(leave, enter, kind):
     if kind in TRANSITIONS.get((leave, enter), ()):

@@ -13,14 +13,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from hearthpay.access.actor import Actor
-from hearthpay.banking.gateway import GatewayUnavailableError, IncomingFile
-from hearthpay.banking.returned import mark_returned
+from hearthpay.banking.gateways.gateway import GatewayUnavailableError, IncomingFile
+from hearthpay.banking.return_handling import mark_returned
 from hearthpay.employees.models import Employee
 from hearthpay.mail.notices import NoticeDesk
-from hearthpay.payroll import escrow
-from hearthpay.payroll.bank_day import Bank, BankDayReport, advance
-from hearthpay.payroll.outcomes import undo_returned
-from hearthpay.payroll.worker_counts import clockwork_figures
+from hearthpay.payroll.payday.bank_day import Bank, BankDayReport, advance
+from hearthpay.payroll.payday.outcomes import undo_returned
+from hearthpay.payroll.payday.worker_counts import worker_figures
+from hearthpay.payroll.set_asides import escrow
 from hearthpay.security.content_seal import SealedContent, mail_place, open_content
 from tests.http.api import Account, data, refusal
 from tests.worlds.originator import ORIGINATOR
@@ -234,7 +234,7 @@ async def test_a_deposit_that_cannot_leave_is_told_before_its_day_and_again_when
             await work(town)
     assert [each["event"] for each in logs].count("bank_entry.held") == 1
     assert [each[:2] for each in post.notices()] == [("held", "household"), ("held", "employee")]
-    assert (await clockwork_figures(town.database, town.clock))["held"] == 1
+    assert (await worker_figures(town.database, town.clock))["held"] == 1
     with capture_logs() as logs:
         await until(town, "2026-11-27")
     assert [each["event"] for each in logs].count("bank_entry.held") == 1  # once a day
@@ -338,10 +338,10 @@ async def test_a_payroll_that_is_due_while_no_worker_works_says_so(family: Famil
     town.go_to("2026-11-27", 17)
     failure = (await read(family, ran["payroll_id"]))["failure"]
     assert (failure["kind"], failure["code"]) == ("delayed", "not_sent_yet")
-    figures = await clockwork_figures(town.database, town.clock)
+    figures = await worker_figures(town.database, town.clock)
     assert (figures["due"], figures["oldest_due_seconds"]) == (1, 2 * 3600)
     await work(town)
-    figures = await clockwork_figures(town.database, town.clock)
+    figures = await worker_figures(town.database, town.clock)
     assert (figures["due"], figures["oldest_due_seconds"], figures["fired"]) == (0, 0, 1)
     assert "failure" not in await read(family, ran["payroll_id"])
 

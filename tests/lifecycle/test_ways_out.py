@@ -11,12 +11,12 @@ import psycopg
 import pytest
 
 from hearthpay.access.actor import Actor
-from hearthpay.banking.gateway import GatewayUnavailableError
+from hearthpay.banking.gateways.gateway import GatewayUnavailableError
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
-from hearthpay.payroll import escrow
-from hearthpay.payroll.bank_day import Bank, advance
-from hearthpay.payroll.ways_out import remedies_for
+from hearthpay.payroll.payday.bank_day import Bank, advance
+from hearthpay.payroll.set_asides import escrow
+from hearthpay.payroll.trouble.ways_out import remedies_for
 from tests.http.api import data, fields, refusal
 from tests.lifecycle.forging import money_of, open_kinds, possible, send_back
 from tests.worlds.households import add_employee

@@ -13,7 +13,7 @@ import pytest
 from hearthpay.access.actor import Actor
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
-from hearthpay.payroll import escrow
+from hearthpay.payroll.set_asides import escrow
 from tests.http.api import Account, data
 from tests.lifecycle.forging import money_of, open_kinds, possible, send_back, send_back_payout
 from tests.lifecycle.what_comes_back import Cell, cells, table

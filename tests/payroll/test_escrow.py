@@ -16,9 +16,9 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
-from hearthpay.payroll import escrow
-from hearthpay.payroll.escrow import NO_ACCOUNT, EscrowAccount
-from hearthpay.payroll.set_asides import SetAsideRule
+from hearthpay.payroll.set_asides import escrow
+from hearthpay.payroll.set_asides.escrow import NO_ACCOUNT, EscrowAccount
+from hearthpay.payroll.set_asides.rules import SetAsideRule
 from tests.database.household import NOW, Household, add_employee, add_household, add_organization, insert
 
 

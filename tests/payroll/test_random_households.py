@@ -9,13 +9,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hearthpay.payroll.household_year import HouseholdYear
+from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.ledger.rows import PaycheckRow, PayrollRecord
 from hearthpay.payroll.ledger.years import NO_HISTORY, History
-from hearthpay.payroll.orders import Entry, Payee, SettledOrder
+from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
-from hearthpay.payroll.register import calculate_payroll
-from hearthpay.payroll.reversal import opposite_of
+from hearthpay.payroll.years.household_year import HouseholdYear
+from hearthpay.payroll.years.reversal import opposite_of
 from hearthpay.taxes.liability import QuarterlyWages, wages_by_line
 from hearthpay.taxes.year import PaidWages
 from tests.taxes.threshold_model import year_of_household
@@ -96,7 +96,7 @@ class Household:
         }
         chosen = ((ROSA,), (LENA,), (ROSA, LENA), (LENA, ROSA))[who]
         entries = tuple(
-            Entry(payee.id, "check", *[Decimal(0)] * 3, Decimal(amount).scaleb(-2))
+            PayrollEntry(payee.id, "check", *[Decimal(0)] * 3, Decimal(amount).scaleb(-2))
             for payee, amount in zip(chosen, cents, strict=False)
         )
         order = SettledOrder(HOUSEHOLD, PayDates(date, date, date, False), "weekly", None, entries)

@@ -9,12 +9,12 @@ from uuid import uuid4
 
 import pytest
 
+from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.ledger.rows import PaycheckRow
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, other_records, seen_by_others
-from hearthpay.payroll.orders import Entry, SettledOrder
+from hearthpay.payroll.orders import PayrollEntry, SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
-from hearthpay.payroll.register import calculate_payroll
-from hearthpay.payroll.reversal import opposite_of
+from hearthpay.payroll.years.reversal import opposite_of
 from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.year import PaidWages, open_lines
 from tests.payroll.test_random_years import ALL_STATES, HOUSEHOLD, RATES, ROSA, YEAR, Year
@@ -39,7 +39,7 @@ class Person:
         state = self.states[elsewhere]
         date = datetime.date(YEAR, 1, 1) + datetime.timedelta(days=day)
         entries = tuple(
-            Entry(IDS[which], "check", *[Decimal(0)] * 3, Decimal(cents).scaleb(-2))
+            PayrollEntry(IDS[which], "check", *[Decimal(0)] * 3, Decimal(cents).scaleb(-2))
             for which, cents in wages.items()
         )
         order = SettledOrder(HOUSEHOLD, PayDates(date, date, date, False), "weekly", None, entries)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.ledger.rows import PaycheckRow, YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, PriorWages
-from hearthpay.payroll.orders import Entry, Payee, SettledOrder
+from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
-from hearthpay.payroll.register import calculate_payroll
-from hearthpay.payroll.reversal import opposite_of
+from hearthpay.payroll.years.reversal import opposite_of
 from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.prior_wages import counted_year
 from hearthpay.taxes.year import PaidWages, YearSoFar, open_lines
@@ -65,7 +65,7 @@ class Year:
     def run(self, cents: int, day: int, elsewhere: bool) -> PaycheckRow:
         state = self.states[elsewhere]
         date = datetime.date(YEAR, 1, 1) + datetime.timedelta(days=day)
-        entry = Entry(ROSA.id, "check", *[Decimal(0)] * 3, Decimal(cents).scaleb(-2))
+        entry = PayrollEntry(ROSA.id, "check", *[Decimal(0)] * 3, Decimal(cents).scaleb(-2))
         order = SettledOrder(HOUSEHOLD, PayDates(date, date, date, False), "weekly", None, (entry,))
         payee = ROSA._replace(work_state=state, residence_state=state, federal_withholding={"elected": False})
         rates_of_states = {} if self.sui_rate is None else {state: self.sui_rate}

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hearthpay.payroll.calculation import calculate_payroll, set_aside_of
 from hearthpay.payroll.ledger.rows import SetAside
 from hearthpay.payroll.ledger.years import History
-from hearthpay.payroll.orders import Entry, Payee, SettledOrder
+from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
-from hearthpay.payroll.register import calculate_payroll, set_aside_of
-from hearthpay.payroll.set_asides import LARGEST_SET_ASIDE, SetAsideRule
+from hearthpay.payroll.set_asides.rules import LARGEST_SET_ASIDE, SetAsideRule
 from tests.taxes.strategies import steady
 
 FIVE_PERCENT = SetAsideRule(rate=Decimal("0.05"))
@@ -158,7 +158,7 @@ def paycheck_of(state, hours, *, rule=None, skip=False, wished=None, balance=0):
         dates=PayDates(date(2026, 6, 1), date(2026, 6, 7), date(2026, 6, 12), False),
         pay_frequency="weekly",
         notes=None,
-        entries=(Entry(EMPLOYEE, "check", hours, Decimal(0), Decimal(0), Decimal(0), skip, wished),),
+        entries=(PayrollEntry(EMPLOYEE, "check", hours, Decimal(0), Decimal(0), Decimal(0), skip, wished),),
     )
     history = History(set_aside_balance=balance, set_aside_rule=rule)
     (paycheck,) = calculate_payroll(order, {EMPLOYEE: payee}, {EMPLOYEE: history}, {}).paychecks

@@ -13,8 +13,8 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_taxes
 from hearthpay.employers.threshold_basis import current_basis
-from hearthpay.payroll.household_year import lock_household
-from hearthpay.payroll.threshold_choice import choose_threshold_basis
+from hearthpay.payroll.years.household_year import lock_household
+from hearthpay.payroll.years.threshold_choice import choose_threshold_basis
 from tests.http.api import Account
 from tests.payroll.test_run import exact
 from tests.worlds.households import add_employee, add_household

@@ -17,7 +17,7 @@ from hearthpay.doctor.examination import examine, open_taxes
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import save_employee_tax_number
 from hearthpay.employees.service import lock_everyone
-from hearthpay.payroll.household_year import measure_people_anew
+from hearthpay.payroll.years.household_year import measure_people_anew
 from hearthpay.security.vault_numbers import parse_number
 from tests.http.api import data
 from tests.payroll.test_years_of_the_service import Books

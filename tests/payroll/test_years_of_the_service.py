@@ -13,11 +13,11 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from hearthpay.banking.returned import mark_returned
+from hearthpay.banking.return_handling import mark_returned
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine, open_taxes
 from hearthpay.employers.assigned_rates import assign_sui_rate
-from hearthpay.payroll.outcomes import undo_returned
+from hearthpay.payroll.payday.outcomes import undo_returned
 from tests.http.api import data
 from tests.taxes.fraction_model import year_by_its_wages
 from tests.worlds.keys import ring

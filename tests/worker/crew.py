@@ -22,14 +22,14 @@ from pathlib import Path
 import psycopg
 from sqlalchemy import text
 
-from hearthpay.banking.folder_gateway import folder_gateway
+from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import ROLES
 from hearthpay.database.session import Database
-from hearthpay.payroll.bank_day import Bank
+from hearthpay.payroll.payday.bank_day import Bank
 from hearthpay.security.key_ring import load_key_ring
 from hearthpay.worker.connector import QueueAddress
-from hearthpay.worker.duties import clockwork_duties
+from hearthpay.worker.duties import worker_duties
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.runner import Pulse, run_worker
 from tests.conftest import plain_url
@@ -88,7 +88,7 @@ async def run(owner_url: str, settings: dict[str, str]) -> None:
     if "payday" in settings:
         clock = FixedClock(datetime.fromisoformat(settings["payday"]))
         bank = Bank(ORIGINATOR, folder_gateway(Path(settings["outbox"])))
-        service = clockwork_duties(database, load_key_ring(None, os.environ), bank, clock)
+        service = worker_duties(database, load_key_ring(None, os.environ), bank, clock)
         duties = [replace(duty, cron=EVERY_SECOND) for duty in service]
     if "poison" in settings:
         duties.append(Duty("poison", "Poison", poison, cron=EVERY_SECOND, priority=5))

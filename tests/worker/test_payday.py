@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.worker.duties import clockwork_duties
+from hearthpay.worker.duties import worker_duties
 from hearthpay.worker.duty import Progress, perform
 from tests.http.api import data
 from tests.lifecycle.test_firing import schedule
@@ -31,7 +31,7 @@ async def payrolls(family: Family, town: Town) -> list[str]:
 async def test_the_duties_of_one_worker(
     town: Town, payrolls: list[str], owner_connection: psycopg.Connection
 ) -> None:
-    duties = clockwork_duties(town.worker, town.ring, town.bank, town.clock)
+    duties = worker_duties(town.worker, town.ring, town.bank, town.clock)
     done = {duty.name: await perform(duty, stopping=asyncio.Event()) for duty in duties}
     assert done == {
         "fire_due_payrolls": Progress(done=PAYROLLS),
@@ -45,7 +45,7 @@ async def test_the_duties_of_one_worker(
 async def test_told_to_stop_before_it_began_nothing_is_fired(town: Town, payrolls: list[str]) -> None:
     stopping = asyncio.Event()
     stopping.set()
-    fire, *_ = clockwork_duties(town.worker, town.ring, town.bank, town.clock)
+    fire, *_ = worker_duties(town.worker, town.ring, town.bank, town.clock)
     assert await perform(fire, stopping=stopping) == Progress(remaining=PAYROLLS)
 
 

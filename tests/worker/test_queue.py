@@ -1,4 +1,4 @@
-"""The queue in the database: whole, the clockwork's alone, and tidied of what the dead have left."""
+"""The queue in the database: whole, the worker's alone, and tidied of what the dead have left."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_the_services_role_has_no_way_in(server: EmbeddedServer, statement: str)
     "statement",
     ["CREATE TABLE procrastinate.mine (x int)", "DROP TABLE procrastinate.procrastinate_jobs"],
 )
-def test_the_clockworks_role_uses_the_queue_and_owns_nothing(server: EmbeddedServer, statement: str) -> None:
+def test_the_workers_role_uses_the_queue_and_owns_nothing(server: EmbeddedServer, statement: str) -> None:
     with psycopg.connect(plain_url(server.owner_url()), autocommit=True) as worker:
         worker.execute(f"SET ROLE {ROLES.worker}")
         with pytest.raises(errors.InsufficientPrivilege):

@@ -13,12 +13,12 @@ from fastapi import FastAPI
 from hearthpay.access.actor import Actor
 from hearthpay.app import create_app
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
-from hearthpay.banking.folder_gateway import folder_gateway
+from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
-from hearthpay.payroll.bank_day import Bank, BankDayReport, advance
+from hearthpay.payroll.payday.bank_day import Bank, BankDayReport, advance
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from tests.http.api import Account, Caller
@@ -37,7 +37,7 @@ class Vouching:
 
 @dataclass
 class Town:
-    """The service's database with its clockwork, a clock to move, and a bank behind a folder."""
+    """The service's database with its worker, a clock to move, and a bank behind a folder."""
 
     database: Database
     worker: Database
@@ -86,11 +86,11 @@ class Town:
         self.clock.advance(there.astimezone(UTC) - self.clock.now())
 
     async def work(self) -> BankDayReport:
-        """Let the clockwork do all that is due."""
+        """Let the worker do all that is due."""
         return await advance(self.worker, self.ring, self.bank, self.clock)
 
     async def live_through(self, first: str, last: str) -> None:
-        """Let the clockwork work in the morning and at the cut-off of every day."""
+        """Let the worker work in the morning and at the cut-off of every day."""
         day = datetime.fromisoformat(first)
         while day <= datetime.fromisoformat(last):
             for hour in (8, 15):

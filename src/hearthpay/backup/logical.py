@@ -11,7 +11,7 @@ import psycopg
 
 from hearthpay.backup.errors import BackupError
 from hearthpay.backup.programs import Programs
-from hearthpay.backup.source import Connection, Source
+from hearthpay.backup.source import BackupSource, Connection
 from hearthpay.backup.telling import Pace, Tell
 
 DUMP: Final = "database.dump"
@@ -27,7 +27,7 @@ _NOT_FOR_SERVERS: Final = re.compile(
 
 
 def dump(
-    source: Source, connection: Connection, programs: Programs, snapshot: str, target: Path, tell: Tell
+    source: BackupSource, connection: Connection, programs: Programs, snapshot: str, target: Path, tell: Tell
 ) -> None:
     """Write the dump of the snapshot into the directory. BackupError if it fails.
 

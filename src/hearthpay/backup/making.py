@@ -19,7 +19,7 @@ from hearthpay.backup.manifest import Manifest, stored_files, verify_files, writ
 from hearthpay.backup.needed_keys import needed_keys, ring_at_hand
 from hearthpay.backup.programs import Programs, packaged_programs, programs_for
 from hearthpay.backup.shelf import StoredBackup, backups, chain, draft, publish
-from hearthpay.backup.source import Connection, Source, open_source
+from hearthpay.backup.source import BackupSource, Connection, open_source
 from hearthpay.backup.telling import Tell
 from hearthpay.clock import Clock
 from hearthpay.security.key_ring import copy_key_ring
@@ -104,7 +104,9 @@ def _snapshot(connection: Connection) -> Iterator[str]:
         yield str(row[0])
 
 
-def _describe(source: Source, connection: Connection, how: How, taken_at: datetime.datetime) -> Manifest:
+def _describe(
+    source: BackupSource, connection: Connection, how: How, taken_at: datetime.datetime
+) -> Manifest:
     return Manifest(
         id=uuid7(),
         kind=how,
@@ -121,7 +123,7 @@ def _describe(source: Source, connection: Connection, how: How, taken_at: dateti
 
 
 def _dump(
-    source: Source, connection: Connection, snapshot: str, made: Path, manifest: Manifest, tell: Tell
+    source: BackupSource, connection: Connection, snapshot: str, made: Path, manifest: Manifest, tell: Tell
 ) -> Manifest:
     programs = programs_for(manifest.origin.server_version, encrypted=bool(connection.pgconn.ssl_in_use))
     logical.dump(source, connection, programs, snapshot, made, tell)
@@ -129,7 +131,9 @@ def _dump(
     return replace(manifest, programs=programs.version, files=stored_files(made, tell))
 
 
-def _copy(source: Source, shelf: Path, how: How, made: Path, manifest: Manifest, tell: Tell) -> Manifest:
+def _copy(
+    source: BackupSource, shelf: Path, how: How, made: Path, manifest: Manifest, tell: Tell
+) -> Manifest:
     programs: Programs = packaged_programs()
     parent = _parent(shelf, manifest) if how == "incremental" else None
     physical.copy_cluster(source, programs, made, None if parent is None else parent.path, tell)

@@ -20,7 +20,7 @@ MANIFEST: Final = "manifest.json"
 FORMAT: Final = 1
 """Counted up when an older program could no longer restore what is written."""
 
-Kind = Literal["logical", "full", "incremental"]
+BackupKind = Literal["logical", "full", "incremental"]
 
 _KINDS: Final = ("logical", "full", "incremental")
 _CHUNK: Final = 1 << 20
@@ -68,7 +68,7 @@ class Manifest:
     """Everything that is known of a backup."""
 
     id: UUID
-    kind: Kind
+    kind: BackupKind
     taken_at: datetime.datetime
     program: str
     programs: str
@@ -195,7 +195,7 @@ def _parse(content: Mapping[str, Any]) -> Manifest:
     parent = content["parent"]
     return Manifest(
         id=UUID(content["id"]),
-        kind=cast("Kind", content["kind"]),
+        kind=cast("BackupKind", content["kind"]),
         taken_at=datetime.datetime.fromisoformat(content["taken_at"]),
         program=str(content["program"]),
         programs=str(content["programs"]),

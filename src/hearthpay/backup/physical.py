@@ -13,7 +13,7 @@ import orjson
 from hearthpay.backup.errors import BackupError, RefusedError
 from hearthpay.backup.manifest import StoredFile
 from hearthpay.backup.programs import Programs
-from hearthpay.backup.source import Connection, Source
+from hearthpay.backup.source import BackupSource, Connection
 from hearthpay.backup.telling import Pace, Tell
 from hearthpay.database.service_account import ServiceAccount
 
@@ -26,7 +26,9 @@ _NO_SUMMARIES: Final = re.compile("WAL summar(?:ies|ization)")
 _OTHER_PAST: Final = re.compile("timeline|system identifier")
 
 
-def copy_cluster(source: Source, programs: Programs, target: Path, parent: Path | None, tell: Tell) -> None:
+def copy_cluster(
+    source: BackupSource, programs: Programs, target: Path, parent: Path | None, tell: Tell
+) -> None:
     """Copy the server's files into the directory, or what has changed since the backup in `parent`.
 
     Raises RefusedError where there can be no copy of changes, BackupError where copying fails.

@@ -27,9 +27,8 @@ from hearthpay.backup.needed_keys import require_keys, try_keys
 from hearthpay.backup.programs import packaged_programs
 from hearthpay.backup.roles import prepare_roles, take_over
 from hearthpay.backup.shelf import StoredBackup, chain, chosen
-from hearthpay.backup.source import Connection, Source
+from hearthpay.backup.source import BackupSource, Connection
 from hearthpay.backup.telling import Pace, Tell
-from hearthpay.banking.reconciliation import Reconciliation, reconcile
 from hearthpay.clock import Clock
 from hearthpay.database import migrations, restorations
 from hearthpay.database.embedded import RESTORING, EmbeddedServer
@@ -37,6 +36,7 @@ from hearthpay.database.migrations import migrate
 from hearthpay.database.service_account import account_for
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import CheckResult, examine, open_for_reading
+from hearthpay.doctor.reconciliation import Reconciliation, reconcile
 from hearthpay.security.key_ring import KEY_FILE, KeyRing, copy_key_ring
 
 _OURS: Final = 18
@@ -83,7 +83,7 @@ def restore_into_directory(
         try:
             tell("starting the database …")
             server.start()
-            source = Source(server.owner_url(), server)
+            source = BackupSource(server.owner_url(), server)
             with source.connect() as connection:
                 if stored.manifest.kind == "logical":
                     _load(connection, stored, ring, clock.now(), tell)
@@ -114,7 +114,7 @@ def restore_into_database(
         raise RefusedError(
             f"{stored.path.name} holds the embedded server's files: restore it into a data directory, with --data-dir"
         )
-    source = Source(database_url, None)
+    source = BackupSource(database_url, None)
     with source.connect() as connection:
 
         def require_empty() -> None:
@@ -239,7 +239,7 @@ def _compare(manifest: Manifest, rows: Mapping[str, int]) -> None:
             raise BackupError(f"{found} rows of {table} were restored, of {expected}")
 
 
-def _prove(source: Source, stored: StoredBackup, ring: KeyRing | None, tell: Tell) -> Restored:
+def _prove(source: BackupSource, stored: StoredBackup, ring: KeyRing | None, tell: Tell) -> Restored:
     """Bring the schema to this program's, and examine the books and the bank's files."""
     tell("bringing the schema up to date …")
     installation = migrate(source.owner_url)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from hearthpay.backup.errors import BackupError, RefusedError
-from hearthpay.backup.manifest import MANIFEST, Kind, Manifest, read_manifest
+from hearthpay.backup.manifest import MANIFEST, BackupKind, Manifest, read_manifest
 
 _UNFINISHED: Final = ".unfinished-"
 _NAME: Final = re.compile(r"hearthpay-\d{8}T\d{6}Z-(?:logical|full|incremental)(?:\.\d+)?")
@@ -56,7 +56,7 @@ def draft(shelf: Path) -> Iterator[Path]:
         os.close(lock)
 
 
-def publish(made: Path, kind: Kind, taken_at: datetime.datetime) -> Path:
+def publish(made: Path, kind: BackupKind, taken_at: datetime.datetime) -> Path:
     """Give a draft that is complete its name, durably; returns where it is now."""
     base = f"hearthpay-{taken_at.astimezone(datetime.UTC):%Y%m%dT%H%M%SZ}-{kind}"
     for directory in [made, *(path for path in made.rglob("*") if path.is_dir())]:

@@ -28,7 +28,7 @@ Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class BackupSource:
     """A running server's database, as the schema's owner."""
 
     owner_url: str
@@ -90,7 +90,7 @@ class Source:
 
 
 @contextmanager
-def open_source(data_dir: Path | None, database_url: str | None) -> Iterator[Source]:
+def open_source(data_dir: Path | None, database_url: str | None) -> Iterator[BackupSource]:
     """The database of the URL, or the embedded one, which is started where it does not run and never made.
 
     The schema is left as it is: a backup before an upgrade is one of the schema before it. Raises RefusedError and
@@ -101,14 +101,14 @@ def open_source(data_dir: Path | None, database_url: str | None) -> Iterator[Sou
             psycopg_url(database_url)
         except Exception:  # noqa: BLE001 - whatever the parser says quotes the URL, and with it the password
             raise RefusedError("DATABASE_URL is no PostgreSQL URL") from None
-        yield Source(database_url, None)
+        yield BackupSource(database_url, None)
         return
     embedded = EmbeddedServer(data_dir or default_data_dir())
     if not (embedded.data_dir / "server" / "data" / "PG_VERSION").exists():
         raise RefusedError(f"{embedded.data_dir} holds no database to back up")
     embedded.start()
     try:
-        yield Source(embedded.owner_url(), embedded)
+        yield BackupSource(embedded.owner_url(), embedded)
     finally:
         embedded.stop()
 

@@ -1,0 +1,1 @@
+"""Direct deposit: accounts, authorizations, the bank's files and what comes back of them."""

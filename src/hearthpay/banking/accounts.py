@@ -7,7 +7,7 @@ three banking days (Nacha Operating Rules, 2.6), or at once where an instant ver
 import datetime
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, Protocol
+from typing import Final, Protocol
 from uuid import UUID
 
 from sqlalchemy import select, text, update
@@ -20,18 +20,17 @@ from hearthpay.access.permissions import MANAGE_ACCOUNTS, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking import authorizations
 from hearthpay.banking.entries import dates_from, effective_by
-from hearthpay.banking.evidence import Deed, record_deeds
 from hearthpay.banking.magic_numbers import simulated_answer
 from hearthpay.banking.models import BankAccount, BankEntry
+from hearthpay.banking.nacha.records import AccountType
 from hearthpay.database.vault_store import store_secret
+from hearthpay.database.worker_audit import Deed, record_deeds
 from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import allow_numbers_of
 from hearthpay.employers.models import Employer
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
 from hearthpay.security.vault_numbers import SecretNumber
-
-AccountType = Literal["checking", "savings"]
 
 PRENOTE_DAYS: Final = 3
 """Banking days from a prenote's settlement until the account counts as verified."""

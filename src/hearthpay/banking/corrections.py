@@ -11,11 +11,11 @@ from uuid import UUID
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.banking.evidence import Deed, record_deeds
 from hearthpay.banking.models import BankAccount
-from hearthpay.banking.returns import Correction
+from hearthpay.banking.nacha.returns import AccountCorrection
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.vault_store import store_secret
+from hearthpay.database.worker_audit import Deed, record_deeds
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import OwnerKind, SecretOwner
 from hearthpay.security.vault_numbers import InvalidNumberError, SecretNumber, parse_number
@@ -39,7 +39,7 @@ async def correct_account(
     ring: KeyRing,
     account_id: UUID,
     code: str,
-    correction: Correction,
+    correction: AccountCorrection,
     now: datetime.datetime,
 ) -> str | None:
     """Keep the numbers and the type that the bank's notice gives; returns why they were not taken, or None."""
@@ -79,7 +79,7 @@ async def correct_account(
     return None
 
 
-def _numbers(correction: Correction) -> list[SecretNumber]:
+def _numbers(correction: AccountCorrection) -> list[SecretNumber]:
     """The corrected numbers. Raises InvalidNumberError for one that the vault does not keep."""
     numbers: list[SecretNumber] = []
     if correction.routing is not None:

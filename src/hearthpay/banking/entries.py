@@ -262,7 +262,7 @@ class HeldCredit:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class BankEntryState:
     """A debit or a credit as it stands; `amount` in cents."""
 
     id: UUID
@@ -285,15 +285,15 @@ async def lock_held(session: AsyncSession, payroll_id: UUID) -> list[HeldCredit]
     return [HeldCredit(*row) for row in rows]
 
 
-async def lock_credit(session: AsyncSession, paycheck_id: UUID) -> Entry | None:
+async def lock_credit(session: AsyncSession, paycheck_id: UUID) -> BankEntryState | None:
     """Return a paycheck's credit, and keep it as it is; None where there is none."""
     row = (await session.execute(_CREDIT_OF, {"paycheck": paycheck_id})).one_or_none()
-    return None if row is None else Entry(*row)
+    return None if row is None else BankEntryState(*row)
 
 
-async def lock_debits(session: AsyncSession, payroll_id: UUID) -> list[Entry]:
+async def lock_debits(session: AsyncSession, payroll_id: UUID) -> list[BankEntryState]:
     """Return a payroll's debits in the order of their attempts, and keep them as they are."""
-    return [Entry(*row) for row in await session.execute(_DEBITS_OF, {"payroll": payroll_id})]
+    return [BankEntryState(*row) for row in await session.execute(_DEBITS_OF, {"payroll": payroll_id})]
 
 
 async def lock_payments(session: AsyncSession, payroll_id: UUID) -> None:

@@ -12,10 +12,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.banking.corrections import correct_account
-from hearthpay.banking.gateway import IncomingFile
+from hearthpay.banking.gateways.gateway import IncomingFile
 from hearthpay.banking.nacha.errors import NachaError
-from hearthpay.banking.returned import ReturnedEntry, mark_returned
-from hearthpay.banking.returns import ChangeNotice, Return, ReturnFile, parse_returns
+from hearthpay.banking.nacha.returns import ChangeNotice, Return, ReturnFile, parse_returns
+from hearthpay.banking.return_handling import ReturnedEntry, mark_returned
 from hearthpay.security.key_ring import KeyRing
 
 _KNOWN: Final = text("SELECT sha256, problem FROM bank_intake WHERE name = :name")

@@ -1,6 +1,6 @@
 """What stands between a household or an employee and direct deposit, in words that say what to do.
 
-Whether a bank account is ready is told by `account_blockers` alone: to whoever approves a payroll, and to the clockwork
+Whether a bank account is ready is told by `account_blockers` alone: to whoever approves a payroll, and to the worker
 when it sends one. They differ in one thing, which `keeps_from_sending` says.
 """
 

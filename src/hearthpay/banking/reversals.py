@@ -20,9 +20,9 @@ from hearthpay.access.permissions import TAKE_BACK, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.calendar import add_banking_days
 from hearthpay.banking.entries import dates_from, effective_by
-from hearthpay.banking.evidence import Deed, record_deeds
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.database.relations import PAYCHECKS
+from hearthpay.database.worker_audit import Deed, record_deeds
 
 ReversalReason = Literal["duplicate", "wrong_receiver", "wrong_amount", "wrong_date"]
 REASONS: Final[tuple[ReversalReason, ...]] = get_args(ReversalReason)

@@ -18,9 +18,9 @@ from hearthpay.banking.corrections import SERVICE, correct_account
 from hearthpay.banking.entries import effective_by, follow_accounts
 from hearthpay.banking.files import current_cut_off, earliest_settlement
 from hearthpay.banking.nacha.records import AccountType
+from hearthpay.banking.nacha.returns import AccountCorrection
 from hearthpay.banking.return_codes import return_codes
-from hearthpay.banking.returned import ReturnedEntry, mark_returned
-from hearthpay.banking.returns import Correction
+from hearthpay.banking.return_handling import ReturnedEntry, mark_returned
 from hearthpay.database.relations import PAYCHECKS, PAYROLLS
 from hearthpay.database.vault_store import read_secret
 from hearthpay.security.key_ring import KeyRing
@@ -99,7 +99,7 @@ async def simulate(session: AsyncSession, ring: KeyRing, now: datetime.datetime)
     return Simulated(sent, returned, changes)
 
 
-async def _correction(session: AsyncSession, ring: KeyRing, row: Any) -> Correction:
+async def _correction(session: AsyncSession, ring: KeyRing, row: Any) -> AccountCorrection:
     """What the bank finds right: another bank, another ending of the account, the other type of account."""
     kind: OwnerKind = "employer" if row.employee_id is None else "employee"
     owner = SecretOwner(row.organization_id, row.employer_id, True, kind, row.employee_id or row.employer_id)
@@ -114,4 +114,4 @@ async def _correction(session: AsyncSession, ring: KeyRing, row: Any) -> Correct
         account = number.reveal()[: -len(_OTHER_ENDING)] + _OTHER_ENDING
     if "account_type" in parts:
         account_type = "savings" if row.account_type == "checking" else "checking"
-    return Correction(routing=routing, account=account, account_type=account_type)
+    return AccountCorrection(routing=routing, account=account, account_type=account_type)

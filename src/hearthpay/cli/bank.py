@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from hearthpay.access.actor import Actor
-    from hearthpay.banking.accounts import AccountDetails, AccountType
-    from hearthpay.banking.exposure import OpenCase
+    from hearthpay.banking.accounts import AccountDetails
     from hearthpay.banking.models import BankAccount
-    from hearthpay.banking.reconciliation import Reconciliation
+    from hearthpay.banking.nacha.records import AccountType
+    from hearthpay.doctor.exposure import OpenCase
+    from hearthpay.doctor.reconciliation import Reconciliation
     from hearthpay.payroll.ledger.rows import RemedyAction
 
 bank = typer.Typer(help="Bank accounts, and the files that go to the bank.", no_args_is_help=True)
@@ -245,7 +246,7 @@ async def _connect(
 
 
 async def _open_cases(opened: Any, ring: Any) -> "list[OpenCase]":  # noqa: ARG001 - as `_run` calls it
-    from hearthpay.banking.exposure import open_cases
+    from hearthpay.doctor.exposure import open_cases
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         return await open_cases(session, SystemClock().now())
@@ -255,7 +256,7 @@ async def _remedy(
     opened: Any, payroll_id: "UUID", employee_id: "UUID", action: "RemedyAction", until: "date | None"
 ) -> str:
     from hearthpay.payroll.models import Payroll
-    from hearthpay.payroll.remedies import apply_remedy
+    from hearthpay.payroll.payday.remedies import apply_remedy
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         payroll = await session.get(Payroll, payroll_id)
@@ -284,7 +285,7 @@ async def _reverse(
     cents: int,
 ) -> Any:
     from hearthpay.payroll.models import Payroll
-    from hearthpay.payroll.reversed_deposits import reverse_deposit
+    from hearthpay.payroll.payday.reversed_deposits import reverse_deposit
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         found = await session.get(Payroll, payroll)
@@ -305,7 +306,7 @@ async def _read_files(opened: Any, ring: Any) -> list[dict[str, Any]]:  # noqa: 
 async def _reconcile(opened: Any, ring: Any) -> "Reconciliation":
     from sqlalchemy import text
 
-    from hearthpay.banking.reconciliation import reconcile
+    from hearthpay.doctor.reconciliation import reconcile
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         await session.execute(text("SET LOCAL statement_timeout = '10min'"))

@@ -11,7 +11,7 @@ from hearthpay.taxes import TaxInputError
 if TYPE_CHECKING:
     from hearthpay.access.actor import Actor
     from hearthpay.employees.models import Employee
-    from hearthpay.payroll.set_asides import SetAsideRule
+    from hearthpay.payroll.set_asides.rules import SetAsideRule
 
 escrow = typer.Typer(
     help="What employees have set aside from their pay: rules, balances, payouts.", no_args_is_help=True
@@ -31,7 +31,7 @@ def set_rule(
     data_dir: DataDir = None,
 ) -> None:
     """Set what every paycheck of an employee sets aside from the next payroll on."""
-    from hearthpay.payroll.escrow import set_rule
+    from hearthpay.payroll.set_asides.escrow import set_rule
 
     if (rate is not None) + (amount is not None) + none != 1:
         refuse("exactly one of --rate, --amount and --none is needed")
@@ -49,7 +49,7 @@ def set_rule(
 @escrow.command("show")
 def show(employee: EmployeeId, data_dir: DataDir = None) -> None:
     """Show an employee's rule, balance and latest movements."""
-    from hearthpay.payroll.escrow import list_movements, read_account
+    from hearthpay.payroll.set_asides.escrow import list_movements, read_account
 
     async def run(session: Any) -> list[str]:
         found, _ = await _employee(session, employee)
@@ -80,7 +80,7 @@ def payout(
     data_dir: DataDir = None,
 ) -> None:
     """Pay out of what an employee has set aside."""
-    from hearthpay.payroll.escrow import PAYMENT_METHODS, payout, read_account
+    from hearthpay.payroll.set_asides.escrow import PAYMENT_METHODS, payout, read_account
 
     if method not in PAYMENT_METHODS:
         refuse(f"--method must be one of {', '.join(PAYMENT_METHODS)}")
@@ -100,7 +100,7 @@ def payout(
 
 def _rule(rate: str | None, amount: str | None) -> "SetAsideRule":
     from hearthpay.database.types import to_cents
-    from hearthpay.payroll.set_asides import SetAsideRule
+    from hearthpay.payroll.set_asides.rules import SetAsideRule
 
     try:
         if rate is not None:

@@ -108,7 +108,7 @@ def threshold_basis(
     """Charge what waits for a threshold of wages from the first dollar, or once the wages paid have reached it."""
     from hearthpay.clock import SystemClock
     from hearthpay.employers.threshold_basis import is_threshold_basis
-    from hearthpay.payroll.threshold_choice import choose_threshold_basis
+    from hearthpay.payroll.years.threshold_choice import choose_threshold_basis
 
     employer_id = _household_id(employer)
     if not is_threshold_basis(basis):

@@ -124,7 +124,7 @@ def calculate(
     as_json: Annotated[bool, typer.Option("--json", help="Print the data of POST /calculate.")] = False,
 ) -> None:
     """Estimate a year's taxes of household and employee. Needs no server and no database."""
-    from hearthpay.payroll.calculation import estimate_data
+    from hearthpay.calculator.answers import estimate_data
 
     try:
         estimate = estimate_year(
@@ -237,13 +237,13 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-Year = Annotated[int | None, typer.Option("--year", help="The tax year; left out, this year.")]
+YearOption = Annotated[int | None, typer.Option("--year", help="The tax year; left out, this year.")]
 
 
 @app.command()
 def coverage(
     state: Annotated[str | None, typer.Option(help="One state only; US for federal law.")] = None,
-    year: Year = None,
+    year: YearOption = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/coverage.md, all years.")] = False,
 ) -> None:
     """List every tax the rulebooks hold, with its version, confidence and source."""
@@ -276,7 +276,7 @@ def explain_line(
     state: Annotated[
         str | None, typer.Option(help="The state whose line it is; federal lines need none.")
     ] = None,
-    year: Year = None,
+    year: YearOption = None,
 ) -> None:
     """Print the law behind a line: its figures, when it applies, and where it is printed."""
     from hearthpay.taxes.coverage import law_behind

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hearthpay.database.startup import OpenedDatabase
     from hearthpay.mail.mailer import Mailer
     from hearthpay.mail.notices import NoticeDesk
-    from hearthpay.payroll.bank_day import Bank
+    from hearthpay.payroll.payday.bank_day import Bank
     from hearthpay.security.key_ring import KeyRing
 
 
@@ -44,7 +44,7 @@ async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended
     from hearthpay.database.startup import Addresses, open_database
     from hearthpay.process import configure_logging, log_settings, supervised
     from hearthpay.worker.connector import queue_of
-    from hearthpay.worker.duties import clockwork_duties
+    from hearthpay.worker.duties import worker_duties
     from hearthpay.worker.runner import run_once, run_worker
 
     configure_logging(*log_settings(os.environ))
@@ -56,7 +56,7 @@ async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended
         supervised(opened),
         opened.as_worker(concurrency) as database,
     ):
-        duties = clockwork_duties(database, await _key_ring(opened), bank, SystemClock(), mailer, desk)
+        duties = worker_duties(database, await _key_ring(opened), bank, SystemClock(), mailer, desk)
         queue = queue_of(opened)
         if once:
             if not await run_once(queue, duties, stopping=stopping, tell=_tell):
@@ -70,9 +70,9 @@ async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended
 
 
 def _bank() -> "Bank | None":
-    from hearthpay.banking.gateway_address import open_gateway
+    from hearthpay.banking.gateways.address import open_gateway
     from hearthpay.banking.originator import BankSettingsError, load_bank
-    from hearthpay.payroll.bank_day import Bank
+    from hearthpay.payroll.payday.bank_day import Bank
 
     try:
         settings = load_bank(os.environ)

@@ -1,7 +1,7 @@
 """The audit log: one row for every write by a person or a key, in the transaction which makes the change.
 
 The database seals each row into its organization's chain as it is written. A row written while another transaction
-holds the chain is sealed by the next one that comes, or by the clockwork.
+holds the chain is sealed by the next one that comes, or by the worker.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ async def record(
 
 
 async def seal_waiting(database: Database) -> int:
-    """Seal the rows that no later one has sealed; returns how many still wait. `database` acts as the clockwork."""
+    """Seal the rows that no later one has sealed; returns how many still wait. `database` acts as the worker."""
     async with database.transaction(None) as session:
         return int(await session.scalar(_SEAL_WAITING) or 0)
 

@@ -178,7 +178,7 @@ class EmbeddedServer:
         return self._url(ROLES.service)
 
     def worker_url(self) -> str:
-        """The URL of the clockwork's role, which may write only what its work writes."""
+        """The URL of the worker's role, which may write only what its work writes."""
         return self._url(ROLES.worker)
 
     @property

@@ -27,7 +27,7 @@ class Roles:
     service: str
     """Acts for one tenant at a time: the API and the pages."""
     worker: str
-    """The clockwork: acts for every tenant, and may write only what its work writes."""
+    """The worker: acts for every tenant, and may write only what its work writes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Restored from a backup: what was paid since then is unknown here, so real money waits until a person has looked.
 
 While a row of `restorations` is open, row-level security hides every real payroll, bank entry, bank account and bank
-file from the clockwork's role: nothing real is fired, settled or sent, whichever program runs. Sandboxes go on.
+file from the worker's role: nothing real is fired, settled or sent, whichever program runs. Sandboxes go on.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Waiting:
 
 
 async def is_held(session: AsyncSession) -> bool:
-    """Whether real money waits; for the owner and the clockwork."""
+    """Whether real money waits; for the owner and the worker."""
     return bool(await session.scalar(_IS_HELD))
 
 

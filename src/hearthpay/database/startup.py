@@ -51,9 +51,9 @@ class Addresses:
     service: str | None = None
     """Logs in as the service's role. Without it the owner's login takes that role on in each transaction."""
     worker: str | None = None
-    """Logs in as the clockwork's role; likewise."""
+    """Logs in as the worker's role; likewise."""
     direct: str | None = None
-    """Reaches the server itself, as the clockwork's role or the owner, where `worker` leads through a pooler."""
+    """Reaches the server itself, as the worker's role or the owner, where `worker` leads through a pooler."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Addresses:
@@ -86,7 +86,7 @@ class OpenedDatabase:
 
     @property
     def worker_url(self) -> str:
-        """Logs in as the clockwork's role, or as the owner who takes it on."""
+        """Logs in as the worker's role, or as the owner who takes it on."""
         return self.addresses.worker or self.owner_url
 
     @asynccontextmanager
@@ -100,7 +100,7 @@ class OpenedDatabase:
 
     @asynccontextmanager
     async def as_worker(self, pool_size: int) -> AsyncIterator[Database]:
-        """A database that acts as the clockwork's role. Raises ServiceLoginError and DatabaseUnavailable."""
+        """A database that acts as the worker's role. Raises ServiceLoginError and DatabaseUnavailable."""
         worker = Database(self.worker_url, role=self.installation.roles.worker, pool_size=pool_size)
         try:
             await _require_bound(

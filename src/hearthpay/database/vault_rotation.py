@@ -34,7 +34,7 @@ from hearthpay.security.vault_numbers import SecretNumber
 SessionFactory = Callable[[], AbstractAsyncContextManager[AsyncSession]]
 """Opens a transaction of the schema's owner, who sees every tenant's rows; commits when the block ends."""
 
-Progress = Callable[[int, int], None]
+TellRows = Callable[[int, int], None]
 """Told after each committed batch: rows re-encrypted so far, and rows there were to do."""
 
 _BATCH = 200
@@ -108,7 +108,7 @@ class RotationResult:
 
 
 async def rotate(
-    session_factory: SessionFactory, ring: KeyRing, progress: Progress, *, batch: int = _BATCH
+    session_factory: SessionFactory, ring: KeyRing, progress: TellRows, *, batch: int = _BATCH
 ) -> RotationResult:
     """Make the ring's newest key current, and re-encrypt every row under it, `batch` numbers in a transaction.
 

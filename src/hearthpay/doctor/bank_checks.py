@@ -5,8 +5,8 @@ They are written like those of `checks`: a docstring is a law, its query returns
 
 from typing import Final
 
-from hearthpay.banking.exposure import OPEN_CASES
 from hearthpay.doctor.comparison import BY_CHECK, REVERSED, UNDER_WAY, WHITE, dollars, unequal
+from hearthpay.doctor.exposure import OPEN_CASES
 
 #: What the household owes the bank for each payroll: net pay by direct deposit, and what those paychecks set aside.
 _OWED: Final = """

@@ -50,7 +50,7 @@ class OpenTax:
     amount: str
 
 
-Progress = Callable[[int, int, str], None]
+TellChecks = Callable[[int, int, str], None]
 """Told before each check: how many are done, how many there are, and the name of the next."""
 
 
@@ -65,7 +65,7 @@ def open_for_reading(owner_url: str, owner: str) -> Database:
 async def examine(
     session: AsyncSession,
     now: datetime.datetime,
-    progress: Progress,
+    progress: TellChecks,
     laws: Sequence[Check | Proof] = (*CHECKS, *PROOFS),
     *,
     ring: KeyRing | None = None,

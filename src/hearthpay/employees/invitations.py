@@ -293,7 +293,7 @@ class OpenInvitation:
     sandbox: bool
 
 
-Entry = Callable[[AsyncSession, Actor, Invitation], Awaitable[None]]
+StoreEntered = Callable[[AsyncSession, Actor, Invitation], Awaitable[None]]
 """Stores what the employee, the actor, typed."""
 
 
@@ -309,7 +309,7 @@ async def look_up(database: Database, clock: Clock, token: str) -> OpenInvitatio
 
 
 async def complete(
-    database: Database, clock: Clock, token: str, request_id: str, enter: Entry
+    database: Database, clock: Clock, token: str, request_id: str, enter: StoreEntered
 ) -> OpenInvitation:
     """Use the invitation up: `enter` stores what the employee typed, in the same transaction.
 

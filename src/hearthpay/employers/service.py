@@ -103,7 +103,7 @@ async def find_employer(session: AsyncSession, actor: Actor, employer_id: UUID) 
 async def update_employer(
     session: AsyncSession, actor: Actor, employer_id: UUID, changes: ChangeEmployer
 ) -> Employer:
-    """Change what was sent, save the basis of its thresholds, which `payroll.threshold_choice` changes.
+    """Change what was sent, save the basis of its thresholds, which `payroll.years.threshold_choice` changes.
 
     Of two changes at once the later one sees what the first left. Raises `not_found`, and `validation_error` where a
     real household would lose its email address.

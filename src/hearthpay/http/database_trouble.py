@@ -9,7 +9,7 @@ _POST_IS_SAFE: Final = "Try again; a POST is safe to repeat with its Idempotency
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class DatabaseTrouble:
     """A kind of trouble: how the log calls it, what the client is told, and when to come back, in seconds."""
 
     kind: str
@@ -17,19 +17,19 @@ class Trouble:
     retry_after: int
 
 
-OUT_OF_REACH: Final = Trouble(
+OUT_OF_REACH: Final = DatabaseTrouble(
     "unreachable", f"The database cannot be reached just now. {_POST_IS_SAFE}", retry_after=2
 )
-_RECOVERING: Final = Trouble(
+_RECOVERING: Final = DatabaseTrouble(
     "restarting", f"The database is being restarted just now. {_POST_IS_SAFE}", retry_after=2
 )
-_RESOURCES: Final = Trouble(
+_RESOURCES: Final = DatabaseTrouble(
     "out_of_resources", f"The database has run out of resources. {_POST_IS_SAFE}", retry_after=10
 )
-_FILES: Final = Trouble(
+_FILES: Final = DatabaseTrouble(
     "storage_failure", f"The database has trouble with its storage. {_POST_IS_SAFE}", retry_after=60
 )
-_CONTENTION: Final = Trouble(
+_CONTENTION: Final = DatabaseTrouble(
     "contention", f"Another request was in the way for too long. {_POST_IS_SAFE}", retry_after=1
 )
 
@@ -37,21 +37,25 @@ _CONTENTION: Final = Trouble(
 _TROUBLES: Final = {
     "08": OUT_OF_REACH,
     "53": _RESOURCES,
-    "53100": Trouble(
+    "53100": DatabaseTrouble(
         "disk_full", f"The database's disk is full: nothing was saved. {_POST_IS_SAFE}", retry_after=60
     ),
-    "53200": Trouble("out_of_memory", f"The database is out of memory. {_POST_IS_SAFE}", retry_after=10),
-    "53300": Trouble(
+    "53200": DatabaseTrouble(
+        "out_of_memory", f"The database is out of memory. {_POST_IS_SAFE}", retry_after=10
+    ),
+    "53300": DatabaseTrouble(
         "too_many_connections", f"The database has no connection left. {_POST_IS_SAFE}", retry_after=2
     ),
-    "25006": Trouble(
+    "25006": DatabaseTrouble(
         "read_only", f"The database takes no writes just now: nothing was saved. {_POST_IS_SAFE}", 30
     ),
-    "25P03": Trouble("transaction_too_long", f"The transaction took too long. {_POST_IS_SAFE}", 2),
+    "25P03": DatabaseTrouble("transaction_too_long", f"The transaction took too long. {_POST_IS_SAFE}", 2),
     "40001": _CONTENTION,
     "40P01": _CONTENTION,
     "55P03": _CONTENTION,
-    "57014": Trouble("statement_too_long", f"A statement took too long and was given up. {_POST_IS_SAFE}", 2),
+    "57014": DatabaseTrouble(
+        "statement_too_long", f"A statement took too long and was given up. {_POST_IS_SAFE}", 2
+    ),
     "57P01": _RECOVERING,
     "57P02": _RECOVERING,
     "57P03": _RECOVERING,
@@ -59,7 +63,7 @@ _TROUBLES: Final = {
     "58": _FILES,
     "XX001": _FILES,
     "XX002": _FILES,
-    "HP001": Trouble(
+    "HP001": DatabaseTrouble(
         "replaced_key",
         "This process would have encrypted with a key that has been replaced: nothing was saved. Its key ring is "
         "outdated.",
@@ -82,7 +86,7 @@ def sqlstate_of(failure: BaseException) -> str | None:
     return None
 
 
-def trouble_of(failure: BaseException) -> Trouble | None:
+def trouble_of(failure: BaseException) -> DatabaseTrouble | None:
     """The trouble behind a failure of the database; None where the statement is at fault, or nothing is known."""
     state = sqlstate_of(failure)
     return None if state is None else _TROUBLES.get(state, _TROUBLES.get(state[:2]))

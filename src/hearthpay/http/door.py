@@ -108,7 +108,7 @@ def queue_within(descriptors: int | None) -> int:
     return _LONGEST_QUEUE if descriptors is None else min(_LONGEST_QUEUE, descriptors // 4)
 
 
-class Visitor(Protocol):
+class DoorVisitor(Protocol):
     """A connection, as the door sees it."""
 
     def unsent(self) -> int:
@@ -134,16 +134,16 @@ class Door:
         self._per_address = limits.per_address
         self._read_within = read_within
         self._metrics = metrics
-        self._inside: dict[Visitor, str | None] = {}
-        self._silent: dict[Visitor, None] = {}  # in the order in which they fell silent
+        self._inside: dict[DoorVisitor, str | None] = {}
+        self._silent: dict[DoorVisitor, None] = {}  # in the order in which they fell silent
         self._of_address: Counter[str] = Counter()
-        self._unread_since: dict[Visitor, float] = {}
+        self._unread_since: dict[DoorVisitor, float] = {}
         self._looking: asyncio.TimerHandle | None = None
         self._untold: Counter[CutReason] = Counter()
         self._telling: asyncio.TimerHandle | None = None
         self._counted_as = functools.lru_cache(4_096)(functools.partial(_counted_as, limits.proxies))
 
-    def enter(self, visitor: Visitor, host: str | None) -> bool:
+    def enter(self, visitor: DoorVisitor, host: str | None) -> bool:
         """Take a connection in; where the house is full, who has been silent longest leaves for it.
 
         False where it must not come in: its address has too many, or all others are at work.
@@ -167,7 +167,7 @@ class Door:
             self._look_again()
         return True
 
-    def leave(self, visitor: Visitor) -> None:
+    def leave(self, visitor: DoorVisitor) -> None:
         """Let a connection go; one that has left is not missed."""
         if visitor not in self._inside:
             return
@@ -179,11 +179,11 @@ class Door:
             if not self._of_address[address]:
                 del self._of_address[address]
 
-    def at_work(self, visitor: Visitor) -> None:
+    def at_work(self, visitor: DoorVisitor) -> None:
         """A request of the connection has come."""
         self._silent.pop(visitor, None)
 
-    def silent(self, visitor: Visitor) -> None:
+    def silent(self, visitor: DoorVisitor) -> None:
         """The connection's requests are answered; from now on it may make room."""
         if visitor in self._inside:
             self._silent[visitor] = None

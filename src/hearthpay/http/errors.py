@@ -18,7 +18,7 @@ from starlette.routing import Match
 
 from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.database.outage import DatabaseUnavailable, WrongRoleError
-from hearthpay.http.database_trouble import OUT_OF_REACH, Trouble, sqlstate_of, trouble_of
+from hearthpay.http.database_trouble import OUT_OF_REACH, DatabaseTrouble, sqlstate_of, trouble_of
 from hearthpay.http.envelope import JsonResponse, request_id_of
 from hearthpay.http.example import docs_url_of, example_of
 from hearthpay.http.request_log import describe_failure, route_of
@@ -117,7 +117,7 @@ async def _on_database_error(request: Request, error: Exception) -> Response:
     return internal_error(request, error) if trouble is None else unavailable(request, error, trouble)
 
 
-def unavailable(request: Request, error: Exception, trouble: Trouble) -> Response:
+def unavailable(request: Request, error: Exception, trouble: DatabaseTrouble) -> Response:
     """The 503 for trouble with the database; the log gets its kind, the SQLSTATE and the class of the error."""
     cause = error.__cause__
     level = "error" if isinstance(error, WrongRoleError) else "warning"

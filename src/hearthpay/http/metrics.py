@@ -37,7 +37,7 @@ _NO_ROUTE: Final = "none"
 _OTHER_METHOD: Final = "other"
 _RATE_LIMITED: Final = 429
 
-_CLOCKWORK_GAUGES: Final = {
+_WORKER_GAUGES: Final = {
     "due": (
         "hearthpay_worker_payrolls_due",
         "Scheduled payrolls whose time has come, and that are not sent.",
@@ -52,7 +52,7 @@ _CLOCKWORK_GAUGES: Final = {
         "What keeps the workers from their work, such as a bank out of reach.",
     ),
 }
-_CLOCKWORK_COUNTERS: Final = {
+_WORKER_COUNTERS: Final = {
     "fired": ("hearthpay_worker_payrolls_fired", "Scheduled payrolls that were sent at their time."),
     "failed": ("hearthpay_worker_payrolls_failed", "Scheduled payrolls that were given up."),
     "put_off": ("hearthpay_worker_attempts_failed", "Attempts to send a payroll that are made again later."),
@@ -110,10 +110,10 @@ class Metrics:
             registry=self.registry,
         )
         self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        self.clockwork: Mapping[str, float] = {}
+        self.worker: Mapping[str, float] = {}
         """What the workers have done and have to do, by name, as it was read last; empty where it could not be read."""
         self.registry.register(_InFlight(self))
-        self.registry.register(_Clockwork(self))
+        self.registry.register(_WorkerFigures(self))
         ProcessCollector(registry=self.registry)
         PlatformCollector(registry=self.registry)
         GCCollector(registry=self.registry)
@@ -169,7 +169,7 @@ class _InFlight(Collector):
         ]
 
 
-class _Clockwork(Collector):
+class _WorkerFigures(Collector):
     """The workers' figures, of all of them together: they stand in the database, not in this process."""
 
     def __init__(self, metrics: Metrics) -> None:
@@ -177,7 +177,7 @@ class _Clockwork(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
         """The figures as they were read for this answer; none where the database did not give them."""
-        figures = self._metrics.clockwork
+        figures = self._metrics.worker
         yield GaugeMetricFamily(
             "hearthpay_worker_figures_read",
             "Whether the figures of the workers could be read from the database.",
@@ -185,9 +185,9 @@ class _Clockwork(Collector):
         )
         if not figures:
             return
-        for name, (series, meaning) in _CLOCKWORK_GAUGES.items():
+        for name, (series, meaning) in _WORKER_GAUGES.items():
             yield GaugeMetricFamily(series, meaning, value=figures.get(name, 0.0))
-        for name, (series, meaning) in _CLOCKWORK_COUNTERS.items():
+        for name, (series, meaning) in _WORKER_COUNTERS.items():
             yield CounterMetricFamily(series, meaning, value=figures.get(name, 0.0))
 
 
@@ -201,11 +201,11 @@ def install(
     app: FastAPI,
     metrics: Metrics,
     token: str | None,
-    clockwork: Callable[[], Awaitable[Mapping[str, float]]] | None = None,
+    worker: Callable[[], Awaitable[Mapping[str, float]]] | None = None,
 ) -> None:
     """Let `app` answer `/metrics` to who shows `token`; with no token, or an empty one, there is no such address.
 
-    `clockwork` reads the workers' figures, and answers with none where it cannot.
+    `worker` reads the workers' figures, and answers with none where it cannot.
     """
     app.state.metrics = metrics
     if not token:
@@ -221,8 +221,8 @@ def install(
                 "This address needs the operator's metrics token as 'Authorization: Bearer …'.",
                 headers=_CHALLENGE,
             )
-        if clockwork is not None:
-            metrics.clockwork = await clockwork()
+        if worker is not None:
+            metrics.worker = await worker()
         return Response(metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
     app.add_api_route(PATH, answer, include_in_schema=False)

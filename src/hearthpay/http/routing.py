@@ -29,7 +29,7 @@ from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import runtime_of
 from hearthpay.wire.problems import problems_of
 
-Guard = Callable[[Request], Awaitable[object]]
+RouteGuard = Callable[[Request], Awaitable[object]]
 
 _TOO_LATE: Final = 408
 _TOO_LARGE: Final = 413
@@ -86,7 +86,7 @@ class Endpoint(APIRoute):
         dependant = self.dependant
         call = cast(Callable[..., Awaitable[Response]], dependant.call)
         request_name = dependant.request_param_name
-        guards = [(cast(str, entry.name), cast(Guard, entry.call)) for entry in dependant.dependencies]
+        guards = [(cast(str, entry.name), cast(RouteGuard, entry.call)) for entry in dependant.dependencies]
         path = [
             (field.name, TypeAdapter[object](field.field_info.annotation or str))
             for field in dependant.path_params

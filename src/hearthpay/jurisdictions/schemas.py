@@ -5,10 +5,10 @@ from datetime import date
 from typing import Literal
 
 from hearthpay.taxes.local import LocalHouseholdRule
+from hearthpay.taxes.rule_file import Confidence
 from hearthpay.wire.money import Dollars, Rate
 
 EntryKind = Literal["choice", "count", "money", "flag", "text"]
-Confidence = Literal["high", "medium", "low"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class Mail:
     html: str
 
 
-Problem = Literal[
+MailProblem = Literal[
     "mail_server_unreachable",
     "mail_server_too_slow",
     "mail_server_refuses_us",
@@ -77,7 +77,7 @@ Problem = Literal[
 class Delivery:
     """What became of one attempt: the server took the mail (no problem), or not; `for_good` if it never will."""
 
-    problem: Problem | None = None
+    problem: MailProblem | None = None
     for_good: bool = False
 
     @property
@@ -185,13 +185,13 @@ class Mailer:
         return message
 
 
-def _diagnosis(error: Exception) -> tuple[Problem, Exception, int | None, bool]:
+def _diagnosis(error: Exception) -> tuple[MailProblem, Exception, int | None, bool]:
     """What went wrong, and whether it will again. A refusal of us (sender, password) is the operator's to mend."""
     code: int | None = getattr(error, "code", None)
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused) and error.recipients:
         code = error.recipients[0].code
     permanent = code in _PERMANENT
-    problem: Problem
+    problem: MailProblem
     match error:
         case aiosmtplib.SMTPRecipientsRefused() | aiosmtplib.SMTPRecipientRefused():
             problem = "recipient_refused" if permanent else "mail_server_busy"
@@ -210,7 +210,9 @@ def _diagnosis(error: Exception) -> tuple[Problem, Exception, int | None, bool]:
     return problem, error, code, permanent
 
 
-def _failed(problem: Problem, error: Exception, code: int | None = None, for_good: bool = False) -> Delivery:
+def _failed(
+    problem: MailProblem, error: Exception, code: int | None = None, for_good: bool = False
+) -> Delivery:
     # The error's text may repeat the recipient's address.
     _log.warning("email not sent", problem=problem, cause=type(error).__name__, code=code)
     return Delivery(problem, for_good)

@@ -98,7 +98,7 @@ class Notice:
 async def queue_notice(
     session: AsyncSession, ring: KeyRing, desk: NoticeDesk, now: datetime, notice: Notice
 ) -> None:
-    """Put the notice into the outbox, once; the session is the clockwork's. Raises what `key_for_writing` raises."""
+    """Put the notice into the outbox, once; the session is the worker's. Raises what `key_for_writing` raises."""
     if await session.scalar(_KNOWN, {"key": notice.key}):
         return
     status, reason = await _admitted(session, desk, now, notice)

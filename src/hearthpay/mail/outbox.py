@@ -29,7 +29,7 @@ LEASE: Final = timedelta(seconds=6 * PATIENCE_SECONDS)
 LONGEST_PAUSE: Final = timedelta(hours=6)
 """The first pause between two attempts is a minute, each later one twice as long, up to this."""
 
-Status = Literal["queued", "sent", "failed", "withdrawn", "withheld"]
+MailStatus = Literal["queued", "sent", "failed", "withdrawn", "withheld"]
 
 _DAILY_LIMIT: Final = "daily_limit_of_"
 _FIRST_PAUSE: Final = timedelta(minutes=1)
@@ -108,7 +108,7 @@ class Addressee:
 class MailState:
     """What has become of a mail; `reason` says why it is not sent (yet). `in_hand`: a process is sending it now."""
 
-    status: Status
+    status: MailStatus
     reason: str | None = None
     in_hand: bool = False
 
@@ -202,7 +202,7 @@ async def withdraw_mail(session: AsyncSession, clock: Clock, mail_id: UUID, reas
 async def state_of_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> MailState | None:
     """What has become of the mail; None for one that the session does not see."""
     row = (await session.execute(_STATE, {"id": mail_id, "now": clock.now()})).one_or_none()
-    return None if row is None else MailState(cast(Status, row.status), row.reason, bool(row.in_hand))
+    return None if row is None else MailState(cast(MailStatus, row.status), row.reason, bool(row.in_hand))
 
 
 async def claim_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> Claimed | None:
@@ -212,7 +212,7 @@ async def claim_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> Clai
 
 
 async def claim_due_mails(session: AsyncSession, clock: Clock, limit: int) -> list[Claimed]:
-    """Take up to `limit` mails that are due, of any tenant: the session is the clockwork's."""
+    """Take up to `limit` mails that are due, of any tenant: the session is the worker's."""
     return [_claimed(row) for row in await session.execute(_CLAIM_DUE, {"limit": limit, **_lease(clock)})]
 
 

@@ -1,4 +1,4 @@
-"""Sends what is in the outbox: at once for a request that waits a little, and by the clockwork for all that is due.
+"""Sends what is in the outbox: at once for a request that waits a little, and by the worker for all that is due.
 
 Nobody holds a connection to the database while the mail server is spoken to: a claim is one transaction, the note of
 what became of it another, and between the two there is none.
@@ -42,7 +42,7 @@ _log = structlog.get_logger("hearthpay.mail")
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round of the clockwork did: mails sent, not sent, and known to be due still."""
+    """What one round of the worker did: mails sent, not sent, and known to be due still."""
 
     sent: int
     failed: int
@@ -61,7 +61,7 @@ class Postman:
         *,
         short_wait: float = SHORT_WAIT_SECONDS,
     ) -> None:
-        """`database` acts as the service's role or as the clockwork's; `short_wait` in seconds."""
+        """`database` acts as the service's role or as the worker's; `short_wait` in seconds."""
         self._database: Final = database
         self._ring: Final = ring
         self._mailer: Final = mailer
@@ -83,7 +83,7 @@ class Postman:
         while True:
             async with self._database.transaction(tenant) as session:
                 state = await state_of_mail(session, self._clock, mail_id)
-            # Another process may have it in hand: the clockwork, or one that was asked the same at the same time.
+            # Another process may have it in hand: the worker, or one that was asked the same at the same time.
             if state is None or state.status != "queued" or not state.in_hand or loop.time() >= deadline:
                 return state
             await asyncio.sleep(_LOOK_AGAIN_SECONDS)
@@ -137,7 +137,7 @@ class Postman:
 
 
 def _finish(attempt: asyncio.Task[bool]) -> None:
-    """Forget the attempt; a failure of ours leaves the mail to the clockwork, and a line in the log."""
+    """Forget the attempt; a failure of ours leaves the mail to the worker, and a line in the log."""
     _UNDER_WAY.discard(attempt)
     if not attempt.cancelled() and (error := attempt.exception()) is not None:
         _log.error("attempt to send failed", exc_info=error)

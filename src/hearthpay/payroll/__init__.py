@@ -1,0 +1,1 @@
+"""Payrolls: previewed, run, sent on their day, read and undone."""

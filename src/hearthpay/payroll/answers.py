@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 from hearthpay.payroll.ledger.payrolls import totals_of
-from hearthpay.payroll.ledger.rows import PaycheckRow, PayrollRecord, Preview, StoredPayroll, Totals
+from hearthpay.payroll.ledger.rows import PaycheckRow, PayrollRecord, PayrollTotals, Preview, StoredPayroll
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.orders.pay_dates import PayDates
-from hearthpay.payroll.standing import Outcome, Standing
+from hearthpay.payroll.trouble.standing import Outcome, PayrollStanding
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.reciprocity import reciprocity_certificate
 from hearthpay.wire.answer import render
@@ -79,7 +79,7 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
     return data
 
 
-def detail_data(payroll: StoredPayroll, standing: Standing) -> dict[str, Any]:
+def detail_data(payroll: StoredPayroll, standing: PayrollStanding) -> dict[str, Any]:
     """Return the ``data`` of one payroll: as run returned it, with its history and how it stands now."""
     ran = run_data(payroll)
     data = {
@@ -108,7 +108,7 @@ def detail_data(payroll: StoredPayroll, standing: Standing) -> dict[str, Any]:
     return data
 
 
-def _with_payment(paycheck: dict[str, Any], status: str, standing: Standing) -> dict[str, Any]:
+def _with_payment(paycheck: dict[str, Any], status: str, standing: PayrollStanding) -> dict[str, Any]:
     """Add what has become of the paycheck's money; of an estimate that never fired, nothing has."""
     found = standing.paychecks.get(UUID(str(paycheck["employee_id"])))
     if found is None:
@@ -174,7 +174,7 @@ def _as_expected(estimate: Any) -> Any:
     return [_as_expected(part) for part in estimate] if isinstance(estimate, list) else estimate
 
 
-def _totals(totals: Totals) -> dict[str, Decimal]:
+def _totals(totals: PayrollTotals) -> dict[str, Decimal]:
     return {
         "gross_pay": from_cents(totals.gross_pay),
         "total_deductions": from_cents(totals.total_deductions),

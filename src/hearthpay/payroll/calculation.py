@@ -1,134 +1,381 @@
-"""The calculator's and the threshold check's answers, shared by the API and the command line."""
+"""Calculates a payroll: each employee's earnings and year to date through the tax engine into a paycheck."""
 
-from collections.abc import Callable
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import NamedTuple, Protocol
+from uuid import UUID
 
-from hearthpay.taxes import AnnualEstimate, ThresholdCheck
-from hearthpay.taxes.money import from_cents
-from hearthpay.taxes.rounding import half_up
+from hearthpay.employees.certificates import federal_certificate, state_entries
+from hearthpay.payroll.ledger.earnings import earnings_of, left_out
+from hearthpay.payroll.ledger.rows import Carried, LineRow, PaycheckRow, PayrollRecord, SetAside, YearToDate
+from hearthpay.payroll.ledger.years import NO_HISTORY, History, OtherRecords, seen_by_others
+from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder
+from hearthpay.payroll.set_asides.rules import LARGEST_SET_ASIDE, SetAsideRule
+from hearthpay.taxes import (
+    EmployerProfile,
+    Paycheck,
+    PaycheckInput,
+    TaxInputError,
+    calculate_paycheck,
+    rulebook_for,
+)
+from hearthpay.taxes.assumptions import assumptions_of
+from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
+from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
+from hearthpay.taxes.pay_periods import check_period
+from hearthpay.taxes.thresholds import liability_thresholds
+from hearthpay.taxes.year import LiableFrom, PaidWages, is_due
 
-ESTIMATE_NOTE = "An estimate: income tax depends on the employee's own Form W-4 and state certificate."
+ZERO = Decimal("0.00")
 
 
-def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = from_cents) -> dict[str, Any]:
-    """Return the ``data`` of ``POST /calculate``; ``money`` spells an amount of cents, by default as a Decimal."""
-    check = estimate.threshold
-    gross = estimate.gross_per_paycheck_cents
-    employer_paycheck = employee_paycheck = 0
-    employer_year: dict[str, int] = {}
-    employee_year: dict[str, int] = {}
-    lines = []
-    for code, name, payer, category, annual_cents, per_paycheck, rate, wage_base in estimate.lines:
-        if payer == "employer":
-            employer_year[category] = employer_year.get(category, 0) + annual_cents
-            employer_paycheck += per_paycheck
-        else:
-            employee_year[category] = employee_year.get(category, 0) + annual_cents
-            employee_paycheck += per_paycheck
-        lines.append(
+class Due(NamedTuple):
+    """From when the lines are due that wait for a threshold, for one employee, and the paychecks that stand."""
+
+    liable: LiableFrom
+    standing: Sequence[PaidWages]
+
+
+class Thresholds(Protocol):
+    """Tells which lines are due, given what a payroll is about to pay."""
+
+    def due(self, payments: Mapping[UUID, "Payment"]) -> Mapping[UUID, Due]:
+        """Return it for each employee of the payroll."""
+        ...
+
+    @property
+    def as_paid(self) -> bool:
+        """Whether nothing is charged before a threshold is reached."""
+        ...
+
+
+class Payment(NamedTuple):
+    """Wages about to be paid: their day, the state of work, and the cents that are subject to each guarded line."""
+
+    pay_date: datetime.date
+    work_state: str
+    wages: Mapping[str, int]
+
+
+def calculate_payroll(
+    order: SettledOrder,
+    payees: Mapping[UUID, Payee],
+    histories: Mapping[UUID, History],
+    sui_rates: Mapping[str, Decimal],
+    thresholds: Thresholds | None = None,
+) -> PayrollRecord:
+    """Calculate every paycheck of a payroll.
+
+    ``sui_rates`` are the household's assigned unemployment rates by state; elsewhere the new-employer rate applies.
+    Without ``thresholds`` every line is due from the first dollar.
+
+    Preview, run and the firing of a scheduled payroll all come through here, so that a preview is what the run will
+    be. Raises `TaxInputError` with the field as the request spells it.
+    """
+    dates = order.dates
+    rulebook = rulebook_for(dates.pay_date)
+    due: Mapping[UUID, Due] = {}
+    if thresholds is not None:
+        due = thresholds.due(
             {
-                "code": code,
-                "name": name,
-                "payer": payer,
-                "annual_amount": money(annual_cents),
-                "per_paycheck_amount": money(per_paycheck),
-                "rate": rate,
-                "wage_base": None if wage_base is None else money(wage_base),
+                entry.employee_id: _payment(dates.pay_date, entry, payees[entry.employee_id])
+                for entry in order.entries
             }
         )
-    employer, employee = employer_year.get, employee_year.get
-    employer_total, employee_total = sum(employer_year.values()), sum(employee_year.values())
-    annual = int(estimate.annual_wages.scaleb(2))
-    effective = Decimal(half_up(employer_total * 10_000, annual) if annual else 0).scaleb(-2)
-    data: dict[str, Any] = {
-        "tax_year": estimate.tax_year,
-        "state": estimate.state,
-        "state_name": estimate.state_name,
-        "annual_wages": estimate.annual_wages,
-        "pay_frequency": estimate.pay_frequency,
-        "filing_status": estimate.filing_status,
-        "employer_taxes": {
-            "social_security": money(employer("social_security", 0)),
-            "medicare": money(employer("medicare", 0)),
-            "futa": money(employer("futa", 0)),
-            "state_unemployment": money(employer("state_unemployment", 0)),
-            "other": money(employer("other", 0)),
-            "total": money(employer_total),
-            "effective_rate": effective,
-        },
-        "employee_taxes_estimate": {
-            "federal_income_tax": money(employee("federal_income_tax", 0)),
-            "state_income_tax": money(employee("state_income_tax", 0)),
-            "social_security": money(employee("social_security", 0)),
-            "medicare": money(employee("medicare", 0)),
-            "other": money(employee("other", 0) + employee("state_unemployment", 0)),
-            "total": money(employee_total),
-            "note": ESTIMATE_NOTE,
-        },
-        "per_paycheck": {
-            "gross_pay": money(gross),
-            "employer_taxes": money(employer_paycheck),
-            "employee_taxes": money(employee_paycheck),
-            "net_pay": money(gross - employee_paycheck),
-            "total_cost": money(gross + employer_paycheck),
-            "periods_per_year": estimate.periods,
-        },
-        "threshold": {
-            "fica_threshold": check.fica_threshold,
-            "federal_status": check.federal_status,
-            "action_required": check.federal_status == "above" or check.state_status == "above",
-            "state_suta_status": check.suta_status,
-            "state_suta_threshold": check.suta_threshold_quarterly,
-        },
-        "lines": lines,
-        "limitations": list(estimate.limitations),
-        "rulebook": {"version": estimate.rulebook_version, "tax_year": estimate.tax_year},
-    }
-    if estimate.reciprocity_certificate is not None:
-        data["reciprocity"] = {
-            "applied": estimate.reciprocity is not None,
-            "certificate": estimate.reciprocity_certificate,
-            "residence_state": estimate.residence_state,
-        }
-    return data
+    paychecks: list[PaycheckRow] = []
+    projected: dict[str, None] = {}
+    for position, entry in enumerate(order.entries):
+        payee = payees[entry.employee_id]
+        try:
+            history = histories.get(payee.id, NO_HISTORY)
+            record, paycheck = _calculate(
+                order, entry, payee, history, sui_rates.get(payee.work_state), due.get(payee.id)
+            )
+            assumed = None
+            if thresholds is None or not thresholds.as_paid:
+                assumed = _assumed_thresholds(record, payee.work_state, dates.pay_date)
+            if assumed is not None and not any(
+                _ASSUMED in told for each in paychecks for told in each.warnings
+            ):
+                record = replace(record, warnings=(*record.warnings, assumed))
+            paychecks.append(record)
+            if history.others is not None:  # the person may be paid by another record too
+                after = history.with_paycheck(record)
+                histories = {**histories, payee.id: after, **seen_by_others(histories, payee.id, after)}
+                due = _due_after(due, history.others, paid_wages(record, dates.pay_date))
+            projected |= dict.fromkeys(paycheck.projected)
+        except TaxInputError as error:
+            raise TaxInputError(f"employees[{position}].{error.field}", error.message, error.code) from error
+    return PayrollRecord(
+        employer_id=order.employer_id,
+        dates=dates,
+        pay_frequency=order.pay_frequency,
+        paychecks=tuple(paychecks),
+        rulebook_version=rulebook.version,
+        tax_year=rulebook.tax_year,
+        notes=order.notes,
+        projected=tuple(projected),
+    )
 
 
-def threshold_data(check: ThresholdCheck) -> dict[str, Any]:
-    """Return the ``data`` of ``GET /threshold``."""
-    wages, threshold = f"{check.annual_wages:,}", f"{check.fica_threshold:,}"
-    explanations = {
-        "below": f"Cash wages of {wages} stay below the {check.tax_year} threshold of {threshold}: "
-        "no Social Security and Medicare, and no Form W-2 unless income tax is withheld.",
-        "approaching": f"Cash wages of {wages} come near the {check.tax_year} threshold of {threshold}. Once it is "
-        "reached, Social Security and Medicare are due on all cash wages of the year, from the first dollar.",
-        "above": f"Cash wages of {wages} reach the {check.tax_year} threshold of {threshold}: Social Security and "
-        "Medicare are due on all cash wages of the year, from the first dollar, and a Form W-2 must be given.",
+def paid_wages(paycheck: PaycheckRow, pay_date: datetime.date) -> PaidWages:
+    """Return what a paycheck counts for once it stands."""
+    lines = {
+        line.code: (line.subject_wages, None if line.rate is None else scaled_rate(line.rate))
+        for line in paycheck.lines
     }
-    quarterly = f"{check.futa_quarterly_threshold:,}"
+    return PaidWages(pay_date, paycheck.work_state, lines)
+
+
+def _due_after(due: Mapping[UUID, Due], others: OtherRecords, paid: PaidWages) -> Mapping[UUID, Due]:
+    """Return what is due of a person's other records in the same payroll once one of them has been paid."""
     return {
-        "tax_year": check.tax_year,
-        "state": check.state,
-        "annual_wages": check.annual_wages,
-        "federal": {
-            "fica_threshold": check.fica_threshold,
-            "approaching_threshold": check.approaching_threshold,
-            "status": check.federal_status,
-            "action_required": check.federal_status == "above",
-            "explanation": explanations[check.federal_status],
+        **due,
+        **{
+            record: due[record]._replace(standing=(*due[record].standing, paid))
+            for record in others.ids
+            if record in due
         },
-        "state_threshold": {
-            "threshold_quarterly": check.state_threshold_quarterly,
-            "status": check.state_status,
-            "explanation": check.state_explanation,
-        },
-        "futa": {
-            "quarterly_threshold": check.futa_quarterly_threshold,
-            "note": f"FUTA is due on each worker's cash wages up to its wage base once all household workers "
-            f"together are paid {quarterly} or more in any calendar quarter of this year or the one before.",
-        },
-        "limitations": [
-            "Assumes one employee whose wages are spread evenly over the year; quarterly thresholds count all workers.",
-            *check.limitations,
-        ],
     }
+
+
+def _payment(pay_date: datetime.date, entry: PayrollEntry, employee: Payee) -> Payment:
+    gross = to_cents(from_cents(earnings_of(entry, employee).gross_pay), "regular_hours")
+    wages = wages_by_line(pay_date.year, employee.work_state, employee.relationship, gross)
+    return Payment(pay_date, employee.work_state, wages)
+
+
+def _calculate(
+    order: SettledOrder,
+    entry: PayrollEntry,
+    employee: Payee,
+    history: History,
+    sui_rate: Decimal | None,
+    due: Due | None,
+) -> tuple[PaycheckRow, Paycheck]:
+    dates = order.dates
+    earnings = earnings_of(entry, employee)
+    if not earnings.gross_pay:
+        raise TaxInputError(
+            "regular_hours", "hours, a bonus or other earnings are needed: there is nothing to pay"
+        )
+    not_due: frozenset[str] = frozenset()
+    if due is None or not due.liable:
+        year = history.year_to_date
+    else:
+        year = history.counted_by(due.standing, dates.pay_date.year, due.liable)
+        not_due = frozenset(code for code in due.liable if not is_due(due.liable, code, dates.pay_date))
+    paycheck = calculate_paycheck(
+        asked := PaycheckInput(
+            pay_date=dates.pay_date,
+            period_start=dates.period_start,
+            period_end=dates.period_end,
+            pay_frequency=order.pay_frequency,
+            regular_wages=ZERO if entry.supplemental else from_cents(earnings.regular_wages),
+            supplemental_wages=from_cents(earnings.gross_pay if entry.supplemental else earnings.bonus),
+            supplemental_method="flat" if entry.supplemental else "aggregate",
+            work_state=employee.work_state,
+            residence_state=employee.residence_state,
+            localities=tuple(employee.localities),
+            federal=federal_certificate(employee.federal_withholding),
+            state=state_entries(employee.state_withholding),
+            relationship=employee.relationship,
+            employer=EmployerProfile(sui_rate=sui_rate),
+            year=year,
+            not_due=not_due,
+        )
+    )
+    after_taxes = paycheck.net_pay_cents
+    set_aside = set_aside_of(
+        history.set_aside_rule,
+        skip=entry.set_aside_skip,
+        wished_cents=entry.set_aside_wish,
+        gross_cents=paycheck.gross_pay_cents,
+        after_taxes_cents=after_taxes,
+        balance_cents=history.set_aside_balance,
+    )
+    before = history.totals_to_date
+    ytd = YearToDate(
+        before.gross_pay + paycheck.gross_pay_cents,
+        before.net_pay + after_taxes - set_aside.amount,
+        before.employee_taxes + paycheck.employee_taxes_cents,
+        before.employer_taxes + paycheck.employer_taxes_cents,
+    )
+    taxes = year.taxes
+    record = PaycheckRow(
+        employee_id=employee.id,
+        employee_name=employee.name,
+        payment_method=entry.payment_method,
+        earnings=earnings,
+        gross_pay=paycheck.gross_pay_cents,
+        employee_taxes=paycheck.employee_taxes_cents,
+        employer_taxes=paycheck.employer_taxes_cents,
+        set_aside=set_aside,
+        lines=tuple(
+            LineRow(
+                code=line.code,
+                name=line.name,
+                payer=line.payer,
+                agency=line.agency,
+                category=line.category,
+                subject_wages=line.subject_wages_cents,
+                taxable_wages=line.taxable_wages_cents,
+                rate=line.rate,
+                amount=line.amount_cents,
+                ytd_amount=taxes.get(line.code, 0) + line.amount_cents,
+            )
+            for line in paycheck.lines
+        ),
+        ytd=ytd,
+        warnings=tuple(_warnings(employee, order, entry, asked, paycheck, ytd, set_aside)),
+        residence_state=employee.residence_state,
+        reciprocity_certificate=paycheck.reciprocity.certificate if paycheck.reciprocity else None,
+        work_state=employee.work_state,
+        carried=tuple(
+            Carried(each.code, each.name, each.carried_cents)
+            for each in paycheck.corrections
+            if each.carried_cents
+        ),
+        left_out=left_out(entry),
+    )
+    return record, paycheck
+
+
+def set_aside_of(
+    rule: SetAsideRule | None,
+    *,
+    skip: bool,
+    wished_cents: int | None,
+    gross_cents: int,
+    after_taxes_cents: int,
+    balance_cents: int,
+) -> SetAside:
+    """Return what one paycheck sets aside, why, and the balance with it; all in cents.
+
+    Skipping it beats an amount wished for this paycheck, which beats the standing rule. Never more than what taxes
+    leave, nor than `LARGEST_SET_ASIDE`. Raises ValueError for a wish out of those bounds.
+    """
+    if skip:
+        return SetAside(0, "skipped", balance_cents)
+    if wished_cents is not None:
+        if not 0 <= wished_cents <= LARGEST_SET_ASIDE:
+            raise ValueError("the amount to set aside must be between 0 and 9,999")
+        source, wished = "override", wished_cents
+    elif rule is not None:
+        source, wished = "rule", min(rule.wished_cents(gross_cents), LARGEST_SET_ASIDE)
+    else:
+        source, wished = "none", 0
+    amount = min(wished, max(after_taxes_cents, 0))
+    return SetAside(amount, source, balance_cents + amount)
+
+
+#: How the warning begins; it is told once in a payroll.
+_ASSUMED = "Charged from the first dollar, on the assumption that the household reaches"
+
+
+def _assumed_thresholds(paycheck: PaycheckRow, state: str, pay_date: datetime.date) -> str | None:
+    """Name the quarterly thresholds that are taken for crossed although this employee's wages do not show it yet.
+
+    Wages of the year of as many times the threshold as quarters have begun have crossed it in one of them.
+    """
+    quarter = quarter_of(pay_date)
+    open_ones = [
+        f"{threshold.name} {from_cents(threshold.cents):,}"
+        for threshold in liability_thresholds(state, pay_date.year)
+        if threshold.period == "quarter" and paycheck.ytd.gross_pay < quarter * threshold.cents
+    ]
+    charged = any(line.amount for line in paycheck.lines if line.category in ("futa", "state_unemployment"))
+    if not (open_ones and charged):
+        return None
+    return f"{_ASSUMED} in a calendar quarter: {'; '.join(open_ones)}. Below them nothing is due."
+
+
+def _warnings(
+    employee: Payee,
+    order: SettledOrder,
+    entry: PayrollEntry,
+    asked: PaycheckInput,
+    paycheck: Paycheck,
+    ytd: YearToDate,
+    set_aside: SetAside,
+) -> list[str]:
+    dates = order.dates
+    warnings = list(paycheck.limitations)
+    warnings += [assumption.message for assumption in assumptions_of(asked)]
+    if asked.regular_wages and (odd := _odd_period(order)) is not None:
+        warnings.append(odd)
+    if dates.told is not None:
+        warnings.append(dates.told)
+    fica = liability_thresholds(employee.work_state, dates.pay_date.year)[0]
+    withheld = any(line.code == "US-SS-EE" and line.amount_cents for line in paycheck.lines)
+    if withheld and ytd.gross_pay < fica.cents:
+        warnings.append(
+            f"Social Security and Medicare are withheld although the year's wages are still below "
+            f"{from_cents(fica.cents):,}. If the year ends below it, nothing was due: repay the employee, "
+            "which a run with the notes fica-refund does."
+        )
+    if asked.not_due:
+        warnings.append(_not_due(asked, employee.work_state))
+    warnings += _corrected(paycheck)
+    if employee.payment_method == "direct_deposit" and entry.payment_method != "direct_deposit":
+        warnings.append(
+            f"The employee is set up for direct deposit; this paycheck is paid by {entry.payment_method}."
+        )
+    wish = entry.set_aside_wish
+    if wish is not None and not entry.set_aside_skip and wish > set_aside.amount:
+        warnings.append("Less was set aside than asked for: net pay cannot be negative.")
+    return warnings
+
+
+def _odd_period(order: SettledOrder) -> str | None:
+    """Tell that the period's length does not fit the frequency by which regular wages are taxed.
+
+    One that could not be asked for, approved before such were refused, is paid as it was approved.
+    """
+    try:
+        odd = check_period(order.dates.period_start, order.dates.period_end, order.pay_frequency)
+    except TaxInputError as error:
+        return f"About the pay period: {error.message}."
+    return None if odd is None else odd.message
+
+
+def _not_due(asked: PaycheckInput, state: str) -> str:
+    """Name what is not charged because its threshold is not reached, with the wages from which it will be."""
+    waiting = [
+        f"{guard.threshold.name} (from {from_cents(guard.threshold.cents):,} in a {guard.threshold.period})"
+        for guard in guards_of(asked.pay_date.year, state)
+        if asked.not_due.intersection(guard.codes)
+    ]
+    return (
+        f"Not charged, since the wages paid so far stay below the threshold: {'; '.join(waiting)}. "
+        "Once they reach it, it is charged back to the first dollar."
+    )
+
+
+def _corrected(paycheck: Paycheck) -> list[str]:
+    """Tell what of the paycheck's taxes is for earlier wages of the year, and what is left to the next."""
+    charged = ", ".join(
+        f"{each.code} {each.amount:,}" for each in paycheck.corrections if each.amount_cents > 0
+    )
+    returned = ", ".join(
+        f"{each.code} {-each.amount:,}" for each in paycheck.corrections if each.amount_cents < 0
+    )
+    carried = ", ".join(
+        f"{each.code} {each.carried:,}" for each in paycheck.corrections if each.carried_cents
+    )
+    told = []
+    if charged:
+        told.append(
+            f"Made up here, because earlier wages of the year were taxed too little for it: {charged}."
+        )
+    if returned:
+        told.append(
+            f"Given back here, because earlier wages of the year were taxed too much for it: {returned}."
+        )
+    if carried:
+        told.append(
+            f"Net pay does not reach for all that is owed for earlier wages; left to the next paycheck: {carried}."
+        )
+    return told

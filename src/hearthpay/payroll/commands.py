@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
-from hearthpay.payroll.lifecycle import Status
+from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.taxes.prior_wages import PriorLine
 
 _NOTHING: Final = Decimal(0)
@@ -106,7 +106,7 @@ class PayrollsWanted:
 
     employer_id: UUID | None = None
     employee_id: UUID | None = None
-    status: Status | None = None
+    status: PayrollStatus | None = None
     since: datetime.date | None = None
     until: datetime.date | None = None
     cursor: UUID | None = None

@@ -15,37 +15,37 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.audit import ActorKind
 
-Status = Literal[
+PayrollStatus = Literal[
     "draft", "scheduled", "firing", "pending_funding", "processing", "completed", "voided", "failed"
 ]
-STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+STATUSES: Final[tuple[PayrollStatus, ...]] = get_args(PayrollStatus)
 
 PEOPLE: Final[frozenset[ActorKind]] = frozenset({"user", "key", "mcp", "operator"})
 """Who approves and voids; a key and an MCP connection act for a person."""
-CLOCKWORK: Final[frozenset[ActorKind]] = frozenset({"system"})
+WORKER: Final[frozenset[ActorKind]] = frozenset({"system"})
 """The worker: time has come, or the bank has spoken."""
 
-TRANSITIONS: Final[dict[tuple[Status | None, Status], frozenset[ActorKind]]] = {
+TRANSITIONS: Final[dict[tuple[PayrollStatus | None, PayrollStatus], frozenset[ActorKind]]] = {
     (None, "draft"): PEOPLE,
-    (None, "scheduled"): PEOPLE | CLOCKWORK,
-    (None, "pending_funding"): PEOPLE | CLOCKWORK,
-    (None, "completed"): PEOPLE | CLOCKWORK,
+    (None, "scheduled"): PEOPLE | WORKER,
+    (None, "pending_funding"): PEOPLE | WORKER,
+    (None, "completed"): PEOPLE | WORKER,
     ("draft", "scheduled"): PEOPLE,
     ("draft", "pending_funding"): PEOPLE,
     ("draft", "processing"): PEOPLE,
     ("draft", "completed"): PEOPLE,
     ("draft", "voided"): PEOPLE,
-    ("scheduled", "firing"): CLOCKWORK,
+    ("scheduled", "firing"): WORKER,
     ("scheduled", "voided"): PEOPLE,
-    ("firing", "pending_funding"): CLOCKWORK,
-    ("firing", "failed"): CLOCKWORK,
-    ("pending_funding", "processing"): CLOCKWORK,
-    ("pending_funding", "failed"): CLOCKWORK,
+    ("firing", "pending_funding"): WORKER,
+    ("firing", "failed"): WORKER,
+    ("pending_funding", "processing"): WORKER,
+    ("pending_funding", "failed"): WORKER,
     ("pending_funding", "voided"): PEOPLE,
-    ("processing", "completed"): CLOCKWORK | PEOPLE,
-    ("processing", "failed"): CLOCKWORK | PEOPLE,
+    ("processing", "completed"): WORKER | PEOPLE,
+    ("processing", "failed"): WORKER | PEOPLE,
     ("processing", "voided"): PEOPLE,
-    ("completed", "failed"): CLOCKWORK,
+    ("completed", "failed"): WORKER,
     ("completed", "voided"): PEOPLE,
     ("failed", "voided"): PEOPLE,
 }
@@ -104,16 +104,16 @@ class ForbiddenTransitionError(Exception):
 async def move(
     session: AsyncSession,
     payrolls: Sequence[UUID],
-    leave: Status,
-    enter: Status | Sequence[Status],
+    leave: PayrollStatus,
+    enter: PayrollStatus | Sequence[PayrollStatus],
     cause: Cause,
 ) -> list[UUID]:
     """Move those of the payrolls that are in the state `leave` to `enter`, or along several states to the last.
 
     Returns those that were moved. Raises ForbiddenTransitionError for a move that is none.
     """
-    entered: list[Status] = [enter] if isinstance(enter, str) else list(enter)
-    left: list[Status] = [leave, *entered[:-1]]
+    entered: list[PayrollStatus] = [enter] if isinstance(enter, str) else list(enter)
+    left: list[PayrollStatus] = [leave, *entered[:-1]]
     for step in zip(left, entered, strict=True):
         _require(*step, cause)
     if not payrolls:
@@ -135,12 +135,12 @@ async def move(
     return [row[0] for row in rows if row[1] == entered[-1]]
 
 
-async def begin(session: AsyncSession, payroll: UUID, status: Status, cause: Cause) -> None:
+async def begin(session: AsyncSession, payroll: UUID, status: PayrollStatus, cause: Cause) -> None:
     """Open the history of a payroll just inserted; raises ForbiddenTransitionError for a state none begins in."""
     await begin_all(session, {payroll: status}, cause)
 
 
-async def begin_all(session: AsyncSession, payrolls: Mapping[UUID, Status], cause: Cause) -> None:
+async def begin_all(session: AsyncSession, payrolls: Mapping[UUID, PayrollStatus], cause: Cause) -> None:
     """Open the histories of payrolls just inserted, each in its state, with one statement.
 
     Raises ForbiddenTransitionError for a state that none begins in by such a cause.
@@ -157,6 +157,6 @@ async def history_of(session: AsyncSession, payroll: UUID) -> tuple[Transition, 
     return tuple(Transition(*row) for row in await session.execute(_HISTORY, {"id": payroll}))
 
 
-def _require(leave: Status | None, enter: Status, cause: Cause) -> None:
+def _require(leave: PayrollStatus | None, enter: PayrollStatus, cause: Cause) -> None:
     if cause.actor_kind not in TRANSITIONS.get((leave, enter), frozenset()):
         raise ForbiddenTransitionError(f"{cause.actor_kind} cannot move a payroll from {leave} to {enter}")

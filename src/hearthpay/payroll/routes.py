@@ -1,34 +1,28 @@
-"""The API of calculator, threshold check, preview, run, and the payrolls that were run."""
+"""The HTTP face of preview and run, and of the payrolls that were run."""
 
-import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import date
-from decimal import Decimal
 from typing import Annotated, Final
 from uuid import UUID
 
-import orjson
 from fastapi import Depends, Query
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
-from hearthpay.access.permissions import CALCULATE, READ_PAYROLLS, RUN_PAYROLL
+from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, ListEnvelope, answer, listing
-from hearthpay.http.idempotency import idempotent, key_of
+from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
-from hearthpay.payroll import remedies, service, voiding
+from hearthpay.payroll import service, voiding
 from hearthpay.payroll.answers import detail_data, preview_data, run_data, summary_data
-from hearthpay.payroll.calculation import estimate_data, threshold_data
 from hearthpay.payroll.commands import Corrections
+from hearthpay.payroll.payday import remedies
 from hearthpay.payroll.schemas import (
-    Calculation,
-    CalculationResult,
     PayrollDetail,
     PayrollPreview,
     PayrollRequest,
@@ -36,20 +30,12 @@ from hearthpay.payroll.schemas import (
     PayrollsQuery,
     PayrollSummary,
     RemedyRequest,
-    ThresholdQuery,
-    ThresholdResult,
     VoidRequest,
 )
-from hearthpay.payroll.standing import read_standing
-from hearthpay.taxes import check_thresholds, estimate_year
-from hearthpay.wire.answer import Answer, render
-from hearthpay.wire.money import number_of
+from hearthpay.payroll.trouble.standing import read_standing
+from hearthpay.wire.answer import Answer
 
-calculator_router: Final = api_router("Calculator")
-payroll_router: Final = api_router("Payroll")
-
-#: About three kilobytes each.
-_ESTIMATES_KEPT: Final = 2_048
+router: Final = api_router("Payroll")
 
 _PAYROLL: Final = {
     "pay_period_start": "2026-11-02",
@@ -86,83 +72,6 @@ _RUN_ERRORS: Final = (
 )
 
 
-@functools.lru_cache(maxsize=_ESTIMATES_KEPT)
-def _estimate(
-    state: str,
-    annual_wages: Decimal,
-    on: date,
-    pay_frequency: str,
-    filing_status: str,
-    residence_state: str | None,
-    reciprocity_certificate_on_file: bool,
-) -> bytes:
-    """Return the rendered estimate; it depends on nothing else, so those asked for again and again are kept."""
-    estimate = estimate_year(
-        state,
-        annual_wages,
-        on=on,
-        pay_frequency=pay_frequency,
-        filing_status=filing_status,
-        residence_state=residence_state,
-        reciprocity_certificate_on_file=reciprocity_certificate_on_file,
-    )
-    return render(estimate_data(estimate, number_of))
-
-
-@calculator_router.post(
-    "/calculate",
-    operation_id="calculate",
-    summary="Estimate a year's household taxes",
-    **describe(
-        answer=Envelope[CalculationResult],
-        body={"state": "CA", "annual_wages": 35000, "pay_frequency": "biweekly", "filing_status": "single"},
-        errors=("unsupported_jurisdiction", "unsupported_tax_year", "idempotency_conflict"),
-    ),
-)
-async def calculate(
-    request: Request, body: Calculation, actor: Annotated[Actor, Depends(require(CALCULATE))]
-) -> Response:
-    """Every tax of household and employee over a year and per paycheck, with the law's current figures."""
-    data = orjson.Fragment(
-        _estimate(
-            body.state,
-            body.annual_wages,
-            runtime_of(request).clock.today(),
-            body.pay_frequency,
-            body.filing_status,
-            body.residence_state,
-            body.reciprocity_certificate_on_file,
-        )
-    )
-    if key_of(request) is None:
-        return answer(request, data)
-
-    async def operation(_: AsyncSession) -> Answer:
-        return Answer(data)
-
-    return await idempotent(request, actor, operation)
-
-
-@calculator_router.get(
-    "/threshold",
-    operation_id="checkThreshold",
-    summary="Compare wages with the household thresholds",
-    **describe(
-        answer=Envelope[ThresholdResult],
-        query={"state": "NY", "annual_wages": 2900, "tax_year": 2026},
-        errors=("unsupported_jurisdiction", "unsupported_tax_year"),
-    ),
-)
-async def threshold(
-    request: Request,
-    query: Annotated[ThresholdQuery, Query()],
-    actor: Annotated[Actor, Depends(require(CALCULATE))],  # noqa: ARG001 - the guard
-) -> Response:
-    """Whether Social Security, Medicare, federal and state unemployment taxes are due on such wages."""
-    year = query.tax_year if query.tax_year is not None else runtime_of(request).clock.today().year
-    return answer(request, threshold_data(check_thresholds(query.state, query.annual_wages, year)))
-
-
 @contextmanager
 def _refusals_shown_on(body: PayrollRequest) -> Iterator[None]:
     """Give a refusal that tells corrections the request as its example: word for word as it was sent, corrected."""
@@ -175,7 +84,7 @@ def _refusals_shown_on(body: PayrollRequest) -> Iterator[None]:
         raise
 
 
-@payroll_router.post(
+@router.post(
     "/payroll/preview",
     operation_id="previewPayroll",
     summary="Calculate a payroll without running it",
@@ -203,7 +112,7 @@ async def preview_payroll(
     return await idempotent(request, actor, operation)
 
 
-@payroll_router.post(
+@router.post(
     "/payroll/run",
     operation_id="runPayroll",
     summary="Run a payroll",
@@ -235,7 +144,7 @@ async def run_payroll(
     return await idempotent(request, actor, operation)
 
 
-@payroll_router.get(
+@router.get(
     "/payroll/{payroll_id}",
     operation_id="getPayroll",
     summary="Read a payroll",
@@ -252,7 +161,7 @@ async def get_payroll(
     return answer(request, detail_data(payroll, standing))
 
 
-@payroll_router.post(
+@router.post(
     "/payroll/{payroll_id}/void",
     operation_id="voidPayroll",
     summary="Void a payroll",
@@ -284,7 +193,7 @@ async def void_payroll(
     return await idempotent(request, actor, operation)
 
 
-@payroll_router.post(
+@router.post(
     "/payroll/{payroll_id}/paychecks/{employee_id}/remedy",
     operation_id="remedyPaycheck",
     summary="Settle a direct deposit that cannot leave",
@@ -317,7 +226,7 @@ async def remedy_paycheck(
     return await idempotent(request, actor, operation)
 
 
-@payroll_router.get(
+@router.get(
     "/payrolls",
     operation_id="listPayrolls",
     summary="List payrolls",

@@ -30,27 +30,27 @@ from hearthpay.payroll.approval import (
     refuse_beyond_the_bank,
     require_confirmations,
 )
+from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, Order, PayrollsWanted
-from hearthpay.payroll.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
-from hearthpay.payroll.household_year import (
-    HouseholdYear,
-    lock_all,
-    measure_household,
-    read_household_year,
-)
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps
 from hearthpay.payroll.ledger.payrolls import NewPayroll, exact, insert_payroll, read_payroll, save_estimate
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.ledger.years import NO_HISTORY, History
-from hearthpay.payroll.lifecycle import Cause, Status, Transition, begin
+from hearthpay.payroll.lifecycle import Cause, PayrollStatus, Transition, begin
 from hearthpay.payroll.models import EntryRow, Payroll
-from hearthpay.payroll.orders import Entry, Payee, SettledOrder, is_catch_up, is_fica_refund, payee_of
+from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder, is_catch_up, is_fica_refund, payee_of
 from hearthpay.payroll.orders.corrected_dates import settle_dates_of
 from hearthpay.payroll.orders.pay_dates import PayDates, Way
-from hearthpay.payroll.register import calculate_payroll
-from hearthpay.payroll.ways_out import with_ways_out
+from hearthpay.payroll.trouble.ways_out import with_ways_out
+from hearthpay.payroll.years.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
+from hearthpay.payroll.years.household_year import (
+    HouseholdYear,
+    lock_all,
+    measure_household,
+    read_household_year,
+)
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.paging import page_of
 
@@ -180,7 +180,7 @@ async def run_payroll(
     )
 
 
-def _status_of(order: SettledOrder, record: PayrollRecord) -> Status:
+def _status_of(order: SettledOrder, record: PayrollRecord) -> PayrollStatus:
     if order.dates.send_at is not None:
         return "scheduled"
     return "pending_funding" if order.direct_deposit and debit_of(record) else "completed"
@@ -292,7 +292,7 @@ def _beside(order: SettledOrder, overlaps: Sequence[Overlap]) -> tuple[SettledOr
     return order._replace(entries=entries_now), told
 
 
-def _told_of(overlap: Overlap, entry: Entry) -> str:
+def _told_of(overlap: Overlap, entry: PayrollEntry) -> str:
     bonus, other = from_cents(overlap.earnings.bonus), from_cents(overlap.earnings.other_earnings)
     parts = [
         *([f"{overlap.hours.normalize():f} hours"] if overlap.hours else []),
@@ -331,7 +331,7 @@ def _settled(order: Order, methods: Sequence[str], employer_id: UUID, dates: Pay
     for entry, method in zip(order.employees, methods, strict=True):
         wish = entry.voluntary_set_aside
         entries.append(
-            Entry(
+            PayrollEntry(
                 employee_id=entry.employee_id,
                 payment_method=method,
                 regular_hours=entry.regular_hours,

@@ -15,11 +15,11 @@ from hearthpay.banking.entries import cancel_payments, lock_payments
 from hearthpay.clock import Clock
 from hearthpay.payroll.ledger.payrolls import read_payroll
 from hearthpay.payroll.ledger.rows import StoredPayroll
-from hearthpay.payroll.lifecycle import Cause, Status, move
+from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
 from hearthpay.payroll.models import Payroll
-from hearthpay.payroll.outcomes import give_back
-from hearthpay.payroll.reversal import release_periods, reverse_paychecks
-from hearthpay.payroll.ways_out import paid_by_hand, position_of, way_to_void, with_ways_out
+from hearthpay.payroll.payday.outcomes import give_back
+from hearthpay.payroll.trouble.ways_out import paid_by_hand, position_of, way_to_void, with_ways_out
+from hearthpay.payroll.years.reversal import release_periods, reverse_paychecks
 
 _WHY_NOT = {
     "firing": "its money is being sent at this moment",
@@ -52,7 +52,7 @@ async def void_payroll(
     if payroll is None or not actor.reaches(payroll.employer_id):
         raise Refusal("not_found", "There is no such payroll.")
     now = clock.now()
-    status = cast(Status, payroll.status)
+    status = cast(PayrollStatus, payroll.status)
     await lock_payments(session, payroll_id)
     position = await position_of(session, payroll_id, now)
     way = await way_to_void(session, payroll_id, status, position)
@@ -69,7 +69,7 @@ async def void_payroll(
         only = await paid_by_hand(session, payroll_id) if way == "hand_part" else None
         undone = await reverse_paychecks(session, payroll_id, now, only=only)
         await give_back(session, payroll_id, undone, submission_day(now), now)
-    after: Status = "voided"
+    after: PayrollStatus = "voided"
     if way == "hand_part" and await session.scalar(_STANDING, {"payroll": payroll_id}):
         after = status
     else:

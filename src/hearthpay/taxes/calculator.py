@@ -21,7 +21,7 @@ from hearthpay.taxes.paycheck import (
 )
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_for
-from hearthpay.taxes.state import Reciprocity, StateRules
+from hearthpay.taxes.state import ReciprocityRule, StateRules
 from hearthpay.taxes.thresholds import ThresholdCheck, check_thresholds
 
 MAX_ANNUAL_WAGES = Decimal(999_999)
@@ -69,7 +69,7 @@ class AnnualEstimate(NamedTuple):
     rulebook_version: str
     residence_state: str | None
     #: The agreement that was applied, because its certificate is on file.
-    reciprocity: Reciprocity | None
+    reciprocity: ReciprocityRule | None
     #: The certificate of the agreement between the two states, applied or not; None where there is none.
     reciprocity_certificate: str | None
 

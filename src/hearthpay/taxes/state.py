@@ -110,7 +110,7 @@ class StateIncomeTax:
 
 
 @dataclass(frozen=True, slots=True)
-class Reciprocity:
+class ReciprocityRule:
     """An agreement: residents of ``residence`` who file ``certificate`` owe the work state no income tax."""
 
     residence: str
@@ -126,7 +126,7 @@ class StateRules:
     name: str
     income_tax: StateIncomeTax | None
     contributions: tuple[Contribution, ...]
-    reciprocity: Mapping[str, Reciprocity]
+    reciprocity: Mapping[str, ReciprocityRule]
     local_taxes: LocalTaxes
     limitations: tuple[str, ...]
     #: Codes of lines, federal ones included, whose figures of the year are not published yet.
@@ -355,9 +355,9 @@ def read_state(
         read_contribution(entry, state, pay_periods) for entry in table.tables("contribution")
     )
     _check_contributions(table, state, contributions, federal)
-    reciprocity: dict[str, Reciprocity] = {}
+    reciprocity: dict[str, ReciprocityRule] = {}
     for entry in table.tables("reciprocity"):
-        agreement = Reciprocity(entry.text("residence"), entry.text("certificate"), entry.sources())
+        agreement = ReciprocityRule(entry.text("residence"), entry.text("certificate"), entry.sources())
         if agreement.residence not in STATES or agreement.residence == state:
             raise entry.error("residence", f"{agreement.residence!r} is not another state")
         if agreement.residence in reciprocity:

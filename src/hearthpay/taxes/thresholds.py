@@ -10,7 +10,7 @@ from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.rule_file import Confidence, RuleTable
 from hearthpay.taxes.trace import Source
 
-Status = Literal["below", "approaching", "above"]
+ThresholdStatus = Literal["below", "approaching", "above"]
 
 _FILE = Path(__file__).parent / "rules" / "household_thresholds.toml"
 QUARTERS = 4
@@ -48,15 +48,15 @@ class ThresholdCheck(NamedTuple):
     annual_wages: Decimal
     fica_threshold: Decimal
     approaching_threshold: Decimal
-    federal_status: Status
+    federal_status: ThresholdStatus
     futa_quarterly_threshold: Decimal
     #: The lowest quarterly cash wages at which the state asks for anything.
     state_threshold_quarterly: Decimal
-    state_status: Status
+    state_status: ThresholdStatus
     state_explanation: str
     #: The unemployment threshold of the state.
     suta_threshold_quarterly: Decimal
-    suta_status: Status
+    suta_status: ThresholdStatus
     limitations: tuple[str, ...]
 
 
@@ -141,7 +141,7 @@ def liability_thresholds(state: str, tax_year: int) -> tuple[LiabilityThreshold,
     return (thresholds.fica[tax_year], thresholds.futa, *thresholds.states[state])
 
 
-def _status(annual: int, threshold: int, approaching_percent: int) -> Status:
+def _status(annual: int, threshold: int, approaching_percent: int) -> ThresholdStatus:
     if annual >= threshold:
         return "above"
     return "approaching" if annual * 100 >= threshold * approaching_percent else "below"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast, get_args
 
-from hearthpay.banking.accounts import AccountType
+from hearthpay.banking.nacha.records import AccountType
 from hearthpay.security.vault_numbers import InvalidNumberError, NumberKind, SecretNumber, parse_number
 
 Problems = Mapping[str, str]

@@ -18,13 +18,13 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
-from hearthpay.employees.invitations import PORTAL_PATH, Entry, OpenInvitation, complete, look_up
+from hearthpay.employees.invitations import PORTAL_PATH, OpenInvitation, StoreEntered, complete, look_up
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import save_employee_tax_number
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.runtime import runtime_of
-from hearthpay.payroll.household_year import measure_people_anew
+from hearthpay.payroll.years.household_year import measure_people_anew
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.web.forms import read_form, refuse_other_sites
 from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_number
@@ -90,7 +90,9 @@ async def _submit(request: Request, token: str) -> Response:
     return page("thanks.html", _facts(opened) | {"shown": shown})
 
 
-def _entry(opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing, clock: Clock) -> tuple[Entry, str]:
+def _entry(
+    opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing, clock: Clock
+) -> tuple[StoreEntered, str]:
     """How the form is stored, and what of it may be shown: last digits only. Raises FormError."""
     if opened.type == "bank_account":
         bank = read_bank_account(form)

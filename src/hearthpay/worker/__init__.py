@@ -1,1 +1,1 @@
-"""The clockwork: what happens without a request, at its time, by any number of worker processes."""
+"""The worker: what happens without a request, at its time, by any number of processes."""

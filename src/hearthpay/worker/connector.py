@@ -1,4 +1,4 @@
-"""Procrastinate's connections, of which each statement is a transaction that acts as the clockwork's role.
+"""Procrastinate's connections, of which each statement is a transaction that acts as the worker's role.
 
 Procrastinate itself takes its connections for its own. Through a pooler they are not: what was asked for when one was
 opened may have been dropped, and two statements may go to two connections of the server.
@@ -30,7 +30,7 @@ class QueueAddress:
     """How the queue is reached."""
 
     url: str
-    """Logs in as the clockwork's role or as one that may become it; may lead through a pooler."""
+    """Logs in as the worker's role or as one that may become it; may lead through a pooler."""
     role: str
     direct_url: str | None = None
     """Reaches the server itself, to be told of new jobs; where there is none, `url` is taken for that."""

@@ -1,4 +1,4 @@
-"""What the clockwork has to do: fire payrolls, keep the bank day, send mail, and do away with what is over."""
+"""What the worker has to do: fire payrolls, keep the bank day, send mail, and do away with what is over."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.notices import NoticeDesk
 from hearthpay.mail.outbox import count_due_mails
 from hearthpay.mail.postman import Postman
-from hearthpay.payroll.bank_day import Bank, advance
-from hearthpay.payroll.firing import CHUNK, FiringReport, fire_due
+from hearthpay.payroll.payday.bank_day import Bank, advance
+from hearthpay.payroll.payday.firing import CHUNK, FiringReport, fire_due
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.expiry import expire
@@ -20,7 +20,7 @@ from hearthpay.worker.expiry import expire
 _log = structlog.get_logger(__name__)
 
 
-def clockwork_duties(
+def worker_duties(
     database: Database,
     ring: KeyRing,
     bank: Bank | None,
@@ -28,7 +28,7 @@ def clockwork_duties(
     mailer: Mailer | None = None,
     desk: NoticeDesk = NoticeDesk(),  # noqa: B008 - frozen
 ) -> tuple[Duty, ...]:
-    """The duties, in the order in which one worker alone does them; `database` acts as the clockwork's role.
+    """The duties, in the order in which one worker alone does them; `database` acts as the worker's role.
 
     Without a `mailer` mails wait for a worker that has one. The `desk` says who can be told of what goes wrong.
     """

@@ -1,4 +1,4 @@
-"""A duty of the clockwork: work in chunks, of which any number of workers may do any number at once.
+"""A duty of the worker: work in chunks, of which any number of processes may do any number at once.
 
 A duty finds out by itself what is due and leaves nothing half-done: each chunk is one or more whole transactions, and
 doing it once more than needed changes nothing. So it does not matter who does it, how often, or who is killed at it.

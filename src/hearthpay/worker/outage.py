@@ -6,7 +6,7 @@ import psycopg
 from procrastinate.exceptions import ConnectorException
 from sqlalchemy.exc import DBAPIError
 
-from hearthpay.banking.gateway import GatewayUnavailableError
+from hearthpay.banking.gateways.gateway import GatewayUnavailableError
 from hearthpay.database.outage import DatabaseUnavailable
 
 

@@ -1,4 +1,4 @@
-"""The queue of the clockwork: Procrastinate, in its own schema of our database.
+"""The queue of the worker: Procrastinate, in its own schema of our database.
 
 Each duty has two kinds of job. The periodic one is queued at its times, once for all workers; it is tried again when
 the database was out of reach. Where much is due it queues helping jobs, so that every idle worker takes part; only so

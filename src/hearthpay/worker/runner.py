@@ -1,4 +1,4 @@
-"""Runs the clockwork: until it is told to stop, whatever happens to the database meanwhile, or once."""
+"""Runs the worker: until it is told to stop, whatever happens to the database meanwhile, or once."""
 
 from __future__ import annotations
 

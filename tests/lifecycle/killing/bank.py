@@ -9,7 +9,7 @@ from datetime import date, datetime
 from hearthpay.banking.calendar import previous_banking_day
 from hearthpay.banking.nacha.reader import parse_nacha
 from hearthpay.banking.nacha.records import PAYROLL, RETRY, Entry, NachaFile
-from hearthpay.banking.returns import Rejection, build_returns
+from hearthpay.banking.nacha.returns import Rejection, build_returns
 from tests.lifecycle.killing.place import Place
 
 

@@ -12,14 +12,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from hearthpay.banking.gateway_address import open_gateway
+from hearthpay.banking.gateways.address import open_gateway
 from hearthpay.database.startup import Addresses, open_database
-from hearthpay.payroll.bank_day import Bank
+from hearthpay.payroll.payday.bank_day import Bank
 from hearthpay.process import configure_logging, run_in_event_loop, supervised
 from hearthpay.security.key_ring import load_key_ring
 from hearthpay.server import serve
 from hearthpay.worker.connector import queue_of
-from hearthpay.worker.duties import clockwork_duties
+from hearthpay.worker.duties import worker_duties
 from hearthpay.worker.runner import Pulse, run_worker
 from tests.lifecycle.killing.place import Place, TravellingClock
 from tests.worlds.originator import ORIGINATOR
@@ -41,7 +41,7 @@ async def work(place: Place) -> None:
         opened.as_worker(CONCURRENCY) as database,
     ):
         ring = load_key_ring(place.data, {})
-        duties = clockwork_duties(database, ring, bank, TravellingClock(place.time))
+        duties = worker_duties(database, ring, bank, TravellingClock(place.time))
         often = [replace(duty, cron=EVERY_SECOND) for duty in duties]
         print("The worker is at work.", flush=True)
         queue = queue_of(opened)

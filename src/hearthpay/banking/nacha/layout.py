@@ -15,7 +15,7 @@ RECORD_LENGTH: Final = 94
 BLOCKING_FACTOR: Final = 10
 FILLER: Final = "9" * RECORD_LENGTH
 
-Kind = Literal["text", "digits", "constant"]
+FieldKind = Literal["text", "digits", "constant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Field:
 
     name: str
     length: int
-    kind: Kind
+    kind: FieldKind
     constant: str = ""
 
 

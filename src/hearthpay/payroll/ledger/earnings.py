@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Final, NamedTuple
 
-from hearthpay.payroll.orders import Entry, Payee
+from hearthpay.payroll.orders import Payee, PayrollEntry
 from hearthpay.taxes.rounding import half_up
 
 
@@ -40,7 +40,7 @@ _OPTIONAL: Final = ("bonus", "other_earnings")
 NO_EARNINGS: Final = Earnings(Decimal("0.00"), 0, Decimal("0.00"), 0, 0, 0)
 
 
-def earnings_of(entry: Entry, payee: Payee) -> Earnings:
+def earnings_of(entry: PayrollEntry, payee: Payee) -> Earnings:
     """Return what an entry earns: at the pay that was approved; before that, at today's rate.
 
     Without a rate there are no hours: a payroll that asks for some is refused before.
@@ -55,7 +55,7 @@ def earnings_of(entry: Entry, payee: Payee) -> Earnings:
     )
 
 
-def left_out(entry: Entry) -> frozenset[str]:
+def left_out(entry: PayrollEntry) -> frozenset[str]:
     """Return the names of the amounts that the order left out; one that was given has its two decimals."""
     return frozenset(name for name in _OPTIONAL if str(getattr(entry, name)) == "0")
 

@@ -16,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.employees.same_person import Record, records_of
 from hearthpay.payroll.ledger.rows import YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, PriorWages, other_records
-from hearthpay.payroll.set_asides import SetAsideRule
+from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.taxes import YearSoFar
 from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.prior_wages import counted_year

@@ -14,8 +14,8 @@ from uuid_utils.compat import uuid7
 from hearthpay.payroll.ledger.columns import columns_of, insert_many, quoted_array
 from hearthpay.payroll.ledger.earnings import EARNINGS_TYPES
 from hearthpay.payroll.ledger.paychecks import read_paychecks
-from hearthpay.payroll.ledger.rows import TENANT_TYPES, Owner, PayrollRecord, StoredPayroll, Totals
-from hearthpay.payroll.lifecycle import Status, history_of
+from hearthpay.payroll.ledger.rows import TENANT_TYPES, Owner, PayrollRecord, PayrollTotals, StoredPayroll
+from hearthpay.payroll.lifecycle import PayrollStatus, history_of
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.orders import SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
@@ -77,7 +77,7 @@ class NewPayroll(NamedTuple):
     owner: Owner
     order: SettledOrder
     record: PayrollRecord
-    status: Status
+    status: PayrollStatus
     created_by: tuple[str, UUID | None]
     approved_at: datetime.datetime | None = None
 
@@ -197,9 +197,9 @@ async def read_payroll(session: AsyncSession, payroll_id: UUID) -> StoredPayroll
     )
 
 
-def totals_of(payroll: Payroll) -> Totals:
+def totals_of(payroll: Payroll) -> PayrollTotals:
     """Return the sums of a payroll."""
-    return Totals(
+    return PayrollTotals(
         payroll.gross_pay,
         payroll.total_deductions,
         payroll.net_pay,

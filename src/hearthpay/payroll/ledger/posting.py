@@ -13,12 +13,12 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
-from hearthpay.payroll import escrow
 from hearthpay.payroll.ledger.columns import array_text, arrays, columns_of, insert_many
 from hearthpay.payroll.ledger.digests import paycheck_digest
 from hearthpay.payroll.ledger.earnings import EARNINGS_TYPES
 from hearthpay.payroll.ledger.rows import TENANT_TYPES, Owner, PaycheckRow, PayrollRecord
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, seen_by_others
+from hearthpay.payroll.set_asides import escrow
 
 _OWED_NO_MORE: Final = text(
     "UPDATE year_balances SET owed = '{}' WHERE employee_id = ANY(:records) AND tax_year = :tax_year AND owed <> '{}'"

@@ -111,7 +111,7 @@ class PaycheckRow:
         return self.gross_pay + self.employer_taxes
 
 
-class Totals(NamedTuple):
+class PayrollTotals(NamedTuple):
     """Sums of a payroll."""
 
     gross_pay: int
@@ -136,9 +136,9 @@ class PayrollRecord:
     projected: tuple[str, ...] = ()
 
     @property
-    def totals(self) -> Totals:
+    def totals(self) -> PayrollTotals:
         """All sums together."""
-        return Totals(
+        return PayrollTotals(
             self.gross_pay, self.total_deductions, self.net_pay, self.employer_taxes, self.total_cost
         )
 
@@ -230,7 +230,7 @@ class StoredPayroll:
     notes: str | None
     rulebook_version: str
     tax_year: int
-    totals: Totals
+    totals: PayrollTotals
     created_at: datetime.datetime
     #: What was calculated for good; empty while a payroll waits.
     paychecks: tuple[PaycheckRow, ...] = ()

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from uuid import UUID
 
 from hearthpay.payroll.ledger.rows import PaycheckRow, YearToDate
-from hearthpay.payroll.set_asides import SetAsideRule
+from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.taxes import YearSoFar
 from hearthpay.taxes.year import ALL_DUE, LiableFrom, PaidWages, counted_wages, owed_after, year_demands
 

@@ -1,8 +1,8 @@
 """What a payroll pays, to whom and when: an order with its dates and ways of payment settled."""
 
 from hearthpay.payroll.orders.settled import (
-    Entry,
     Payee,
+    PayrollEntry,
     SettledOrder,
     is_catch_up,
     is_fica_refund,
@@ -12,8 +12,8 @@ from hearthpay.payroll.orders.settled import (
 )
 
 __all__ = [
-    "Entry",
     "Payee",
+    "PayrollEntry",
     "SettledOrder",
     "is_catch_up",
     "is_fica_refund",

@@ -24,7 +24,7 @@ _ENTRIES: Final = text(
 )
 
 
-class Entry(NamedTuple):
+class PayrollEntry(NamedTuple):
     """One employee's pay of the period, as it was asked for; amounts in dollars, the wish in cents.
 
     The pay for hours is None until it is approved; from then on it stands, whatever becomes of the hourly rate.
@@ -51,7 +51,7 @@ class SettledOrder(NamedTuple):
     dates: PayDates
     pay_frequency: str
     notes: str | None
-    entries: tuple[Entry, ...]
+    entries: tuple[PayrollEntry, ...]
 
     @property
     def direct_deposit(self) -> bool:
@@ -130,12 +130,12 @@ async def read_payees(session: AsyncSession, employees: Sequence[UUID]) -> dict[
     return await lock_people(lock, list(employees))
 
 
-async def read_entries(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[UUID, list[Entry]]:
+async def read_entries(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[UUID, list[PayrollEntry]]:
     """Return what was asked for of each payroll, in the order of the request, at the rates of its approval."""
-    entries: dict[UUID, list[Entry]] = {payroll_id: [] for payroll_id in payrolls}
+    entries: dict[UUID, list[PayrollEntry]] = {payroll_id: [] for payroll_id in payrolls}
     for row in await session.execute(_ENTRIES, {"ids": list(payrolls)}):
         entries[row.payroll_id].append(
-            Entry(
+            PayrollEntry(
                 row.employee_id,
                 row.payment_method,
                 row.regular_hours,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from hearthpay.taxes.heading import Payer
 from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.rulebook import Rulebook
-from hearthpay.taxes.state import Reciprocity
+from hearthpay.taxes.state import ReciprocityRule
 from hearthpay.taxes.trace import Source, Step
 
 
@@ -87,7 +87,7 @@ class Paycheck(NamedTuple):
     rulebook: Rulebook
     limitations: tuple[str, ...]
     explanations: tuple[LineExplanation, ...]
-    reciprocity: Reciprocity | None
+    reciprocity: ReciprocityRule | None
     #: Codes of lines calculated with last year's figures because the pay date's year is not final.
     projected: tuple[str, ...] = ()
     #: What of the lines is for earlier wages of the year, or could not be charged yet.

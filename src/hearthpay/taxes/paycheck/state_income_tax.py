@@ -11,7 +11,7 @@ from hearthpay.taxes.paycheck.local_taxes import add_local_taxes
 from hearthpay.taxes.paycheck.request import PaycheckInput
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import Rulebook
-from hearthpay.taxes.state import Reciprocity, StateIncomeTax, StateRules, WithholdingVersion
+from hearthpay.taxes.state import ReciprocityRule, StateIncomeTax, StateRules, WithholdingVersion
 from hearthpay.taxes.trace import Trace
 from hearthpay.taxes.withholding import PeriodPay
 from hearthpay.taxes.year import Year
@@ -25,7 +25,7 @@ def add_state_and_local_income_tax(
     year: Year | None,
     pay: PeriodPay,
     supplemental: int,
-) -> Reciprocity | None:
+) -> ReciprocityRule | None:
     """Append the state's and the localities' income tax; return the reciprocity agreement if one applies.
 
     ``supplemental`` is the part of the pay, in cents, that is supplemental wages.
@@ -91,13 +91,13 @@ def _by_residence(
     rulebook: Rulebook,
     rules: StateRules,
     certificate: StateCertificate,
-) -> tuple[StateIncomeTax | None, StateCertificate, Reciprocity | None]:
+) -> tuple[StateIncomeTax | None, StateCertificate, ReciprocityRule | None]:
     """Return whose tax is withheld from an employee who names a residence, by which certificate and agreement."""
     residence = (request.residence_state or "").strip().upper()
     if residence == rules.state:
         return rules.income_tax, certificate, None
     home = rulebook.state(residence, "residence_state")
-    agreement: Reciprocity | None = None
+    agreement: ReciprocityRule | None = None
     if certificate.get("reciprocity_certificate_on_file"):
         agreement = rules.reciprocity.get(residence)
         if agreement is None:

@@ -1,0 +1,125 @@
+"""A bank gateway over directories of this machine, as a bank's transfer program or a mounted share offers them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Final, ParamSpec, TypeVar
+
+from hearthpay.banking.gateways.gateway import (
+    LARGEST_FILE,
+    Directories,
+    DirectoryGateway,
+    GatewayError,
+    GatewayUnavailableError,
+)
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class FolderStore:
+    """Files below one directory, each change of a name made durable before the call returns."""
+
+    def __init__(self, base: Path) -> None:
+        self._base: Final = base
+
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[FolderStore]:
+        """Nothing needs to be opened."""
+        yield self
+
+    async def prepare(self, directories: tuple[str, ...]) -> None:
+        """Make the directories that are missing, for this account's eyes only."""
+        await _in_thread(self._prepare, directories)
+
+    async def names(self, directory: str) -> list[str]:
+        """Return the names of the plain files in a directory."""
+        return await _in_thread(self._names, directory)
+
+    async def read(self, path: str) -> bytes:
+        """Return a file's content."""
+        return await _in_thread(self._read, path)
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Write a new file, down to the disk."""
+        await _in_thread(self._write, path, content)
+
+    async def claim(self, source: str, target: str) -> bool:
+        """Rename unless the name is taken."""
+        return await _in_thread(self._claim, source, target)
+
+    async def move(self, source: str, target: str) -> None:
+        """Rename."""
+        await _in_thread(self._move, source, target)
+
+    async def remove(self, path: str) -> None:
+        """Remove a file, if it is there."""
+        await _in_thread(self._remove, path)
+
+    def _prepare(self, directories: tuple[str, ...]) -> None:
+        for directory in directories:
+            (self._base / directory).mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def _names(self, directory: str) -> list[str]:
+        with os.scandir(self._base / directory) as entries:
+            return [entry.name for entry in entries if entry.is_file(follow_symlinks=False)]
+
+    def _read(self, path: str) -> bytes:
+        with (self._base / path).open("rb") as file:
+            content = file.read(LARGEST_FILE + 1)
+        if len(content) > LARGEST_FILE:
+            raise GatewayError(f"{path} is larger than {LARGEST_FILE} bytes")
+        return content
+
+    def _write(self, path: str, content: bytes) -> None:
+        descriptor = os.open(self._base / path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor is no path
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        self._settle(path)
+
+    def _claim(self, source: str, target: str) -> bool:
+        # A hard link, unlike a rename, never replaces what has the name.
+        try:
+            (self._base / target).hardlink_to(self._base / source)
+        except FileExistsError:
+            return False
+        (self._base / source).unlink()
+        self._settle(target)
+        return True
+
+    def _move(self, source: str, target: str) -> None:
+        (self._base / source).rename(self._base / target)
+        self._settle(target)
+        self._settle(source)
+
+    def _remove(self, path: str) -> None:
+        (self._base / path).unlink(missing_ok=True)
+
+    def _settle(self, path: str) -> None:
+        """Bring the directory's entry for this path down to the disk."""
+        descriptor = os.open((self._base / path).parent, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+async def _in_thread(call: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+    """Run blocking work beside the event loop; whatever the disk refuses may be tried again."""
+    try:
+        return await asyncio.to_thread(call, *args, **kwargs)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise GatewayUnavailableError(f"the bank's folder cannot be used: {error.strerror}") from error
+
+
+def folder_gateway(base: Path, directories: Directories = Directories()) -> DirectoryGateway:  # noqa: B008 - frozen
+    """Return a gateway over the directories below `base`, which are made when first used."""
+    return DirectoryGateway(FolderStore(base), directories)

@@ -1,0 +1,176 @@
+"""A bank gateway over SFTP, as most banks take files; the server must prove that it is the bank's."""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import stat
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, cast
+
+import asyncssh
+
+from hearthpay.banking.gateways.gateway import (
+    LARGEST_FILE,
+    Directories,
+    DirectoryGateway,
+    GatewayError,
+    GatewayUnavailableError,
+)
+
+DEFAULT_PORT: Final = 22
+_TIMEOUT_SECONDS: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class SftpServer:
+    """The bank's server and how we sign on: by `key` (a private key's file), by `password`, or both.
+
+    `known_hosts` is the file that holds the server's public key, in OpenSSH's form. None trusts any server; that
+    is for tests on this machine only.
+    """
+
+    host: str
+    user: str
+    known_hosts: Path | None
+    port: int = DEFAULT_PORT
+    base: str = "."
+    key: Path | None = None
+    key_passphrase: str | None = field(default=None, repr=False)
+    password: str | None = field(default=None, repr=False)
+
+
+class SftpFiles:
+    """Files below one directory of an SFTP server, through one open connection."""
+
+    def __init__(self, sftp: asyncssh.SFTPClient, server: SftpServer) -> None:
+        self._sftp: Final = sftp
+        self._server: Final = server
+
+    async def prepare(self, directories: tuple[str, ...]) -> None:
+        """Make the directories that are missing."""
+        with _translated(self._server):
+            for directory in directories:
+                await self._sftp.makedirs(self._path(directory), exist_ok=True)
+
+    async def names(self, directory: str) -> list[str]:
+        """Return the names of the plain files in a directory."""
+        with _translated(self._server):
+            return [
+                str(entry.filename)
+                for entry in await self._sftp.readdir(self._path(directory))
+                if entry.attrs.permissions is None or stat.S_ISREG(entry.attrs.permissions)
+            ]
+
+    async def read(self, path: str) -> bytes:
+        """Return a file's content."""
+        with _translated(self._server):
+            async with self._sftp.open(self._path(path), "rb") as file:
+                content = cast("bytes", await file.read(LARGEST_FILE + 1))
+        if len(content) > LARGEST_FILE:
+            raise GatewayError(f"{path} is larger than {LARGEST_FILE} bytes")
+        return content
+
+    async def write(self, path: str, content: bytes) -> None:
+        """Write a new file; it is forced to the server's disk where the server knows how."""
+        with _translated(self._server):
+            async with self._sftp.open(self._path(path), "xb") as file:
+                await file.write(content)
+                with contextlib.suppress(asyncssh.SFTPOpUnsupported):
+                    await file.fsync()
+
+    async def claim(self, source: str, target: str) -> bool:
+        """Rename unless the name is taken: the plain rename of SFTP 3 never replaces a file."""
+        with _translated(self._server):
+            try:
+                await self._sftp.rename(self._path(source), self._path(target))
+            except (asyncssh.SFTPFileAlreadyExists, asyncssh.SFTPFailure):
+                if await self._sftp.exists(self._path(target)):
+                    return False
+                raise
+            return True
+
+    async def move(self, source: str, target: str) -> None:
+        """Rename in one step; by the plain rename where the server has no other."""
+        with _translated(self._server):
+            try:
+                await self._sftp.posix_rename(self._path(source), self._path(target))
+            except asyncssh.SFTPOpUnsupported:
+                await self._move_plainly(self._path(source), self._path(target))
+
+    async def _move_plainly(self, source: str, target: str) -> None:
+        try:
+            await self._sftp.rename(source, target)
+        except (asyncssh.SFTPFileAlreadyExists, asyncssh.SFTPFailure):
+            # Servers look at the target first: one that is there does not mean that there was a source.
+            if await self._sftp.exists(source):
+                raise
+            raise asyncssh.SFTPNoSuchFile(source) from None
+
+    async def remove(self, path: str) -> None:
+        """Remove a file, if it is there."""
+        with _translated(self._server), contextlib.suppress(asyncssh.SFTPNoSuchFile):
+            await self._sftp.remove(self._path(path))
+
+    def _path(self, path: str) -> str:
+        return posixpath.join(self._server.base, path)
+
+
+class SftpStore:
+    """The bank's server; each piece of work signs on anew, as bank sessions do not last."""
+
+    def __init__(self, server: SftpServer) -> None:
+        if server.key is None and server.password is None:
+            raise ValueError("an SFTP gateway needs a key or a password")
+        self._server: Final = server
+
+    @contextlib.asynccontextmanager
+    async def session(self) -> AsyncIterator[SftpFiles]:
+        """Sign on, once the server has proved to be the bank's."""
+        async with contextlib.AsyncExitStack() as stack:
+            with _translated(self._server):
+                connection = await stack.enter_async_context(_connect(self._server))
+                sftp = await stack.enter_async_context(connection.start_sftp_client())
+            yield SftpFiles(sftp, self._server)
+
+
+@contextlib.contextmanager
+def _translated(server: SftpServer) -> Iterator[None]:
+    try:
+        yield
+    except asyncssh.SFTPNoSuchFile as error:
+        raise FileNotFoundError(error.reason) from error
+    except asyncssh.HostKeyNotVerifiable as error:
+        raise GatewayError(f"{server.host} did not prove to be the bank's server: {error.reason}") from error
+    except asyncssh.PermissionDenied as error:
+        raise GatewayError(f"{server.host} did not let {server.user} in") from error
+    except (asyncssh.KeyImportError, asyncssh.KeyEncryptionError) as error:
+        raise GatewayError(f"the key for {server.host} cannot be read: {error}") from error
+    except (asyncssh.Error, OSError) as error:
+        raise GatewayUnavailableError(f"{server.host} could not be used: {error}") from error
+
+
+def _connect(server: SftpServer) -> AbstractAsyncContextManager[asyncssh.SSHClientConnection]:
+    """Use what is stated here and nothing else: no agent, no key and no configuration of this account."""
+    return asyncssh.connect(
+        server.host,
+        server.port,
+        config=None,
+        agent_path=None,
+        username=server.user,
+        client_keys=[str(server.key)] if server.key else None,
+        passphrase=server.key_passphrase,
+        password=server.password,
+        known_hosts=str(server.known_hosts) if server.known_hosts else None,
+        connect_timeout=_TIMEOUT_SECONDS,
+        login_timeout=_TIMEOUT_SECONDS,
+        keepalive_interval=_TIMEOUT_SECONDS,
+    )
+
+
+def sftp_gateway(server: SftpServer, directories: Directories = Directories()) -> DirectoryGateway:  # noqa: B008
+    """Return a gateway to the bank's server; raises ValueError without a key and a password."""
+    return DirectoryGateway(SftpStore(server), directories)

@@ -1,0 +1,375 @@
+"""Takes in what the bank sends back: payments it returned, and notices that an account's numbers have changed.
+
+A file is believed whole or not at all. The same module builds such files, as the simulated bank sends them.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from hearthpay.banking.nacha.checks import check_account, check_routing
+from hearthpay.banking.nacha.errors import NachaError
+from hearthpay.banking.nacha.framing import (
+    FramedAddenda,
+    FramedBatch,
+    FramedEntry,
+    FramedFile,
+    Values,
+    assemble,
+    disassemble,
+)
+from hearthpay.banking.nacha.reader import read_date
+from hearthpay.banking.nacha.records import AccountType, Batch, Entry, NachaFile, TransactionCode
+from hearthpay.banking.nacha.text import NAME_LENGTH, ach_text
+from hearthpay.banking.nacha.writer import batch_values, entry_values, file_values
+
+_CHANGES: Final = "COR"
+_RETURNABLE: Final = ("PPD", "CCD", "WEB", "TEL")
+_RETURN_CODE: Final = re.compile(r"R[0-9]{2}")
+_CHANGE_CODE: Final = re.compile(r"C[0-9]{2}")
+# Codes with which banks dispute returns among themselves, in records of another layout.
+_BETWEEN_BANKS: Final = range(61, 78)
+_REFUSED_CHANGES: Final = range(61, 70)
+_RETURNED_CODES: Final = {
+    21: (False, "checking"),
+    26: (True, "checking"),
+    31: (False, "savings"),
+    36: (True, "savings"),
+}
+_DATE: Final = "%y%m%d"
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """A payment that came back. `amount_cents` is zero for a prenote; `transaction_code` is 21, 26, 31 or 36.
+
+    `original_trace` is the trace number under which the payment was sent, `original_rdfi` the first eight digits of
+    its routing number; `trace` is the bank's own number of the return.
+    """
+
+    original_trace: str
+    code: str
+    amount_cents: int
+    transaction_code: int
+    entry_class: str
+    company_id: str
+    original_rdfi: str
+    trace: str
+    account: str = field(repr=False)
+    identification: str = ""
+    information: str = ""
+    date_of_death: datetime.date | None = None
+
+    @property
+    def is_debit(self) -> bool:
+        """Tell whether the payment took money from the account."""
+        return self.transaction_code in (26, 36)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountCorrection:
+    """What the bank says is right; None where it says nothing."""
+
+    routing: str | None = field(default=None, repr=False)
+    account: str | None = field(default=None, repr=False)
+    account_type: AccountType | None = None
+    name: str | None = None
+    identification: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeNotice:
+    """A notice that later payments to this account must be other (the payment itself went through).
+
+    `correction` is None where the bank's data cannot be right; `refusal` is then the code (C65 to C69) with which
+    the notice is refused within 15 days. A code that corrects no account (C13) has neither.
+    """
+
+    original_trace: str
+    code: str
+    correction: AccountCorrection | None
+    refusal: str | None
+    company_id: str
+    original_rdfi: str
+    trace: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnFile:
+    """What one file of the bank says."""
+
+    created_on: datetime.date
+    modifier: str
+    returns: tuple[Return, ...]
+    changes: tuple[ChangeNotice, ...]
+
+
+def parse_returns(content: bytes) -> ReturnFile:
+    """Return what the bank's file says, when every count, hash and total in it is right.
+
+    Raises NachaError with the line and the reason for a file that was tampered with or cut, or that holds anything
+    but returns (addenda 99) and notifications of change (addenda 98). No part of such a file counts.
+    """
+    framed = disassemble(content)
+    returns: list[Return] = []
+    changes: list[ChangeNotice] = []
+    for batch in framed.batches:
+        for entry in batch.entries:
+            addenda = _only_addenda(entry)
+            if batch.text("sec") == _CHANGES:
+                changes.append(_change(batch, entry, addenda))
+            else:
+                returns.append(_return(batch, entry, addenda))
+    created_on = read_date(framed.text("creation_date"), 1, "creation_date")
+    return ReturnFile(created_on, framed.text("modifier"), tuple(returns), tuple(changes))
+
+
+def _only_addenda(entry: FramedEntry) -> FramedAddenda:
+    if int(entry.text("transaction_code")) not in _RETURNED_CODES:
+        raise NachaError("is no code of a returned entry", line=entry.line, field="transaction_code")
+    if len(entry.addenda) != 1:
+        raise NachaError(f"must have one addenda record, not {len(entry.addenda)}", line=entry.line)
+    return entry.addenda[0]
+
+
+def _return(batch: FramedBatch, entry: FramedEntry, addenda: FramedAddenda) -> Return:
+    if batch.text("sec") not in _RETURNABLE:
+        raise NachaError(
+            f"must be {_CHANGES} or one of {', '.join(_RETURNABLE)}", line=batch.line, field="sec"
+        )
+    if addenda.kind != "99":
+        raise NachaError("a returned entry has an addenda record of type 99", line=addenda.line)
+    code = addenda.text("code")
+    if _RETURN_CODE.fullmatch(code) is None or code == "R00":
+        raise NachaError("is no return reason code", line=addenda.line, field="code")
+    if int(code[1:]) in _BETWEEN_BANKS:
+        raise NachaError(f"{code} disputes a return, which only banks do", line=addenda.line, field="code")
+    return Return(
+        original_trace=addenda.text("original_trace"),
+        code=code,
+        amount_cents=entry.cents,
+        transaction_code=int(entry.text("transaction_code")),
+        entry_class=batch.text("sec"),
+        company_id=batch.text("company_id"),
+        original_rdfi=addenda.text("original_rdfi"),
+        trace=addenda.text("trace"),
+        account=entry.text("account"),
+        identification=entry.text("identification"),
+        information=addenda.text("information"),
+        date_of_death=_date_of_death(addenda),
+    )
+
+
+def _date_of_death(addenda: FramedAddenda) -> datetime.date | None:
+    text = addenda.text("date_of_death")
+    # Some banks fill the field with zeros where nobody has died.
+    if not text.strip("0"):
+        return None
+    if len(text) != 6 or not text.isdigit():
+        raise NachaError("must be a date as YYMMDD", line=addenda.line, field="date_of_death")
+    return read_date(text, addenda.line, "date_of_death")
+
+
+def _change(batch: FramedBatch, entry: FramedEntry, addenda: FramedAddenda) -> ChangeNotice:
+    if addenda.kind != "98":
+        raise NachaError("a notification of change has an addenda record of type 98", line=addenda.line)
+    if entry.cents != 0:
+        raise NachaError("a notification of change moves no money", line=entry.line, field="amount")
+    code = addenda.text("code")
+    if _CHANGE_CODE.fullmatch(code) is None or code == "C00":
+        raise NachaError("is no change code", line=addenda.line, field="code")
+    if int(code[1:]) in _REFUSED_CHANGES:
+        raise NachaError(f"{code} refuses a notice, which only we do", line=addenda.line, field="code")
+    debit, _ = _RETURNED_CODES[int(entry.text("transaction_code"))]
+    correction, refusal = _read_correction(code, addenda.text("corrected_data"), debit=debit)
+    return ChangeNotice(
+        original_trace=addenda.text("original_trace"),
+        code=code,
+        correction=correction,
+        refusal=refusal,
+        company_id=batch.text("company_id"),
+        original_rdfi=addenda.text("original_rdfi"),
+        trace=addenda.text("trace"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One piece of the 29 characters of corrected data, and the code that refuses it."""
+
+    name: str
+    start: int
+    end: int
+    refusal: str
+
+
+_ROUTING: Final = _Part("routing", 0, 9, "C67")
+_CORRECTED: Final = {
+    "C01": (_Part("account", 0, 17, "C68"),),
+    "C02": (_ROUTING,),
+    "C03": (_ROUTING, _Part("account", 12, 29, "C68")),
+    "C04": (_Part("name", 0, 22, "C65"),),
+    "C05": (_Part("account_type", 0, 2, "C69"),),
+    "C06": (_Part("account", 0, 17, "C68"), _Part("account_type", 20, 22, "C69")),
+    "C07": (_ROUTING, _Part("account", 9, 26, "C68"), _Part("account_type", 26, 28, "C69")),
+    "C09": (_Part("identification", 0, 22, "C65"),),
+}
+"""Where the corrected data stands (Nacha Operating Rules, Appendix Five)."""
+
+
+def _read_correction(code: str, data: str, *, debit: bool) -> tuple[AccountCorrection | None, str | None]:
+    parts = _CORRECTED.get(code)
+    if parts is None:
+        return None, None
+    rest = data.ljust(29)
+    values: dict[str, str] = {}
+    for part in parts:
+        value = rest[part.start : part.end].strip()
+        if not _is_correct(part.name, value, debit=debit):
+            return None, part.refusal
+        values[part.name] = value
+        rest = rest[: part.start] + " " * (part.end - part.start) + rest[part.end :]
+    if rest.strip():
+        # Something stands where nothing may: the data was written for another code.
+        return None, "C65"
+    kind = values.pop("account_type", None)
+    return AccountCorrection(
+        **values, account_type=TransactionCode(int(kind)).account_type if kind else None
+    ), None
+
+
+def _is_correct(name: str, value: str, *, debit: bool) -> bool:
+    checks: dict[str, Callable[[str, str], None]] = {"routing": check_routing, "account": check_account}
+    if name == "account_type":
+        return value.isdigit() and int(value) in _codes(debit=debit)
+    if name not in checks:
+        return bool(value)
+    try:
+        checks[name](value, name)
+    except NachaError:
+        return False
+    return True
+
+
+def _codes(*, debit: bool) -> list[int]:
+    return [code for code in TransactionCode if code.is_debit == debit]
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """The bank's answer to the entry of this trace number: it is returned for the reason `code`."""
+
+    trace: str
+    code: str
+    information: str = ""
+    date_of_death: datetime.date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The bank's answer to the entry of this trace number: it went through, but `correction` is right from now on."""
+
+    trace: str
+    code: str
+    correction: AccountCorrection = AccountCorrection()
+
+
+def build_returns(
+    file: NachaFile,
+    answers: Sequence[Rejection | Change],
+    *,
+    created_at: datetime.datetime,
+    modifier: str = "A",
+    first_sequence: int = 1,
+) -> bytes:
+    """Return the file with which the bank answers to entries of `file`, as banks write it.
+
+    The bank of `file.destination` sends it to `file.origin`; its own trace numbers count from `first_sequence`.
+    Raises NachaError for a trace number that the file does not hold, a correction that does not belong to its code,
+    and no answer at all.
+    """
+    if created_at.utcoffset() is None:
+        raise NachaError("must have a timezone", field="created_at")
+    values = file_values(
+        destination=file.origin,
+        destination_name=file.origin_name,
+        origin=file.destination,
+        origin_name=file.destination_name,
+        created_at=created_at,
+        modifier=modifier,
+    )
+    sent = {entry.trace: (batch, entry) for batch in file.batches for entry in batch.entries}
+    groups: dict[tuple[int, bool], list[FramedEntry]] = {}
+    for sequence, answer in enumerate(answers, start=first_sequence):
+        if answer.trace not in sent:
+            raise NachaError(f"the file holds no entry {answer.trace}", field="trace")
+        batch, entry = sent[answer.trace]
+        trace = f"{file.destination[:8]}{sequence:07}"
+        group = groups.setdefault((batch.number, isinstance(answer, Change)), [])
+        group.append(_answer(entry, answer, trace))
+    batches = {batch.number: batch for batch in file.batches}
+    framed = tuple(
+        _answer_batch(batches[number], position, changes, entries, file.destination[:8])
+        for position, ((number, changes), entries) in enumerate(sorted(groups.items()), start=1)
+    )
+    return assemble(FramedFile(values, framed))
+
+
+def _answer_batch(
+    batch: Batch, number: int, changes: bool, entries: Sequence[FramedEntry], bank: str
+) -> FramedBatch:
+    values: dict[str, str | int] = {**batch_values(batch), "number": number, "odfi": bank}
+    if changes:
+        values["sec"] = _CHANGES
+    return FramedBatch(values, tuple(entries))
+
+
+def _answer(entry: Entry, answer: Rejection | Change, trace: str) -> FramedEntry:
+    code = next(
+        code
+        for code, (debit, kind) in _RETURNED_CODES.items()
+        if debit == entry.code.is_debit and kind == entry.code.account_type
+    )
+    amount = 0 if isinstance(answer, Change) else entry.amount_cents
+    values: Values = {**entry_values(entry), "transaction_code": code, "amount": amount, "trace": trace}
+    common: dict[str, str | int] = {
+        "code": answer.code,
+        "original_trace": entry.trace,
+        "original_rdfi": entry.routing[:8],
+        "trace": trace,
+    }
+    if isinstance(answer, Change):
+        corrected = _write_correction(entry, answer)
+        blank = {"reserved": "", "reserved_too": ""}
+        return FramedEntry(values, (FramedAddenda("98", {**common, **blank, "corrected_data": corrected}),))
+    death = answer.date_of_death.strftime(_DATE) if answer.date_of_death else ""
+    reason = {"date_of_death": death, "information": answer.information}
+    return FramedEntry(values, (FramedAddenda("99", {**common, **reason}),))
+
+
+def _write_correction(entry: Entry, change: Change) -> str:
+    correction = change.correction
+    kind = correction.account_type
+    code = (
+        TransactionCode.of(kind, debit=entry.code.is_debit, prenote=entry.code.is_prenote) if kind else None
+    )
+    given = {
+        "routing": correction.routing,
+        "account": correction.account,
+        "account_type": str(int(code)) if code else None,
+        "name": ach_text(correction.name, NAME_LENGTH) if correction.name else None,
+        "identification": correction.identification,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    parts = _CORRECTED.get(change.code, ())
+    if given.keys() != {part.name for part in parts}:
+        raise NachaError(f"does not correct what {change.code} corrects", field="correction")
+    data = " " * 29
+    for part in parts:
+        width = part.end - part.start
+        data = data[: part.start] + str(given[part.name])[:width].ljust(width) + data[part.end :]
+    return data.rstrip()

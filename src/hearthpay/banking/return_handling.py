@@ -1,0 +1,110 @@
+"""What follows when a bank sends a payment back: the entry, the account and the authorization bear the mark of it.
+
+What it means for a payroll or a set-aside is decided on the floors above, in the same transaction.
+"""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking import authorizations
+from hearthpay.banking.accounts import fail_accounts
+from hearthpay.banking.return_codes import Handling, return_codes
+from hearthpay.database.worker_audit import Deed, record_deeds
+
+_RETURN: Final = text(
+    "UPDATE bank_entries e SET status = 'returned', return_code = r.code, updated_at = :now "
+    "FROM unnest(CAST(:ids AS uuid[]), CAST(:codes AS text[])) AS r(id, code) "
+    "WHERE e.id = r.id AND e.status IN ('sent', 'settled') "
+    "RETURNING e.id, e.kind, e.organization_id, e.employer_id, e.sandbox, e.bank_account_id, e.payroll_id, "
+    "e.paycheck_id, e.escrow_movement_id, e.employee_id, e.amount, e.attempt, e.return_code, "
+    "old.status = 'settled' AS was_settled"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedEntry:
+    """A payment that came back. `amount` is cents; `message` tells the household what happened and what to do."""
+
+    entry_id: UUID
+    kind: str
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    payroll_id: UUID | None
+    paycheck_id: UUID | None
+    escrow_movement_id: UUID | None
+    employee_id: UUID | None
+    amount: int
+    attempt: int
+    code: str
+    return_class: Handling
+    message: str
+    was_settled: bool
+
+
+async def mark_returned(
+    session: AsyncSession, now: datetime.datetime, codes: Mapping[UUID, str]
+) -> tuple[ReturnedEntry, ...]:
+    """Mark the entries as returned, each for its code, and draw the bank's conclusions; those on their way only.
+
+    An account that a payment could not reach has failed. A debit tells more: one for want of money leaves the account
+    as it is, one that the household objected to ends its authorization.
+    """
+    if not codes:
+        return ()
+    rows = (
+        await session.execute(_RETURN, {"now": now, "ids": list(codes), "codes": list(codes.values())})
+    ).all()
+    table = return_codes()
+    failed: dict[UUID, str] = {}
+    stopped: set[UUID] = set()
+    returned: list[ReturnedEntry] = []
+    for row in rows:
+        reason = table.reason(row.return_code)
+        words = reason.explain(debit=row.kind == "debit")
+        returned.append(
+            ReturnedEntry(
+                entry_id=row.id,
+                kind=row.kind,
+                organization_id=row.organization_id,
+                employer_id=row.employer_id,
+                sandbox=row.sandbox,
+                payroll_id=row.payroll_id,
+                paycheck_id=row.paycheck_id,
+                escrow_movement_id=row.escrow_movement_id,
+                employee_id=row.employee_id,
+                amount=row.amount,
+                attempt=row.attempt,
+                code=row.return_code,
+                return_class=reason.handling,
+                message=f"{words.happened} {words.action}",
+                was_settled=row.was_settled,
+            )
+        )
+        if row.kind not in ("debit", "reversal") or reason.handling == "fail":
+            failed[row.bank_account_id] = f"{reason.title} ({row.return_code})."
+        elif reason.handling == "stop":
+            stopped.add(row.bank_account_id)
+    await fail_accounts(session, now, failed)
+    await authorizations.revoke(session, now, stopped)
+    await record_deeds(
+        session,
+        "bank_entry.return",
+        [
+            Deed(
+                entry.organization_id,
+                entry.employer_id,
+                entry.sandbox,
+                entry.entry_id,
+                {"kind": entry.kind, "code": entry.code},
+            )
+            for entry in returned
+        ],
+    )
+    return tuple(returned)

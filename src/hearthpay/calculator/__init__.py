@@ -1,0 +1,1 @@
+"""The calculator and the threshold check: what a year's wages would cost, without a payroll."""

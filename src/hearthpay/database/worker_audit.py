@@ -1,0 +1,48 @@
+"""What the worker does to accounts and secrets, in the audit log: many rows with one statement."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+_INSERT: Final = text(
+    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action, subject_id, details) "
+    "SELECT r.id, r.organization_id, r.employer_id, r.sandbox, 'system', :action, r.subject_id, r.details "
+    "FROM unnest(CAST(:ids AS uuid[]), CAST(:organizations AS uuid[]), CAST(:employers AS uuid[]), "
+    "CAST(:sandboxes AS boolean[]), CAST(:subjects AS uuid[]), CAST(:details AS jsonb[])) "
+    "AS r(id, organization_id, employer_id, sandbox, subject_id, details)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """One thing done to `subject_id`, of a household; `details` holds no secret."""
+
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    subject_id: UUID
+    details: Mapping[str, object]
+
+
+async def record_deeds(session: AsyncSession, action: str, deeds: Sequence[Deed]) -> None:
+    """Write one audit row for each deed; the actor is the service itself."""
+    if not deeds:
+        return
+    await session.execute(
+        _INSERT,
+        {
+            "action": action,
+            "ids": [uuid7() for _ in deeds],
+            "organizations": [deed.organization_id for deed in deeds],
+            "employers": [deed.employer_id for deed in deeds],
+            "sandboxes": [deed.sandbox for deed in deeds],
+            "subjects": [deed.subject_id for deed in deeds],
+            "details": [orjson.dumps(dict(deed.details)).decode() for deed in deeds],
+        },
+    )

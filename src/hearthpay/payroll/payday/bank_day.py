@@ -1,0 +1,296 @@
+"""The bank's side of the day: outcomes in, payrolls moved on, and at the cut-off one file out.
+
+Every step is safe to repeat and to be run by several workers at once, so the whole may be run as often as one likes;
+what has nothing to do does nothing.
+"""
+
+import asyncio
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import structlog
+from sqlalchemy import text
+
+from hearthpay.banking.accounts import activate_verified
+from hearthpay.banking.calendar import CUT_OFF, banking_day_on_or_after
+from hearthpay.banking.files import BuiltFile, build_file, current_cut_off, deliver_files, earliest_settlement
+from hearthpay.banking.gateways.gateway import BankGateway, GatewayError
+from hearthpay.banking.holds import log_holds, note_account_holds
+from hearthpay.banking.intake import take_in
+from hearthpay.banking.originator import Originator
+from hearthpay.banking.reversals import cancel_late_reversals, settle_reversals
+from hearthpay.banking.settlement import settle_credits, settle_debits, settle_others
+from hearthpay.banking.simulated_bank import simulate
+from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import BANK_ENTRIES
+from hearthpay.database.restorations import HELD, is_held
+from hearthpay.database.session import Database
+from hearthpay.mail.notices import NoticeDesk
+from hearthpay.payroll.payday.firing import FiringReport, fire_due
+from hearthpay.payroll.payday.outcomes import (
+    complete,
+    expire,
+    fund,
+    uncollected,
+    undo_returned,
+    undo_reversed,
+)
+from hearthpay.payroll.payday.remedies import end_waits
+from hearthpay.payroll.payday.reversed_deposits import note_too_late
+from hearthpay.payroll.payday.year_end import carry_over
+from hearthpay.payroll.trouble.notices import find_untold, tell_of_payrolls, tell_of_problems
+from hearthpay.payroll.trouble.problem_log import WorkerProblemKind, note_problems
+from hearthpay.payroll.trouble.return_notices import tell_of_returns, untold_returns
+from hearthpay.security.key_ring import KeyRing
+
+SETTLED_AT_ONCE: Final = 1_000
+"""Bank entries settled in one transaction."""
+
+_PATIENCE: Final = datetime.timedelta(minutes=5)
+_PAUSE_SECONDS: Final = 0.2
+_STILL_DUE: Final = text(
+    "SELECT EXISTS (SELECT FROM payrolls WHERE status = 'scheduled' "
+    "AND coalesce(next_attempt_at, scheduled_send_at) <= :cut_off)"
+)
+_WAITING: Final = text(
+    f"SELECT count(*) FROM {BANK_ENTRIES} e WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off"
+)
+_log = structlog.get_logger("hearthpay.bank")
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """The bank that real payrolls go through: who sends, and how files travel."""
+
+    originator: Originator
+    gateway: BankGateway
+
+
+@dataclass(frozen=True, slots=True)
+class BankDayReport:
+    """What was done."""
+
+    fired: FiringReport
+    taken_in: int
+    returned: int
+    funded: int
+    completed: int
+    carried_over: int
+    file: BuiltFile | None
+    delivered: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+async def advance(
+    database: Database,
+    ring: KeyRing,
+    bank: Bank | None,
+    clock: Clock,
+    *,
+    desk: NoticeDesk = NoticeDesk(),  # noqa: B008 - frozen
+    stopping: Callable[[], bool] = lambda: False,
+) -> BankDayReport:
+    """Do all that is due with the bank: take in returns, settle, fire, build the cut-off's file and deliver it.
+
+    `database` acts as the worker's role; without a `bank` only sandbox households' money moves, at the simulated
+    bank, and so it is, bank or not, after a restore until real money is let go. A gateway that cannot be reached is a
+    problem of the report and stops nothing else. Who must know of what went wrong is told over the `desk`. Raises
+    DatabaseUnavailable; all that was done stays done.
+    """
+    cut_off = current_cut_off(
+        clock.now()
+    )  # should the next one pass meanwhile, it is prepared by the next bank day
+    problems: list[str] = []
+    outages: list[str] = []
+    async with database.transaction(None) as session:
+        if await is_held(session):
+            bank = None  # a return of a payment that is not known here must wait at the bank as well
+            problems.append(HELD)
+    taken_in, returned, heard = await _take_in(database, ring, bank, clock, problems, outages)
+    returned += await _simulate(database, ring, clock)
+    async with database.transaction(None) as session:
+        await activate_verified(session, clock.now())
+    fired = await fire_due(database, clock, stopping=stopping)
+    funded = await _settle_debits(database, clock, stopping, real=heard)
+    completed = await _settle_credits(database, clock, stopping)
+    carried = await carry_over(database, clock, stopping=stopping)
+    problems += carried.problems
+    await end_waits(database, clock, stopping=stopping)
+    async with database.transaction(None) as session:
+        await settle_others(session, clock.now())
+        reversed_ = await settle_reversals(session, clock.now(), limit=SETTLED_AT_ONCE)
+        await undo_reversed(session, reversed_, _next_cut_off(clock), clock.now())
+        earliest = earliest_settlement(clock.now())
+        for payroll_id, employee_id in await cancel_late_reversals(session, clock.now(), earliest):
+            await note_too_late(session, payroll_id, employee_id)
+    returned += await _simulate(database, ring, clock)  # the sandbox's money of this cut-off goes out as well
+    file: BuiltFile | None = None
+    held: list[str] = []
+    delivered: tuple[str, ...] = ()
+    if bank is not None and not stopping():
+        fired = fired.then(await _fire_the_rest(database, clock, cut_off, stopping))
+        file = await build_file(database, ring, bank.originator, clock, cut_off=cut_off)
+        if file is not None:
+            held = [f"entry {each.entry_id} is held back: {each.reason}" for each in file.held]
+        try:
+            delivered = await deliver_files(database, ring, bank.gateway, clock)
+        except GatewayError as error:
+            outages.append(f"the bank cannot be reached, files wait to be delivered: {error}")
+    await _expire(database, clock, file, cut_off)
+    if bank is None:
+        async with database.transaction(None) as session:
+            waiting = await session.scalar(_WAITING, {"cut_off": cut_off})
+        if waiting:
+            outages.append(f"{waiting} payments wait to be sent, but no bank is configured for this worker")
+    await _tell(database, ring, clock, desk, cut_off, problems, outages)
+    problems += [*outages, *held]
+    return BankDayReport(
+        fired,
+        taken_in,
+        returned,
+        funded,
+        completed,
+        carried.moved,
+        file,
+        delivered,
+        tuple(problems),
+    )
+
+
+async def _tell(
+    database: Database,
+    ring: KeyRing,
+    clock: Clock,
+    desk: NoticeDesk,
+    cut_off: datetime.date,
+    problems: Sequence[str],
+    outages: Sequence[str],
+) -> None:
+    """Note and log what is in the way, and tell those who must know."""
+    now = clock.now()
+    async with database.transaction(None) as session:
+        await note_account_holds(session, now, cut_off)
+        await log_holds(session, now)
+        kinds: list[tuple[WorkerProblemKind, str]] = [("other", each) for each in problems]
+        kinds += [("outage", each) for each in outages]
+        noted = await note_problems(session, now, kinds)
+        await tell_of_problems(session, ring, desk, now, noted)
+        untold = await find_untold(session)
+        returned = await untold_returns(session)
+    await tell_of_payrolls(database, ring, clock, desk, untold)
+    await tell_of_returns(database, ring, clock, desk, returned)
+
+
+async def _take_in(
+    database: Database,
+    ring: KeyRing,
+    bank: Bank | None,
+    clock: Clock,
+    problems: list[str],
+    outages: list[str],
+) -> tuple[int, int, bool]:
+    """Take in the files that wait at the bank; each in one transaction with all that follows from it.
+
+    Returns how many files, how many entries they return, and whether all that the bank has to say was heard.
+    """
+    if bank is None:
+        return 0, 0, False
+    files = returned = 0
+    heard = True
+    try:
+        for incoming in await bank.gateway.pick_up():
+            async with database.transaction(None) as session:
+                intake = await take_in(session, ring, incoming, clock.now())
+                await undo_returned(session, intake.returned, _next_cut_off(clock), clock.now())
+            problems += [f"{incoming.name}: {problem}" for problem in intake.problems]
+            if intake.refused is None:
+                await bank.gateway.acknowledge(incoming.name, incoming.content)
+                files += 1
+                returned += len(intake.returned)
+            elif not intake.duplicate:  # it stays where it is: it may be half uploaded
+                problems.append(f"{incoming.name} is refused: {intake.refused}")
+    except GatewayError as error:
+        outages.append(f"the bank cannot be reached: {error}")
+        heard = False
+    return files, returned, heard
+
+
+async def _simulate(database: Database, ring: KeyRing, clock: Clock) -> int:
+    """Let the sandbox's bank take what is due and answer; return how much it sent back."""
+    async with database.transaction(None) as session:
+        simulated = await simulate(session, ring, clock.now())
+        await undo_returned(session, simulated.returned, _next_cut_off(clock), clock.now())
+    return len(simulated.returned)
+
+
+async def _settle_debits(
+    database: Database, clock: Clock, stopping: Callable[[], bool], *, real: bool
+) -> int:
+    """Settle what can no longer come back; of real households only once it is known that it has not."""
+    funded = 0
+    while not stopping():
+        async with database.transaction(None) as session:
+            settled = await settle_debits(session, clock.now(), limit=SETTLED_AT_ONCE, real=real)
+            moved = await fund(session, settled.payroll_ids, _next_cut_off(clock), clock.now())
+        funded += len(moved)
+        if not settled.entries:
+            break
+    return funded
+
+
+async def _settle_credits(database: Database, clock: Clock, stopping: Callable[[], bool]) -> int:
+    completed = 0
+    while not stopping():
+        async with database.transaction(None) as session:
+            settled = await settle_credits(session, clock.now(), limit=SETTLED_AT_ONCE)
+            moved = await complete(session, settled.payroll_ids, clock.now())
+        completed += len(moved)
+        if not settled.entries:
+            break
+    return completed
+
+
+async def _expire(database: Database, clock: Clock, file: BuiltFile | None, cut_off: datetime.date) -> None:
+    """Let payrolls fail whose debit has waited too long for an account or an authorization, each by itself."""
+    held = [] if file is None else [each.entry_id for each in file.held]
+    async with database.transaction(None) as session:
+        expired = await uncollected(session, held, cut_off)
+    for payroll_id in expired:
+        try:
+            async with database.transaction(None) as session:
+                await expire(session, payroll_id, clock.now())
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+            _log.error("a payroll could not expire", payroll_id=str(payroll_id), exc_info=error)
+
+
+def _next_cut_off(clock: Clock) -> datetime.date:
+    """Return the day whose file shall carry what is decided on now; where that file is out, the next one carries it."""
+    return banking_day_on_or_after(clock.today())
+
+
+async def _fire_the_rest(
+    database: Database, clock: Clock, cut_off: datetime.date, stopping: Callable[[], bool]
+) -> FiringReport:
+    """Wait until no payroll due by the cut-off is still being fired elsewhere: it belongs into this file.
+
+    Should whoever fires it be killed meanwhile, it is fired here.
+    """
+    until = datetime.datetime.combine(cut_off, CUT_OFF, BUSINESS_TIME)
+    patience = _PATIENCE.total_seconds()
+    fired = FiringReport()
+    while not stopping():
+        async with database.transaction(None) as session:
+            if not await session.scalar(_STILL_DUE, {"cut_off": until}):
+                return fired
+        if patience <= 0:
+            _log.warning("payrolls are still being fired elsewhere; they go into the next file")
+            break
+        await asyncio.sleep(_PAUSE_SECONDS)
+        patience -= _PAUSE_SECONDS
+        fired = fired.then(await fire_due(database, clock, stopping=stopping))
+    return fired

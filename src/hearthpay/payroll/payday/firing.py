@@ -1,0 +1,476 @@
+"""Firing scheduled payrolls: their time has come, the amounts are calculated for good, the money is collected.
+
+Due payrolls are claimed in chunks, each one transaction of a few statements, however many payrolls are in it. What
+another worker has claimed is left to it. A payroll that cannot be fired is tried again later, apart from its
+chunk, and never holds the others back.
+"""
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+from uuid import UUID
+
+import orjson
+import structlog
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.authorizations import authorized_payrolls
+from hearthpay.banking.calendar import add_banking_days, banking_day_on_or_before, next_banking_day
+from hearthpay.banking.entries import Debit, collect
+from hearthpay.banking.files import earliest_settlement
+from hearthpay.banking.readiness import Blocker, account_blockers, keeps_from_sending
+from hearthpay.banking.settlement import RETURN_DAYS
+from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import ASSIGNED_RATES, EMPLOYEES, EMPLOYERS
+from hearthpay.database.session import Database
+from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.payroll.approval import debit_of
+from hearthpay.payroll.calculation import calculate_payroll
+from hearthpay.payroll.ledger.histories import read_histories
+from hearthpay.payroll.ledger.posting import Posting, post_paychecks, postings_of
+from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
+from hearthpay.payroll.ledger.years import History, seen_by_others
+from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
+from hearthpay.payroll.orders import Payee, SettledOrder, read_entries, read_payees
+from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.payday.worker_counts import add_to_counts
+from hearthpay.payroll.trouble import failures
+from hearthpay.payroll.trouble.attempts import most_attempts, pause_after
+from hearthpay.payroll.trouble.failures import StoredFailure
+from hearthpay.payroll.years.household_year import HouseholdYear, measure_household, read_household_year
+from hearthpay.payroll.years.reversal import release_periods
+from hearthpay.taxes import TaxInputError
+
+CHUNK: Final = 200
+"""Payrolls in one transaction."""
+
+_FIRED: Final[tuple[PayrollStatus, ...]] = ("firing", "pending_funding")
+#: Where nothing is to be collected or paid: what is withheld and set aside takes all of it.
+_FIRED_WITHOUT_MONEY: Final[tuple[PayrollStatus, ...]] = (*_FIRED, "processing", "completed")
+
+_log = structlog.get_logger("hearthpay.payroll")
+
+_DUE: Final = "status = 'scheduled' AND coalesce(next_attempt_at, scheduled_send_at) <= :now"
+_COLUMNS: Final = (
+    "id, organization_id, employer_id, sandbox, period_start, period_end, pay_date, pay_date_asked, "
+    "pay_date_defaulted, scheduled_send_at, pay_frequency, notes, attempts"
+)
+_CLAIM: Final = text(
+    f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} "
+    "ORDER BY coalesce(next_attempt_at, scheduled_send_at), id LIMIT :chunk FOR NO KEY UPDATE SKIP LOCKED"
+)
+_CLAIM_AGAIN: Final = text(
+    f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} AND id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED"
+)
+#: Counted only as far as it matters to those who share the work.
+_COUNT_DUE: Final = text(f"SELECT count(*) FROM (SELECT FROM payrolls WHERE {_DUE} LIMIT {10 * CHUNK}) due")
+_TERMS: Final = text(
+    f"SELECT e.id, e.threshold_bases, r.tax_year, r.state, r.sui_rate FROM {EMPLOYERS} e "
+    f"LEFT JOIN {ASSIGNED_RATES} r ON r.employer_id = e.id WHERE e.id = ANY(:employers)"
+)
+#: Households that chose how their thresholds count: the years of all their employees hang together.
+_EMPLOYEES_TOGETHER: Final = text(
+    f"SELECT m.id, e.id AS employer_id FROM {EMPLOYERS} e JOIN {EMPLOYEES} m ON m.employer_id = e.id "
+    "WHERE e.id = ANY(:employers) AND e.threshold_bases <> '{}'"
+)
+_TOTALS: Final = text(
+    "UPDATE payrolls p SET gross_pay = r.gross_pay, total_deductions = r.total_deductions, net_pay = r.net_pay, "
+    "employer_taxes = r.employer_taxes, total_cost = r.total_cost, rulebook_version = r.rulebook_version, "
+    "failure = NULL, next_attempt_at = NULL FROM unnest(CAST(:ids AS uuid[]), CAST(:gross_pay AS bigint[]), "
+    "CAST(:total_deductions AS bigint[]), CAST(:net_pay AS bigint[]), CAST(:employer_taxes AS bigint[]), "
+    "CAST(:total_cost AS bigint[]), CAST(:rulebook_version AS text[])) AS r(id, gross_pay, total_deductions, net_pay, "
+    "employer_taxes, total_cost, rulebook_version) WHERE p.id = r.id"
+)
+_DATES: Final = text(
+    "UPDATE payrolls SET pay_date = :pay_date, pay_date_asked = :asked, tax_year = :year WHERE id = :id"
+)
+_PUT_OFF: Final = text(
+    "UPDATE payrolls SET attempts = attempts + 1, next_attempt_at = :next_attempt_at, "
+    "failure = CAST(:failure AS jsonb) WHERE id = :id AND status = 'scheduled' AND attempts = :attempts RETURNING true"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FiringReport:
+    """What came of the payrolls that were due; at least `remaining` are due still."""
+
+    fired: int = 0
+    put_off: tuple[UUID, ...] = ()
+    failed: tuple[UUID, ...] = ()
+    remaining: int = 0
+
+    def then(self, later: "FiringReport") -> "FiringReport":
+        """Return this and what was fired after it."""
+        return FiringReport(
+            self.fired + later.fired,
+            self.put_off + later.put_off,
+            self.failed + later.failed,
+            later.remaining,
+        )
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """One chunk's outcome."""
+
+    claimed: int = 0
+    fired: int = 0
+    problems: dict[UUID, StoredFailure] = field(default_factory=dict)
+    attempts: dict[UUID, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A claimed payroll and what was asked for."""
+
+    id: UUID
+    owner: Owner
+    order: SettledOrder
+    send_at: datetime.datetime
+
+    @property
+    def tax_year(self) -> int:
+        """The year in which the wages arrive."""
+        return self.order.dates.pay_date.year
+
+
+async def fire_due(
+    database: Database,
+    clock: Clock,
+    *,
+    chunk: int = CHUNK,
+    stopping: Callable[[], bool] = lambda: False,
+    progress: Callable[[int], None] = lambda _: None,
+) -> FiringReport:
+    """Fire every payroll that is due and that no other worker has claimed, chunk by chunk.
+
+    `database` acts as the worker's role. Ends early, between chunks, when `stopping` says so; `progress` hears how
+    many have been fired so far. Raises DatabaseUnavailable; what was fired by then stays fired.
+    """
+    fired = 0
+    put_off: list[UUID] = []
+    failed: list[UUID] = []
+    while not stopping():
+        outcome = await _fire_some(database, clock, chunk)
+        if not outcome.claimed:
+            break
+        fired += outcome.fired
+        for payroll_id, failure in outcome.problems.items():
+            for_good = await _put_off(database, clock, payroll_id, failure, outcome.attempts[payroll_id])
+            (failed if for_good else put_off).append(payroll_id)
+        progress(fired)
+    async with database.transaction(None) as session:
+        remaining = await session.scalar(_COUNT_DUE, {"now": clock.now()})
+        await add_to_counts(session, {"fired": fired, "failed": len(failed), "put_off": len(put_off)})
+    return FiringReport(fired, tuple(put_off), tuple(failed), remaining or 0)
+
+
+async def _fire_some(database: Database, clock: Clock, chunk: int) -> _Chunk:
+    claimed: list[tuple[UUID, int]] = []
+    try:
+        async with database.transaction(None) as session:
+            rows = (await session.execute(_CLAIM, {"now": clock.now(), "chunk": chunk})).all()
+            claimed = [(row.id, row.attempts) for row in rows]
+            return await _fire(session, clock.now(), rows)
+    except DatabaseUnavailable:
+        raise
+    except Exception:  # one of them is at fault, found by firing them apart
+        if not claimed:
+            raise
+        _log.warning("a chunk of payrolls is fired one by one", payrolls=len(claimed), exc_info=True)
+        return await _fire_apart(database, clock, claimed)
+
+
+async def _fire_apart(database: Database, clock: Clock, claimed: Sequence[tuple[UUID, int]]) -> _Chunk:
+    """Fire each payroll in a transaction of its own, so that the bad one stands alone."""
+    together = _Chunk(claimed=len(claimed))
+    for payroll_id, attempts in claimed:
+        try:
+            async with database.transaction(None) as session:
+                rows = (await session.execute(_CLAIM_AGAIN, {"now": clock.now(), "ids": [payroll_id]})).all()
+                outcome = await _fire(session, clock.now(), rows)
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+            _report(payroll_id, error)
+            together.problems[payroll_id] = failures.internal()
+            together.attempts[payroll_id] = attempts
+        else:
+            together.fired += outcome.fired
+            together.problems |= outcome.problems
+            together.attempts |= outcome.attempts
+    return together
+
+
+async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[Any]) -> _Chunk:
+    """Fire the claimed payrolls within the session's transaction, but for those with a problem of their own."""
+    chunk = _Chunk(claimed=len(rows), attempts={row.id: row.attempts for row in rows})
+    if not rows:
+        return chunk
+    due = await _read(session, rows, now)
+    employers = list({payroll.owner.employer_id for payroll in due})
+    together = (await session.execute(_EMPLOYEES_TOGETHER, {"employers": employers})).all()
+    asked = {entry.employee_id for payroll in due for entry in payroll.order.entries}
+    payees = await read_payees(session, sorted(asked | {row.id for row in together}))
+    years = sorted({payroll.tax_year for payroll in due})
+    histories = {year: await read_histories(session, payees.values(), year) for year in years}
+    authorized = await authorized_payrolls(session, [payroll.id for payroll in due], now)
+    terms = await _terms(session, employers)
+    if not terms.bases.keys() <= {row.employer_id for row in together}:
+        raise _BasisChosenError("a household chose the basis of its thresholds while its payroll was fired")
+    thresholds = await _thresholds(session, due, terms.bases, histories)
+    blocked = await account_blockers(session, households=employers, employees=payees)
+
+    calculated: dict[UUID, PayrollRecord] = {}
+    postings: list[Posting] = []
+    debits: list[Debit] = []
+    for payroll in due:
+        year = histories[payroll.tax_year]
+        employer_and_year = (payroll.owner.employer_id, payroll.tax_year)
+        assigned = terms.rates.get(employer_and_year, {})
+        household = thresholds.get(employer_and_year)
+        outcome = _unready(payroll, blocked, authorized) or _calculate(
+            payroll, payees, year, assigned, household
+        )
+        if isinstance(outcome, StoredFailure):
+            chunk.problems[payroll.id] = outcome
+            continue
+        calculated[payroll.id] = outcome
+        if household is not None:
+            household.add(outcome)
+        posted = postings_of(payroll.owner, payroll.id, outcome, year)
+        postings += posted
+        for posting in posted:
+            employee = posting.paycheck.employee_id
+            year |= {employee: posting.after, **seen_by_others(year, employee, posting.after)}
+        if amount := debit_of(outcome):
+            sent = _day_of(payroll.send_at)
+            debits.append(Debit(payroll.id, amount, sent, next_banking_day(sent)))
+
+    await _move(session, calculated, {debit.payroll_id for debit in debits}, now)
+    await post_paychecks(session, postings, now)
+    for (employer_id, tax_year), household in thresholds.items():
+        if household.chosen:
+            await measure_household(session, employer_id, tax_year, terms.bases[employer_id])
+    await _save_totals(session, calculated)
+    await _save_dates(session, rows, calculated)
+    collected = await collect(session, now, debits)
+    if len(collected) != len(debits):
+        raise _AccountLostError("a household's account went out of use while its payroll was fired")
+    chunk.fired = len(calculated)
+    return chunk
+
+
+class _BasisChosenError(Exception):
+    """Not all who are to be locked are; everything is rolled back and tried again apart."""
+
+
+class _AccountLostError(Exception):
+    """The account was ready a moment ago; everything is rolled back and tried again apart."""
+
+
+async def _move(
+    session: AsyncSession,
+    calculated: Mapping[UUID, PayrollRecord],
+    debited: set[UUID],
+    now: datetime.datetime,
+) -> None:
+    cause = Cause("system", now)
+    with_money = [payroll_id for payroll_id in calculated if payroll_id in debited]
+    without = [payroll_id for payroll_id in calculated if payroll_id not in debited]
+    moved = [
+        *await move(session, with_money, "scheduled", _FIRED, cause),
+        *await move(session, without, "scheduled", _FIRED_WITHOUT_MONEY, cause),
+    ]
+    assert len(moved) == len(calculated), "their rows are locked"
+
+
+async def _read(session: AsyncSession, rows: Sequence[Any], now: datetime.datetime) -> list[_Due]:
+    entries = await read_entries(session, [row.id for row in rows])
+    return [
+        _Due(
+            row.id,
+            Owner(row.organization_id, row.employer_id, row.sandbox),
+            SettledOrder(
+                row.employer_id,
+                _dates(row, now),
+                row.pay_frequency,
+                row.notes,
+                tuple(entries[row.id]),
+            ),
+            row.scheduled_send_at,
+        )
+        for row in rows
+    ]
+
+
+def _dates(row: Any, now: datetime.datetime) -> PayDates:
+    """Return the payroll's dates; where its money can only arrive in another year, that day is the pay date."""
+    dates = PayDates(
+        row.period_start,
+        row.period_end,
+        row.pay_date,
+        row.pay_date_defaulted,
+        row.scheduled_send_at,
+        row.pay_date_asked,
+    )
+    arrives = max(banking_day_on_or_before(row.pay_date), _reachable(row.scheduled_send_at, now))
+    if arrives.year == row.pay_date.year:
+        return dates
+    return replace(dates, pay_date=arrives, asked=row.pay_date)
+
+
+def _reachable(send_at: datetime.datetime, now: datetime.datetime) -> datetime.date:
+    """Return the first day on which wages can arrive that are collected from now on."""
+    collected = max(next_banking_day(_day_of(send_at)), earliest_settlement(now))
+    return next_banking_day(add_banking_days(collected, RETURN_DAYS))
+
+
+def _day_of(send_at: datetime.datetime) -> datetime.date:
+    return send_at.astimezone(BUSINESS_TIME).date()
+
+
+class _Terms(NamedTuple):
+    """Assigned unemployment rates by household and year, then by state; and the bases of the thresholds."""
+
+    rates: dict[tuple[UUID, int], dict[str, Decimal]]
+    bases: dict[UUID, Mapping[str, str]]
+
+
+async def _terms(session: AsyncSession, employers: Sequence[UUID]) -> _Terms:
+    terms = _Terms({}, {})
+    for employer_id, bases, tax_year, state, rate in await session.execute(_TERMS, {"employers": employers}):
+        if bases:
+            terms.bases[employer_id] = bases
+        if state is not None:
+            terms.rates.setdefault((employer_id, tax_year), {})[state] = rate
+    return terms
+
+
+async def _thresholds(
+    session: AsyncSession,
+    due: Sequence[_Due],
+    bases: Mapping[UUID, Mapping[str, str]],
+    histories: Mapping[int, Mapping[UUID, History]],
+) -> dict[tuple[UUID, int], HouseholdYear]:
+    """Return the household's year of each payroll whose taxes depend on it."""
+    found: dict[tuple[UUID, int], HouseholdYear] = {}
+    for payroll in due:
+        key = employer_id, tax_year = payroll.owner.employer_id, payroll.tax_year
+        years = histories[tax_year]
+        own = {
+            entry.employee_id: years[entry.employee_id]
+            for entry in payroll.order.entries
+            if entry.employee_id in years
+        }
+        concerned = employer_id in bases or any(history.fica_repaid for history in own.values())
+        if concerned and key not in found:
+            found[key] = await read_household_year(
+                session, employer_id, tax_year, bases.get(employer_id, {}), years
+            )
+    return found
+
+
+def _unready(payroll: _Due, blocked: Mapping[UUID, Blocker], authorized: Set[UUID]) -> StoredFailure | None:
+    """Return what keeps the money from being collected and paid."""
+    if payroll.owner.employer_id in blocked:
+        return failures.account_not_ready()
+    if payroll.id not in authorized:
+        return failures.authorization_missing()
+    unpayable = tuple(
+        entry.employee_id
+        for entry in payroll.order.entries
+        if entry.payment_method == "direct_deposit" and keeps_from_sending(blocked.get(entry.employee_id))
+    )
+    return failures.employees_without_account(unpayable) if unpayable else None
+
+
+def _calculate(
+    payroll: _Due,
+    payees: Mapping[UUID, Payee],
+    histories: Mapping[UUID, History],
+    sui_rates: Mapping[str, Decimal],
+    household: HouseholdYear | None,
+) -> PayrollRecord | StoredFailure:
+    for entry in payroll.order.entries:
+        left = payees[entry.employee_id].end_date
+        if left is not None and left < payroll.order.dates.period_start:
+            return failures.employee_left(entry.employee_id)
+    try:
+        record = calculate_payroll(payroll.order, payees, histories, sui_rates, household)
+    except TaxInputError as error:
+        return failures.not_calculable(f"{error.field} {error.message}")
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+        _report(payroll.id, error)
+        return failures.internal()
+    return failures.law_not_final(record.tax_year, record.projected) if record.projected else record
+
+
+async def _save_totals(session: AsyncSession, calculated: Mapping[UUID, PayrollRecord]) -> None:
+    if not calculated:
+        return
+    totals = {payroll_id: record.totals for payroll_id, record in calculated.items()}
+    columns = {
+        name: [getattr(row, name) for row in totals.values()]
+        for name in ("gross_pay", "total_deductions", "net_pay", "employer_taxes", "total_cost")
+    }
+    versions = [record.rulebook_version for record in calculated.values()]
+    await session.execute(_TOTALS, {"ids": list(totals), **columns, "rulebook_version": versions})
+
+
+async def _save_dates(
+    session: AsyncSession, rows: Sequence[Any], calculated: Mapping[UUID, PayrollRecord]
+) -> None:
+    """Note the new pay date of those whose money arrives in another year than was planned."""
+    for row in rows:
+        record = calculated.get(row.id)
+        if record is not None and record.dates.pay_date != row.pay_date:
+            new = {"pay_date": record.dates.pay_date, "asked": record.dates.asked, "year": record.tax_year}
+            await session.execute(_DATES, {"id": row.id, **new})
+            details = {"before": str(row.pay_date), "after": str(record.dates.pay_date)}
+            deed = Deed(row.organization_id, row.employer_id, row.sandbox, row.id, {"pay_date": details})
+            await record_deeds(session, "payroll.move_pay_date", [deed])
+
+
+async def _put_off(
+    database: Database, clock: Clock, payroll_id: UUID, failure: StoredFailure, attempts: int
+) -> bool:
+    """Note why a payroll could not be fired, and when to try again; True when it has failed for good."""
+    now = clock.now()
+    pause = pause_after(attempts)
+    for_good = attempts + 1 >= most_attempts(failure.code)
+    async with database.transaction(None) as session:
+        parameters = {
+            "id": payroll_id,
+            "attempts": attempts,
+            "next_attempt_at": None if for_good else now + pause,
+            "failure": orjson.dumps(failure.as_json()).decode(),
+        }
+        if not await session.scalar(_PUT_OFF, parameters):
+            return False  # it has been voided, or another worker has just noted the same
+        if for_good:
+            steps: tuple[PayrollStatus, ...] = ("firing", "failed")
+            moved = await move(
+                session, [payroll_id], "scheduled", steps, Cause("system", now, reason=failure.code)
+            )
+            for_good = bool(moved)
+            if moved:
+                await release_periods(session, payroll_id)
+    _log.error(
+        "a payroll could not be sent",
+        payroll_id=str(payroll_id),
+        reason=failure.code,
+        attempts=attempts + 1,
+        given_up=for_good,
+    )
+    return for_good
+
+
+def _report(payroll_id: UUID, error: Exception) -> None:
+    _log.error(
+        "firing a payroll failed", payroll_id=str(payroll_id), error=type(error).__name__, exc_info=error
+    )

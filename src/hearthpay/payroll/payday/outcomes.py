@@ -1,0 +1,382 @@
+"""What the bank's outcomes mean for payrolls: funded, paid, or returned, and then undone.
+
+Every function works within one transaction with the settlement or the return that it follows from.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Final
+from uuid import UUID
+
+import orjson
+import structlog
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.calendar import (
+    CUT_OFF,
+    add_banking_days,
+    banking_day_on_or_before,
+    next_banking_day,
+    previous_banking_day,
+)
+from hearthpay.banking.entries import (
+    Credit,
+    Debit,
+    Refund,
+    cancel,
+    cancel_refunds,
+    cancel_unsent,
+    collect,
+    lock_debits,
+    lock_held,
+    pay_out,
+    refund,
+    refunded,
+)
+from hearthpay.banking.return_codes import return_codes
+from hearthpay.banking.return_handling import ReturnedEntry
+from hearthpay.banking.reversals import SettledReversal
+from hearthpay.banking.settlement import RETURN_DAYS
+from hearthpay.clock import BUSINESS_TIME
+from hearthpay.database.audit import ActorKind
+from hearthpay.database.relations import BANK_ENTRIES
+from hearthpay.payroll.ledger.posting import Posting
+from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
+from hearthpay.payroll.payday.reversed_deposits import not_taken_back, reversed_for_good
+from hearthpay.payroll.set_asides import escrow
+from hearthpay.payroll.trouble import failures
+from hearthpay.payroll.trouble.failures import FailureKind, StoredFailure
+from hearthpay.payroll.years.reversal import release_periods, reverse_paychecks
+
+DEBIT_WAITS: Final = 5
+"""Banking days that a debit waits for an account or an authorization: until the day on which the wages were due."""
+
+_log = structlog.get_logger("hearthpay.payroll")
+
+_STANDING: Final = text(
+    "SELECT c.id, c.payroll_id, c.net_pay, p.pay_date FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "WHERE c.payroll_id = ANY(:payrolls) AND c.payment_method = 'direct_deposit' AND c.reverses IS NULL "
+    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) ORDER BY c.id"
+)
+_LOCK: Final = text(
+    "SELECT id, status, tax_year, pay_date, failure FROM payrolls WHERE id = :id FOR NO KEY UPDATE"
+)
+#: But for those whose wages the household has paid by check when the deposit could not leave.
+_DEPOSITS_TO_UNDO: Final = text(
+    "SELECT id FROM paychecks c WHERE payroll_id = :id AND payment_method = 'direct_deposit' AND reverses IS NULL "
+    "AND NOT EXISTS (SELECT FROM paycheck_remedies r WHERE r.paycheck_id = c.id AND r.action = 'pay_by_check')"
+)
+_ALL_ON_BANK: Final = text(
+    "SELECT NOT EXISTS (SELECT FROM payroll_entries WHERE payroll_id = :id AND payment_method <> 'direct_deposit') "
+    "AND NOT EXISTS (SELECT FROM paycheck_remedies WHERE payroll_id = :id AND action = 'pay_by_check')"
+)
+#: What the household's bank has taken back is not there to be given back.
+_COLLECTED: Final = text(
+    f"SELECT EXISTS (SELECT FROM {BANK_ENTRIES} bank_entries "
+    "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))"
+)
+_UNCOLLECTED: Final = text(
+    f"SELECT DISTINCT payroll_id FROM {BANK_ENTRIES} e WHERE kind = 'debit' AND status = 'pending' "
+    "AND send_on <= :by AND (id = ANY(:held) OR sandbox) ORDER BY payroll_id"
+)
+_COLLECTED_AFTER_ALL: Final = text(
+    "UPDATE payrolls SET failure = NULL WHERE id = ANY(:ids) AND failure IS NOT NULL"
+)
+_NOTE_FAILURE: Final = text("UPDATE payrolls SET failure = CAST(:failure AS jsonb) WHERE id = :id")
+
+
+async def fund(
+    session: AsyncSession, payrolls: Sequence[UUID], day: datetime.date, now: datetime.datetime
+) -> list[UUID]:
+    """Begin to pay the employees of payrolls whose debit has settled; `day` is the cut-off that is next or now.
+
+    Returns the payrolls moved to `processing`. The money leaves one banking day before the pay date, or at once
+    where that has passed. Where it could then only arrive in another year it keeps the days it was meant for, does
+    not leave, and is made anew (`payroll.payday.year_end`).
+    """
+    moved = await move(session, payrolls, "pending_funding", "processing", Cause("system", now))
+    await session.execute(_COLLECTED_AFTER_ALL, {"ids": moved})
+    due, unpaid = [], set(moved)
+    for row in await session.execute(_STANDING, {"payrolls": moved}):
+        if not row.net_pay:
+            continue
+        unpaid.discard(row.payroll_id)
+        settle_on = banking_day_on_or_before(row.pay_date)
+        send_on = max(previous_banking_day(settle_on), day)
+        arrives = max(settle_on, next_banking_day(send_on))
+        if arrives.year != row.pay_date.year:
+            send_on, arrives = previous_banking_day(settle_on), settle_on
+        due.append(Credit(row.id, row.net_pay, send_on, arrives))
+    paid = await pay_out(session, now, due)
+    for credit in due:
+        if credit.paycheck_id not in paid:
+            _log.error("a paycheck has no account to be paid to", paycheck_id=str(credit.paycheck_id))
+    if unpaid:  # all of it was set aside
+        await complete(session, sorted(unpaid), now)
+    return moved
+
+
+async def complete(session: AsyncSession, payrolls: Sequence[UUID], now: datetime.datetime) -> list[UUID]:
+    """Complete payrolls whose direct deposits have all settled; return those that were."""
+    return await move(session, payrolls, "processing", "completed", Cause("system", now))
+
+
+async def undo_returned(
+    session: AsyncSession, returned: Sequence[ReturnedEntry], day: datetime.date, now: datetime.datetime
+) -> None:
+    """Act on entries that the bank has returned; `day` is the next cut-off at which money can be sent.
+
+    A debit is presented again where its code allows, else its payroll fails and whoever is not paid yet is not paid.
+    A direct deposit is undone, what was collected for it goes back to the household, and the payroll has failed for
+    that employee. A refund is sent again as soon as the household has another account.
+    """
+    for entry in returned:
+        if entry.kind == "debit":
+            await _debit_returned(session, entry, day, now)
+        elif entry.kind == "credit":
+            await _credit_returned(session, entry, day, now)
+        elif entry.kind == "reversal":
+            await _reversal_returned(session, entry)
+        elif entry.kind == "refund":
+            await _refund_returned(session, entry, day, now)
+    payouts = [entry.entry_id for entry in returned if entry.kind == "payout"]
+    if payouts:
+        await escrow.return_payouts(session, now, payouts)
+
+
+async def _debit_returned(
+    session: AsyncSession, entry: ReturnedEntry, day: datetime.date, now: datetime.datetime
+) -> None:
+    assert entry.payroll_id is not None
+    payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
+    if payroll.status == "pending_funding" and _may_be_presented_again(entry, day, payroll.tax_year):
+        again = Debit(entry.payroll_id, entry.amount, day, next_banking_day(day), entry.attempt + 1)
+        if entry.payroll_id in await collect(session, now, [again]):
+            await _note(session, entry.payroll_id, _presented_again(entry, day, payroll.tax_year))
+            return
+    failure = _failure(entry, ())
+    if payroll.status in ("pending_funding", "processing") and await cancel_unsent(
+        session, now, [entry.payroll_id]
+    ):
+        await cancel_refunds(session, now, entry.payroll_id)
+        await _nobody_is_paid(session, entry.payroll_id, payroll.status, failure, now)
+        return
+    # Employees' money is under way or paid, and cannot be called back: the household owes it. The rest stays here.
+    await cancel_refunds(session, now, entry.payroll_id)
+    held = await lock_held(session, entry.payroll_id)
+    await cancel(session, now, [credit.entry_id for credit in held])
+    await reverse_paychecks(session, entry.payroll_id, now, only=[credit.paycheck_id for credit in held])
+    _log.error("a debit was returned after the payroll was paid", payroll_id=str(entry.payroll_id))
+    if held:
+        unpaid = tuple(credit.employee_id for credit in held)
+        failure = _failure(entry, (*employees_of(payroll.failure), *unpaid))
+        await fail(session, entry.payroll_id, payroll.status, failure, now)
+    else:
+        await _note(session, entry.payroll_id, _not_covered(failure))
+
+
+async def _nobody_is_paid(
+    session: AsyncSession,
+    payroll_id: UUID,
+    status: PayrollStatus,
+    failure: StoredFailure,
+    now: datetime.datetime,
+) -> None:
+    """Undo a payroll's direct deposits, of which none will leave, and let it fail; what is paid by hand stands."""
+    deposits = list(await session.scalars(_DEPOSITS_TO_UNDO, {"id": payroll_id}))
+    await reverse_paychecks(session, payroll_id, now, only=deposits)
+    if await session.scalar(_ALL_ON_BANK, {"id": payroll_id}):
+        await release_periods(session, payroll_id)
+    await fail(session, payroll_id, status, failure, now)
+
+
+async def uncollected(session: AsyncSession, held: Sequence[UUID], cut_off: datetime.date) -> list[UUID]:
+    """Return the payrolls whose debit could not be sent until the wages were due.
+
+    ``held`` are the real entries that the file of ``cut_off`` has left out. The simulated bank has taken what it could
+    by then, so what waits in a sandbox is held as well.
+    """
+    by = add_banking_days(cut_off, -DEBIT_WAITS)
+    return list(await session.scalars(_UNCOLLECTED, {"by": by, "held": list(held)}))
+
+
+async def expire(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> bool:
+    """Let a payroll fail whose debit still waits, for good; False where it does not wait any more."""
+    payroll = (await session.execute(_LOCK, {"id": payroll_id})).one()
+    waiting = [debit.id for debit in await lock_debits(session, payroll_id) if debit.status == "pending"]
+    if payroll.status != "pending_funding" or not waiting:
+        return False
+    await cancel(session, now, waiting)
+    await _nobody_is_paid(session, payroll_id, payroll.status, failures.debit_expired(), now)
+    return True
+
+
+def _may_be_presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> bool:
+    """Whether a debit may be tried once more, and its wages still be paid within their tax year."""
+    if entry.return_class != "retry" or entry.attempt > return_codes().attempts:
+        return False
+    return _arrives(day).year == tax_year
+
+
+def _arrives(day: datetime.date) -> datetime.date:
+    """When wages arrive whose debit is sent at the cut-off of `day`."""
+    funded = add_banking_days(next_banking_day(day), RETURN_DAYS)
+    return next_banking_day(funded)
+
+
+async def _credit_returned(
+    session: AsyncSession, entry: ReturnedEntry, day: datetime.date, now: datetime.datetime
+) -> None:
+    assert entry.payroll_id is not None
+    assert entry.paycheck_id is not None
+    payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
+    undone = await reverse_paychecks(session, entry.payroll_id, now, only=[entry.paycheck_id])
+    await give_back(session, entry.payroll_id, undone, day, now)
+    earlier = employees_of(payroll.failure)
+    employees = earlier if entry.employee_id is None else (*earlier, entry.employee_id)
+    await fail(session, entry.payroll_id, payroll.status, _failure(entry, employees), now)
+
+
+def employees_of(failure: Mapping[str, Any] | None) -> tuple[UUID, ...]:
+    """The employees whom an earlier failure of the payroll concerns."""
+    return tuple(UUID(found) for found in (failure or {}).get("employees", ()))
+
+
+async def _refund_returned(
+    session: AsyncSession, entry: ReturnedEntry, day: datetime.date, now: datetime.datetime
+) -> None:
+    """Send a refund again, unless the household's bank has taken the debit back meanwhile.
+
+    The account it came back from has failed, so that it waits for another one.
+    """
+    assert entry.payroll_id is not None
+    assert entry.paycheck_id is not None
+    await session.execute(_LOCK, {"id": entry.payroll_id})
+    _log.error("a refund was returned", entry_id=str(entry.entry_id), code=entry.code)
+    if await session.scalar(_COLLECTED, {"id": entry.payroll_id}):
+        again = Refund(entry.paycheck_id, entry.amount, day, next_banking_day(day), entry.attempt + 1)
+        await refund(session, now, [again])
+
+
+async def _reversal_returned(session: AsyncSession, entry: ReturnedEntry) -> None:
+    assert entry.payroll_id is not None
+    payroll = (await session.execute(_LOCK, {"id": entry.payroll_id})).one()
+    await _note(session, entry.payroll_id, not_taken_back(entry, payroll.status))
+    _log.error("a reversal was returned", entry_id=str(entry.entry_id), code=entry.code)
+
+
+async def undo_reversed(
+    session: AsyncSession, settled: Sequence[SettledReversal], day: datetime.date, now: datetime.datetime
+) -> None:
+    """Undo the paychecks whose deposits have been taken back; `day` is the next cut-off at which money can be sent.
+
+    What was collected for them goes back to the household, and the payroll has failed for these employees.
+    """
+    for reversal in settled:
+        payroll = (await session.execute(_LOCK, {"id": reversal.payroll_id})).one()
+        undone = await reverse_paychecks(session, reversal.payroll_id, now, only=[reversal.paycheck_id])
+        await give_back(session, reversal.payroll_id, undone, day, now)
+        earlier = employees_of(payroll.failure)
+        failure = reversed_for_good(reversal, earlier)
+        await fail(session, reversal.payroll_id, payroll.status, failure, now)
+
+
+async def give_back(
+    session: AsyncSession,
+    payroll_id: UUID,
+    undone: Sequence[Posting],
+    day: datetime.date,
+    now: datetime.datetime,
+) -> None:
+    """Refund to the household what was collected for paychecks that are undone, if it was and was kept.
+
+    `day` is the next cut-off at which money can be sent.
+    """
+    undone_deposits = {
+        posting.reverses: -posting.paycheck.net_pay - posting.paycheck.set_aside.amount
+        for posting in undone
+        if posting.reverses is not None and posting.paycheck.payment_method == "direct_deposit"
+    }
+    await refund_up_to(session, payroll_id, undone_deposits, day, now)
+
+
+async def refund_up_to(
+    session: AsyncSession,
+    payroll_id: UUID,
+    amounts: Mapping[UUID, int],
+    day: datetime.date,
+    now: datetime.datetime,
+) -> None:
+    """Refund so much of each paycheck's collected cents that with what went back before it is the amount given."""
+    if not amounts or not await session.scalar(_COLLECTED, {"id": payroll_id}):
+        return
+    before = await refunded(session, amounts)
+    back = []
+    for paycheck_id, amount in amounts.items():
+        earlier = before.get(paycheck_id)
+        rest = amount - earlier.amount if earlier else amount
+        attempt = earlier.attempt + 1 if earlier else 1
+        if rest > 0:
+            back.append(Refund(paycheck_id, rest, day, next_banking_day(day), attempt))
+    await refund(session, now, back)
+
+
+def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> StoredFailure:
+    debit = entry.kind == "debit"
+    reason = return_codes().reason(entry.code)
+    told = reason.explain(debit=debit)
+    kind: FailureKind = "debit_returned" if debit else "deposit_returned"
+    return StoredFailure(entry.code, told.happened, told.action, employees, kind, reason.title)
+
+
+def _presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> StoredFailure:
+    """A debit that came back and is collected at the cut-off of `day`; `until` the last cut-off that it may have.
+
+    Each time it settles a banking day later, and comes back at the latest when the days of a return are over.
+    """
+    left = return_codes().attempts - entry.attempt
+    days = [day]
+    for _ in range(left):
+        later = add_banking_days(days[-1], 1 + RETURN_DAYS)
+        if _arrives(later).year != tax_year:
+            break
+        days.append(later)
+    return replace(_failure(entry, ()), next_try=_cut_off(day), until=_cut_off(days[-1]))
+
+
+def _not_covered(failure: StoredFailure) -> StoredFailure:
+    """A debit that came back when the wages had gone out."""
+    return replace(
+        failure,
+        kind="wages_not_covered",
+        message=f"{failure.message} The wages had been paid by then and cannot be called back.",
+    )
+
+
+def _cut_off(day: datetime.date) -> datetime.datetime:
+    return datetime.datetime.combine(day, CUT_OFF, BUSINESS_TIME).astimezone(datetime.UTC)
+
+
+async def fail(
+    session: AsyncSession,
+    payroll_id: UUID,
+    status: PayrollStatus,
+    failure: StoredFailure,
+    now: datetime.datetime,
+    *,
+    by: tuple[ActorKind, UUID | None] = ("system", None),
+) -> None:
+    """Let the payroll fail for this reason, or note the reason where it has failed or is voided; its row is locked."""
+    await _note(session, payroll_id, failure)
+    if status not in ("failed", "voided"):
+        cause = Cause(by[0], now, by[1], failure.code)
+        moved = await move(session, [payroll_id], status, "failed", cause)
+        assert moved, "the row is locked"
+
+
+async def _note(session: AsyncSession, payroll_id: UUID, failure: StoredFailure) -> None:
+    await session.execute(
+        _NOTE_FAILURE, {"id": payroll_id, "failure": orjson.dumps(failure.as_json()).decode()}
+    )

@@ -1,0 +1,326 @@
+"""The money set aside for employees: their standing rules, what has come together, and what is paid out of it.
+
+What was collected by bank debit is `held` for the employee; the rest of a balance the household itself keeps. Both
+are sums of movements, which are never changed: an employee's account is their running total.
+"""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import RUN_PAYROLL, allow
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.banking.entries import Payout, dates_from, pay_escrow
+from hearthpay.clock import Clock
+from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
+from hearthpay.database.types import from_cents, to_cents
+from hearthpay.employees.models import Employee
+from hearthpay.payroll.set_asides.rules import SetAsideRule
+
+PAYMENT_METHODS: Final = ("direct_deposit", "check", "cash")
+LONGEST_NOTE: Final = 500
+
+_ACCOUNTS: Final = text(
+    "SELECT employee_id, rule_rate, rule_amount, balance, held FROM escrow_accounts "
+    "WHERE employee_id = ANY(:employees)"
+)
+_SET_RULE: Final = text(
+    "INSERT INTO escrow_accounts (organization_id, employer_id, sandbox, employee_id, rule_rate, rule_amount) "
+    "VALUES (:organization, :employer, :sandbox, :employee, :rate, :amount) ON CONFLICT (employee_id) "
+    "DO UPDATE SET rule_rate = excluded.rule_rate, rule_amount = excluded.rule_amount"
+)
+# Movements take their ids from the database's own clock: accounts are locked by the upsert, so that an employee's
+# movements are numbered in the order of their balances, whichever machine's transaction they belong to.
+_MOVE: Final = """
+    WITH accounts AS (
+        INSERT INTO escrow_accounts AS a (organization_id, employer_id, sandbox, employee_id, balance, held)
+        SELECT organization_id, employer_id, sandbox, employee_id, sum(amount)::bigint,
+               coalesce(sum(amount) FILTER (WHERE payment_method = 'direct_deposit'), 0)::bigint
+          FROM moved GROUP BY organization_id, employer_id, sandbox, employee_id ORDER BY employee_id
+            ON CONFLICT (employee_id) DO UPDATE
+           SET balance = a.balance + excluded.balance, held = a.held + excluded.held
+        RETURNING a.employee_id, a.balance
+    )
+    INSERT INTO escrow_movements (id, organization_id, employer_id, sandbox, employee_id, paycheck_id, kind,
+                                  payment_method, amount, balance, note, created_at)
+    SELECT new_id(), m.*
+      FROM (SELECT organization_id, employer_id, sandbox, employee_id, paycheck_id, kind, payment_method, amount,
+                   (accounts.balance - sum(amount) OVER employee + sum(amount) OVER so_far)::bigint, note, :now
+              FROM moved JOIN accounts USING (employee_id)
+            WINDOW employee AS (PARTITION BY employee_id),
+                   so_far AS (PARTITION BY employee_id ORDER BY source_id)
+             ORDER BY employee_id, source_id) m
+    RETURNING id, balance
+"""
+
+
+def _move(moved: str) -> str:
+    return f"WITH moved AS MATERIALIZED ({moved}), {_MOVE.strip().removeprefix('WITH ')}"
+
+
+# A catch-up payroll moves no money, whatever method it names: what it set aside the household keeps.
+_PAYCHECK_COLUMNS: Final = (
+    "c.id AS source_id, c.organization_id, c.employer_id, c.sandbox, c.employee_id, c.id AS paycheck_id, "
+    "CASE WHEN c.payment_method = 'direct_deposit' AND NOT p.direct_deposit THEN 'check' ELSE c.payment_method END "
+    "AS payment_method, c.set_aside AS amount, CAST(NULL AS text) AS note"
+)
+_DEPOSIT: Final = text(
+    _move(
+        f"SELECT {_PAYCHECK_COLUMNS}, 'deposit' AS kind FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+        "WHERE c.id = ANY(:paychecks) AND c.reverses IS NULL AND c.set_aside <> 0"
+    )
+)
+_REVERSE: Final = text(
+    _move(
+        f"SELECT {_PAYCHECK_COLUMNS}, 'reversal' AS kind FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+        "WHERE c.reverses = ANY(:paychecks) AND c.set_aside <> 0"
+    )
+)
+_PAY_OUT: Final = text(
+    _move(
+        "SELECT id AS source_id, organization_id, employer_id, sandbox, id AS employee_id, "
+        "CAST(NULL AS uuid) AS paycheck_id, 'payout' AS kind, CAST(:method AS text) AS payment_method, "
+        f"-CAST(:amount AS bigint) AS amount, CAST(:note AS text) AS note FROM {EMPLOYEES} e WHERE id = :employee"
+    )
+)
+_RETURN_PAYOUTS: Final = text(
+    _move(
+        "SELECT b.id AS source_id, b.organization_id, b.employer_id, b.sandbox, b.employee_id, "
+        "CAST(NULL AS uuid) AS paycheck_id, 'payout_returned' AS kind, 'direct_deposit' AS payment_method, b.amount, "
+        f"b.return_code AS note FROM {BANK_ENTRIES} b "
+        "WHERE b.id = ANY(:entries) AND b.kind = 'payout' AND b.status = 'returned'"
+    )
+)
+#: What has been deposited and may still bounce: the household's debit has not settled.
+_NOT_COLLECTED: Final = text(
+    "SELECT coalesce(sum(m.amount), 0)::bigint FROM escrow_movements m JOIN paychecks c ON c.id = m.paycheck_id "
+    "JOIN payrolls p ON p.id = c.payroll_id WHERE m.employee_id = :employee AND m.kind = 'deposit' "
+    "AND m.payment_method = 'direct_deposit' AND p.status = 'pending_funding'"
+)
+_LOCK: Final = text(f"SELECT 1 FROM {EMPLOYEES} e WHERE id = :employee FOR NO KEY UPDATE")
+_MOVEMENTS: Final = text(
+    "SELECT id, kind, payment_method, amount, balance, paycheck_id, note, created_at FROM escrow_movements "
+    "WHERE employee_id = :employee ORDER BY id DESC LIMIT :limit"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EscrowAccount:
+    """An employee's standing rule, if there is one, and balance in cents; ``held`` came by bank debit."""
+
+    rule: SetAsideRule | None = None
+    balance: int = 0
+    held: int = 0
+
+    def available(self, method: str) -> int:
+        """How many cents can be paid out that way: by bank what is held, by hand what the household keeps."""
+        part = self.held if method == "direct_deposit" else self.balance - self.held
+        return max(min(part, self.balance), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class EscrowMovement:
+    """One change of a balance, in cents, and the balance after it."""
+
+    id: UUID
+    kind: str
+    payment_method: str
+    amount: int
+    balance: int
+    paycheck_id: UUID | None
+    note: str | None
+    created_at: datetime.datetime
+
+
+NO_ACCOUNT: Final = EscrowAccount()
+
+
+async def read_rules_and_balances(
+    session: AsyncSession, employee_ids: Sequence[UUID]
+) -> dict[UUID, EscrowAccount]:
+    """Return the accounts of those employees that have one."""
+    return {
+        row.employee_id: EscrowAccount(
+            rule=SetAsideRule(row.rule_rate, row.rule_amount)
+            if row.rule_rate is not None or row.rule_amount is not None
+            else None,
+            balance=row.balance,
+            held=row.held,
+        )
+        for row in await session.execute(_ACCOUNTS, {"employees": list(employee_ids)})
+    }
+
+
+async def read_account(session: AsyncSession, employee_id: UUID) -> EscrowAccount:
+    """Return one employee's account; without one, an empty account."""
+    return (await read_rules_and_balances(session, [employee_id])).get(employee_id, NO_ACCOUNT)
+
+
+async def list_movements(
+    session: AsyncSession, employee_id: UUID, *, limit: int = 100
+) -> list[EscrowMovement]:
+    """Return the employee's latest movements, newest first."""
+    rows = await session.execute(_MOVEMENTS, {"employee": employee_id, "limit": limit})
+    return [EscrowMovement(*row) for row in rows]
+
+
+async def set_rule(
+    session: AsyncSession, actor: Actor, employee: Employee, rule: SetAsideRule | None
+) -> None:
+    """Make ``rule`` the employee's standing rule, or end it; it holds from the next payroll on.
+
+    Leaves an audit row with the rule before and after, also where they are the same. Raises what `allow` raises.
+    """
+    allow(actor, RUN_PAYROLL, employee.employer_id)
+    await session.execute(_LOCK, {"employee": employee.id})
+    before = (await read_account(session, employee.id)).rule
+    await session.execute(
+        _SET_RULE,
+        {
+            "organization": employee.organization_id,
+            "employer": employee.employer_id,
+            "sandbox": employee.sandbox,
+            "employee": employee.id,
+            "rate": rule.rate if rule else None,
+            "amount": rule.amount_cents if rule else None,
+        },
+    )
+    await record_audit(
+        session,
+        actor,
+        "escrow.set_rule",
+        employer_id=employee.employer_id,
+        subject_id=employee.id,
+        details={"before": _spelled(before), "after": _spelled(rule)},
+    )
+
+
+def _spelled(rule: SetAsideRule | None) -> dict[str, Decimal] | None:
+    if rule is None:
+        return None
+    return {"rate": rule.rate} if rule.rate is not None else {"amount": from_cents(rule.amount_cents or 0)}
+
+
+async def deposit(session: AsyncSession, now: datetime.datetime, paycheck_ids: Sequence[UUID]) -> None:
+    """Put what these paychecks set aside into their employees' accounts; paychecks without any are passed over.
+
+    To be called once, right after they are written and in the same transaction, for any number of employees and
+    tenants: one statement moves it all, and what it moves is what the paychecks say.
+    """
+    await session.execute(_DEPOSIT, {"now": now, "paychecks": list(paycheck_ids)})
+
+
+async def reverse(session: AsyncSession, now: datetime.datetime, paycheck_ids: Sequence[UUID]) -> None:
+    """Take back what these paychecks had set aside; their reversing paychecks must be written already.
+
+    The balance falls below zero where the money has been paid out in the meantime: then the employee owes it.
+    """
+    await session.execute(_REVERSE, {"now": now, "paychecks": list(paycheck_ids)})
+
+
+async def return_payouts(session: AsyncSession, now: datetime.datetime, entry_ids: Sequence[UUID]) -> None:
+    """Put the payouts that the bank has just returned back into their accounts; call once for each return."""
+    await session.execute(_RETURN_PAYOUTS, {"now": now, "entries": list(entry_ids)})
+
+
+async def payout(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employee: Employee,
+    *,
+    amount: Decimal,
+    method: str,
+    note: str | None = None,
+) -> UUID:
+    """Pay dollars out of the employee's account; return the movement's id.
+
+    By direct deposit only what is held and collected, and it leaves with the next file to the bank; by check or cash
+    only what the household keeps. Raises `validation_error` naming ``amount``, ``method`` or ``note``,
+    `invalid_state` where less is there, and `direct_deposit_unavailable` without an account to send it to.
+    """
+    allow(actor, RUN_PAYROLL, employee.employer_id)
+    if method not in PAYMENT_METHODS:
+        raise invalid("method", f"must be one of {', '.join(PAYMENT_METHODS)}")
+    if note is not None and not (0 < len(note) <= LONGEST_NOTE and note.isprintable()):
+        raise invalid("note", f"must have 1 to {LONGEST_NOTE} printable characters")
+    try:
+        cents = to_cents(amount)
+    except ValueError:
+        raise invalid("amount", "must be an amount of money with at most two decimals") from None
+    if cents <= 0:
+        raise invalid("amount", "must be above 0")
+    await session.execute(_LOCK, {"employee": employee.id})
+    account = await read_account(session, employee.id)
+    available = account.available(method)
+    if method == "direct_deposit":
+        available -= await session.scalar(_NOT_COLLECTED, {"employee": employee.id}) or 0
+    if cents > available:
+        raise _too_much(account, method, max(available, 0))
+    row = (
+        await session.execute(
+            _PAY_OUT,
+            {
+                "now": clock.now(),
+                "employee": employee.id,
+                "method": method,
+                "amount": cents,
+                "note": note,
+            },
+        )
+    ).one()
+    movement_id: UUID = row.id
+    if method == "direct_deposit":
+        await _send(session, clock, employee, movement_id, cents)
+    await record_audit(
+        session,
+        actor,
+        "escrow.payout",
+        employer_id=employee.employer_id,
+        subject_id=employee.id,
+        details={"movement": movement_id, "amount": from_cents(cents), "method": method, "note": note},
+    )
+    return movement_id
+
+
+async def _send(session: AsyncSession, clock: Clock, employee: Employee, movement: UUID, cents: int) -> None:
+    now = clock.now()
+    send_on, settle_on = dates_from(now)
+    sent = await pay_escrow(session, now, [Payout(movement, cents, send_on, settle_on)])
+    if movement not in sent:
+        raise Refusal(
+            "direct_deposit_unavailable",
+            f"{employee.name} has no active bank account to pay to. Connect one, or pay by hand what the household "
+            "keeps.",
+            details={"employee_id": employee.id},
+        )
+
+
+def _too_much(account: EscrowAccount, method: str, cents: int) -> Refusal:
+    available = from_cents(cents)
+    if method == "direct_deposit":
+        message = (
+            f"Only {available:,} has been collected by bank and is held for direct deposit; what checks and cash set "
+            "aside is paid by hand."
+        )
+    else:
+        message = (
+            f"Only {available:,} can be paid by {method}; what comes by bank debit is paid by direct deposit."
+        )
+    return Refusal(
+        "invalid_state",
+        message,
+        details={
+            "available": available,
+            "balance": from_cents(account.balance),
+            "held": from_cents(account.held),
+        },
+    )

@@ -1,0 +1,173 @@
+"""Why a payroll cannot go on, as it is stored: what happened. What to do about it now, `advice` decides."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+from uuid import UUID
+
+FailureKind = Literal[
+    "not_sent",
+    "debit_returned",
+    "wages_not_covered",
+    "deposit_returned",
+    "deposit_reversed",
+    "reversal_returned",
+    "held",
+    "bank_unreachable",
+    "delayed",
+    "year_passed",
+    "debit_expired",
+    "deposit_refunded",
+]
+"""What stands in the way: the payroll could not be sent; the household's debit came back; it came back after the wages
+had gone out; an employee's deposit came back, was taken back as a mistake, or could not be; a payment cannot leave;
+none can; the payroll is due and not sent yet; a deposit missed its year; the debit waited in vain; a deposit that could
+not leave was given back.
+"""
+FOR_THE_HOUSEHOLD: Final = frozenset({"bank_account_not_ready", "authorization_missing"})
+"""Codes of what keeps a payroll from being fired and only the household can put right."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFailure:
+    """A reason with a stable code; `employees` are those whom it concerns, where it is not the household.
+
+    While it is tried again, `next_try` says when and `until` how long; where they are left out and the payroll waits
+    to be fired, its own next attempt counts.
+    """
+
+    code: str
+    message: str
+    what_to_do: str
+    employees: tuple[UUID, ...] = ()
+    kind: FailureKind = "not_sent"
+    reason: str = ""
+    next_try: datetime.datetime | None = None
+    until: datetime.datetime | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as it is stored."""
+        stored: dict[str, Any] = {
+            "kind": self.kind,
+            "code": self.code,
+            "reason": self.reason,
+            "message": self.message,
+            "what_to_do": self.what_to_do,
+            "employees": [str(employee) for employee in self.employees],
+        }
+        times = {"next_try": self.next_try, "until": self.until}
+        return stored | {name: time.isoformat() for name, time in times.items() if time is not None}
+
+
+def account_not_ready() -> StoredFailure:
+    """The household's bank account could not be debited when the payroll was due."""
+    return StoredFailure(
+        "bank_account_not_ready",
+        "The household's bank account was not connected and active when the money was to be collected.",
+        "Connect and verify the household's bank account.",
+        reason="The household's account is not ready",
+    )
+
+
+def authorization_missing() -> StoredFailure:
+    """The household has not authorized debits of its present account for this payroll, or has revoked that."""
+    return StoredFailure(
+        "authorization_missing",
+        "The household has not authorized debits of the bank account that is connected now, or has revoked it.",
+        "Authorize the debit anew.",
+        reason="The debit is not authorized",
+    )
+
+
+def debit_expired() -> StoredFailure:
+    """The debit waited for an account or an authorization until the day on which the wages should have arrived."""
+    return StoredFailure(
+        "debit_expired",
+        "The debit could not be sent: there was no account, or no authorization to debit it, until the pay date.",
+        "Connect the household's account and authorize the debit, then run the payroll again; or pay by check or cash.",
+        kind="debit_expired",
+        reason="The debit could not be sent in time",
+    )
+
+
+def deposit_refunded(employees: tuple[UUID, ...]) -> StoredFailure:
+    """A direct deposit that could not leave was given back to the household, and its paycheck undone."""
+    return StoredFailure(
+        "deposit_refunded",
+        "A direct deposit could not be sent. Its paycheck is undone, and what was collected for it goes back to the "
+        "household.",
+        "The employee's wages are still owed: run the payroll again for the employee, by check or to another account.",
+        employees,
+        kind="deposit_refunded",
+        reason="Given back to the household",
+    )
+
+
+def employees_without_account(employees: tuple[UUID, ...]) -> StoredFailure:
+    """Employees to be paid by direct deposit whose accounts the bank does not take."""
+    return StoredFailure(
+        "employee_account_not_ready",
+        "An employee's bank account cannot be paid to.",
+        "Invite the employee to enter a bank account.",
+        employees,
+        reason="An employee's account is not ready",
+    )
+
+
+def employee_left(employee: UUID) -> StoredFailure:
+    """Employment ended before the pay period began."""
+    return StoredFailure(
+        "employee_left",
+        "An employee's employment ended before the pay period began.",
+        "Run it again for those who worked in the period.",
+        (employee,),
+        reason="The employment had ended",
+    )
+
+
+def law_not_final(tax_year: int, missing: Sequence[str]) -> StoredFailure:
+    """The rules of the year are not complete."""
+    return StoredFailure(
+        "tax_year_not_final",
+        f"The law of {tax_year} is not complete in this version: {', '.join(missing)}.",
+        "The operator must update Hearthpay before the pay date.",
+        reason="The year's law is not complete",
+    )
+
+
+def not_calculable(message: str) -> StoredFailure:
+    """The tax engine refuses what the payroll asks for."""
+    return StoredFailure(
+        "not_calculable",
+        f"The payroll could not be calculated: {message}.",
+        "Correct the employee's settings.",
+        reason="The payroll cannot be calculated",
+    )
+
+
+def year_passed(year: int, new_payroll: UUID | None, employees: tuple[UUID, ...]) -> StoredFailure:
+    """Direct deposits that did not leave while they could still arrive in their year."""
+    if new_payroll is None:
+        what_to_do = "Run the payroll again with a pay date in the new year, or pay by check."
+    else:
+        what_to_do = f"Nothing: payroll {new_payroll} collects and pays them under the law of the new year."
+    return StoredFailure(
+        "year_passed",
+        f"A direct deposit could not be sent in time to arrive in {year}. Its paycheck is undone, and what was "
+        "collected for it goes back to the household.",
+        what_to_do,
+        employees,
+        kind="year_passed",
+        reason=f"Not sent in time for {year}",
+    )
+
+
+def internal() -> StoredFailure:
+    """Something that nobody foresaw."""
+    return StoredFailure(
+        "internal_error",
+        "The payroll could not be sent because of an error on our side.",
+        "The operator has been told.",
+        reason="An error on our side",
+    )

@@ -1,0 +1,203 @@
+"""Who is told of what is in a payroll's way: the household, the employees whom it concerns, and the operator.
+
+What has been told stands beside what is told of, so a worker that dies in between tells it in its next round, and
+nothing twice. The words are those that `GET /payroll/{id}` has at that moment.
+"""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.holds import note_told
+from hearthpay.clock import Clock
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES, EMPLOYERS
+from hearthpay.database.session import Database
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.notices import Notice, NoticeDesk, Recipient, queue_notice
+from hearthpay.payroll.trouble.notice_mail import Told, employee_notice, household_notice, operator_notice
+from hearthpay.payroll.trouble.problem_log import NotedProblem
+from hearthpay.payroll.trouble.standing import PayrollStanding, Trouble, read_standing
+from hearthpay.security.key_ring import KeyRing
+
+AT_ONCE: Final = 100
+"""Payrolls told of in one round."""
+
+_UNTOLD: Final = text(
+    "SELECT id FROM payrolls WHERE failure IS NOT NULL "
+    "AND failure_told IS DISTINCT FROM md5((status = 'failed')::text || failure::text) "
+    f"UNION SELECT payroll_id FROM {BANK_ENTRIES} e WHERE status = 'pending' AND held_reason IS NOT NULL "
+    "AND held_told IS DISTINCT FROM held_reason AND payroll_id IS NOT NULL ORDER BY id LIMIT :limit"
+)
+_LOCK: Final = text(
+    "SELECT id, organization_id, employer_id, sandbox, pay_date, failure_told, "
+    f"md5((status = 'failed')::text || failure::text) AS print, EXISTS (SELECT FROM {BANK_ENTRIES} e "
+    "WHERE e.payroll_id = payrolls.id AND e.status = 'pending' AND e.held_reason IS NOT NULL "
+    "AND e.held_told IS DISTINCT FROM e.held_reason) AS held_untold "
+    "FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
+)
+_HOUSEHOLD: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYERS} e WHERE id = :id")
+_TOLD: Final = text("UPDATE payrolls SET failure_told = :print WHERE id = :id")
+_PEOPLE: Final = text(
+    "SELECT e.id, e.first_name, e.last_name, e.email, n.payment_method FROM payroll_entries n "
+    f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE n.payroll_id = :id ORDER BY n.position"
+)
+#: What the employees paid by direct deposit are told of, all of them where none is named.
+_FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed", "held", "year_passed")
+#: What only the operator can put right, or must know of.
+_FOR_OPERATOR: Final = ("wages_not_covered", "deposit_reversed", "reversal_returned")
+_OPERATORS_CODES: Final = ("internal_error", "tax_year_not_final")
+_log = structlog.get_logger("hearthpay.payroll")
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """What is told of, and to whom; `episode` tells one occurrence of the same trouble from the next."""
+
+    payroll: Any
+    household: Any
+    people: Sequence[Any]
+    standing: PayrollStanding
+    trouble: Trouble
+    episode: str
+
+
+async def find_untold(session: AsyncSession) -> list[UUID]:
+    """Return payrolls that have not been told of; the session is the worker's."""
+    return list(await session.scalars(_UNTOLD, {"limit": AT_ONCE}))
+
+
+async def tell_of_payrolls(
+    database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, payrolls: Sequence[UUID]
+) -> int:
+    """Queue the notices about these payrolls; returns of how many. Raises DatabaseUnavailable.
+
+    `database` acts as the worker's role. One that cannot be told of holds no other back.
+    """
+    told = 0
+    for payroll_id in payrolls:
+        try:
+            async with database.transaction(None) as session:
+                told += await _tell_of(session, ring, desk, payroll_id, clock.now())
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+            _log.error("telling of a payroll failed", payroll_id=str(payroll_id), exc_info=error)
+    return told
+
+
+async def tell_of_problems(
+    session: AsyncSession,
+    ring: KeyRing,
+    desk: NoticeDesk,
+    now: datetime.datetime,
+    noted: Sequence[NotedProblem],
+) -> None:
+    """Tell the operator of each problem of the worker when it begins."""
+    for problem in noted:
+        lines = [
+            f"Since {problem.since:%Y-%m-%d %H:%M} UTC: {problem.problem}.",
+            "It is tried again every minute and logged once a day while it lasts.",
+        ]
+        mail = (
+            None
+            if desk.operator is None
+            else operator_notice(desk.operator, "the bank's work is held up", lines)
+        )
+        key = f"problem:{problem.key}:{problem.since.isoformat()}"
+        await queue_notice(session, ring, desk, now, Notice(key, "problem", "operator", mail))
+
+
+async def _tell_of(
+    session: AsyncSession, ring: KeyRing, desk: NoticeDesk, payroll_id: UUID, now: datetime.datetime
+) -> bool:
+    payroll = (await session.execute(_LOCK, {"id": payroll_id})).one_or_none()
+    if payroll is None:  # another worker is at it
+        return False
+    untold = payroll.print is not None and payroll.print != payroll.failure_told
+    if not untold and not payroll.held_untold:  # another worker was faster
+        return False
+    standing = await read_standing(session, payroll_id, now, within_tenant=False)
+    household = (await session.execute(_HOUSEHOLD, {"id": payroll.employer_id})).one()
+    people = (await session.execute(_PEOPLE, {"id": payroll_id})).all()
+    told = [(standing.stored, str(payroll.print))] if untold else []
+    if payroll.held_untold and standing.held is not None:
+        told.append((standing.held, standing.held.reason))
+    for trouble, episode in told:
+        if trouble is not None:
+            case = _Case(payroll, household, people, standing, trouble, episode)
+            for notice in _notices(case, desk):
+                await queue_notice(session, ring, desk, now, notice)
+    await session.execute(_TOLD, {"id": payroll_id, "print": payroll.print})
+    await note_told(session, payroll_id)
+    return True
+
+
+def _notices(case: _Case, desk: NoticeDesk) -> list[Notice]:
+    payroll, trouble = case.payroll, case.trouble
+    what = f"{payroll.id}:{trouble.kind}:{trouble.code}"
+    pay_date = f"{payroll.pay_date:%B %-d, %Y}"
+    name = (case.household.first_name, case.household.last_name)
+
+    def notice(key: str, recipient: Recipient, mail: Mail | None, employee_id: UUID | None = None) -> Notice:
+        return Notice(
+            f"{what}:{key}",
+            trouble.kind,
+            recipient,
+            mail,
+            payroll.organization_id,
+            payroll.employer_id,
+            payroll.sandbox,
+            employee_id,
+            payroll.id,
+        )
+
+    concerned = tuple(
+        f"{each.first_name} {each.last_name}" for each in case.people if each.id in trouble.employees
+    )
+    about = Told(name, concerned, pay_date, str(payroll.id))
+    address = case.household.email
+    notices = [
+        notice(
+            f"{case.episode}:household",
+            "household",
+            household_notice(address, about, trouble) if address else None,
+        )
+    ]
+    for each in _employees_told(trouble, case.people):
+        told = Told(name, (each.first_name,), pay_date, str(payroll.id))
+        paid = case.standing.paychecks.get(each.id)
+        mail = employee_notice(each.email, told, trouble, paid) if each.email else None
+        again = "again" if trouble.next_try is not None else "for good"
+        notices.append(notice(f"{again}:employee:{each.id}", "employee", mail, each.id))
+    if _for_operator(trouble):
+        lines = [
+            f"Payroll {payroll.id}, pay date {pay_date}: {trouble.message}",
+            f"{trouble.reason} ({trouble.code}).",
+        ]
+        mail = None if desk.operator is None else operator_notice(desk.operator, trouble.reason, lines)
+        notices.append(notice(f"{case.episode}:operator", "operator", mail))
+    return notices
+
+
+def _employees_told(trouble: Trouble, people: Sequence[Any]) -> list[Any]:
+    by_bank = [each for each in people if each.payment_method == "direct_deposit"]
+    if trouble.employees and trouble.kind in _FOR_EMPLOYEES:
+        return [each for each in by_bank if each.id in trouble.employees]
+    if trouble.kind == "debit_returned":
+        return by_bank
+    if trouble.kind == "not_sent" and trouble.next_try is None:
+        return by_bank
+    return []
+
+
+def _for_operator(trouble: Trouble) -> bool:
+    if trouble.kind == "held":
+        return trouble.code == "payment_held"
+    return trouble.kind in _FOR_OPERATOR or trouble.code in _OPERATORS_CODES

@@ -1,0 +1,121 @@
+"""Who is told of a payment that came back and is no payroll's: a prenote, or a payout of what was set aside.
+
+A prenote that comes back leaves its account unusable, and a payout puts its money back into the employee's balance.
+Both would show only at the next payday, or when somebody looks.
+"""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking.return_codes import return_codes
+from hearthpay.banking.untold_returns import (
+    UntoldReturn,
+    find_untold_returns,
+    lock_untold_return,
+    note_return_told,
+)
+from hearthpay.clock import Clock
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
+from hearthpay.database.session import Database
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.notices import Notice, NoticeDesk, Recipient, queue_notice
+from hearthpay.payroll.trouble.notice_mail import (
+    ReturnTold,
+    return_notice_to_employee,
+    return_notice_to_household,
+)
+from hearthpay.security.key_ring import KeyRing
+
+AT_ONCE: Final = 100
+"""Returned payments told of in one round."""
+
+_HOUSEHOLD: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYERS} e WHERE id = :id")
+_EMPLOYEE: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYEES} e WHERE id = :id")
+_log = structlog.get_logger("hearthpay.payroll")
+
+
+@dataclass(frozen=True, slots=True)
+class _People:
+    household: Any
+    employee: Any
+
+
+async def untold_returns(session: AsyncSession) -> Sequence[UUID]:
+    """Return the payments whose return is told of in this round; the session is the worker's."""
+    return await find_untold_returns(session, limit=AT_ONCE)
+
+
+async def tell_of_returns(
+    database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, entries: Sequence[UUID]
+) -> int:
+    """Queue the notices about these payments; return of how many. Raises DatabaseUnavailable.
+
+    `database` acts as the worker's role. One that cannot be told of holds no other back.
+    """
+    told = 0
+    for entry_id in entries:
+        try:
+            async with database.transaction(None) as session:
+                told += await _tell_of(session, ring, desk, entry_id, clock.now())
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+            _log.error("telling of a returned payment failed", entry_id=str(entry_id), exc_info=error)
+    return told
+
+
+async def _tell_of(
+    session: AsyncSession, ring: KeyRing, desk: NoticeDesk, entry_id: UUID, now: datetime.datetime
+) -> bool:
+    entry = await lock_untold_return(session, entry_id)
+    if entry is None:
+        return False
+    household = (await session.execute(_HOUSEHOLD, {"id": entry.employer_id})).one()
+    employee = None
+    if entry.employee_id is not None:
+        employee = (await session.execute(_EMPLOYEE, {"id": entry.employee_id})).one()
+    for notice in _notices(entry, _People(household, employee)):
+        await queue_notice(session, ring, desk, now, notice)
+    await note_return_told(session, entry_id, now)
+    return True
+
+
+def _notices(entry: UntoldReturn, people: _People) -> list[Notice]:
+    kind = f"{entry.kind}_returned"
+
+    def notice(recipient: Recipient, mail: Mail | None) -> Notice:
+        return Notice(
+            f"{entry.id}:{kind}:{recipient}",
+            kind,
+            recipient,
+            mail,
+            entry.organization_id,
+            entry.employer_id,
+            entry.sandbox,
+            entry.employee_id,
+        )
+
+    reason = return_codes().reason(entry.code)
+    household, employee = people.household, people.employee
+    told = ReturnTold(
+        (household.first_name, household.last_name),
+        None if employee is None else (employee.first_name, employee.last_name),
+        entry.last_four,
+        f"{reason.title} ({entry.code})",
+        None if entry.kind == "prenote" else f"${Decimal(entry.amount).scaleb(-2):,.2f}",
+    )
+    address = household.email
+    notices = [notice("household", return_notice_to_household(address, told) if address else None)]
+    if employee is not None:
+        mail = return_notice_to_employee(employee.email, told) if employee.email else None
+        notices.append(notice("employee", mail))
+    return notices

@@ -1,0 +1,194 @@
+"""Prior wages: what another payroll paid an employee earlier in the year, entered once for each source."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import Final
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, allow
+from hearthpay.access.refusal import invalid
+from hearthpay.clock import Clock
+from hearthpay.employees.service import find_employee, lock_everyone
+from hearthpay.employers.threshold_basis import threshold_bases
+from hearthpay.payroll.commands import EnterPriorWages
+from hearthpay.payroll.years.household_year import measure_household
+from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.prior_wages import Review, review_prior_wages
+from hearthpay.wire.money import Dollars
+
+_CURRENT: Final = text(
+    "SELECT id, employer_id, employee_id, tax_year, source, as_of, gross_pay, net_pay, employee_taxes, employer_taxes, "
+    "lines, warnings, created_at FROM prior_wages WHERE employee_id = :employee AND replaced_by IS NULL "
+    "ORDER BY tax_year DESC, source"
+)
+_REPLACE: Final = text(
+    "UPDATE prior_wages SET replaced_by = :id WHERE employee_id = :employee AND tax_year = :tax_year "
+    "AND source = :source AND replaced_by IS NULL RETURNING id"
+)
+_INSERT: Final = text(
+    "INSERT INTO prior_wages (id, organization_id, employer_id, sandbox, employee_id, tax_year, source, as_of, "
+    "gross_pay, net_pay, employee_taxes, employer_taxes, lines, codes, subject_wages, taxable_wages, amounts, "
+    "warnings, created_at) VALUES (:id, :organization_id, :employer_id, :sandbox, :employee_id, :tax_year, :source, "
+    ":as_of, :gross_pay, :net_pay, :employee_taxes, :employer_taxes, CAST(:lines AS jsonb), :codes, :subject_wages, "
+    ":taxable_wages, :amounts, CAST(:warnings AS jsonb), :created_at)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PriorWagesLineItem:
+    """One tax as it was entered."""
+
+    code: str
+    subject_wages: Dollars
+    taxable_wages: Dollars
+    amount: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class PriorWagesItem:
+    """Prior wages as they were entered, and where they differ from the law."""
+
+    id: UUID
+    employer_id: UUID
+    employee_id: UUID
+    tax_year: int
+    source: str
+    as_of: date
+    gross_pay: Dollars
+    net_pay: Dollars
+    employee_taxes: Dollars
+    employer_taxes: Dollars
+    lines: list[PriorWagesLineItem]
+    created_at: datetime
+    warnings: list[str] = field(default_factory=list)
+
+
+async def enter_prior_wages(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, new: EnterPriorWages
+) -> PriorWagesItem:
+    """Count what another payroll paid in the employee's year; of one source, the latest entry holds.
+
+    Nothing entered is altered: where it differs from the law, the answer's warnings say so. Taxes that our own
+    paychecks of the year have charged too much or too little by it are corrected with the next one. Raises
+    `not_found`, and `validation_error` for a day outside the year or to come, or for a code that is no line.
+    """
+    allow(actor, CHANGE_EMPLOYEES)
+    if new.as_of.year != new.tax_year:
+        raise invalid("as_of", "must be a day of tax_year")
+    if new.as_of > clock.today():
+        raise invalid("as_of", "must not be to come")
+    # Their wages may reach a threshold of the household, on which the years of the others depend.
+    employee = await lock_everyone(session, actor, employee_id)
+    bases = await threshold_bases(session, employee.employer_id)
+    review = review_prior_wages(new.lines, new.gross_pay, new.as_of, employee.work_state)
+    totals = _totals(new, review)
+    warnings = [*review.differences, *totals.differences]
+    record = {
+        "id": uuid7(),
+        "employee_id": employee.id,
+        "employer_id": employee.employer_id,
+        "tax_year": new.tax_year,
+        "source": new.source,
+        "as_of": new.as_of,
+        **totals.amounts,
+        "lines": [line._asdict() for line in new.lines],
+        "warnings": warnings,
+        "created_at": clock.now(),
+    }
+    which = {"id": record["id"], "employee": employee.id, "tax_year": new.tax_year, "source": new.source}
+    replaced = (await session.execute(_REPLACE, which)).scalar_one_or_none()
+    await session.execute(
+        _INSERT,
+        record
+        | {
+            "organization_id": employee.organization_id,
+            "sandbox": employee.sandbox,
+            "lines": orjson.dumps(record["lines"]).decode(),
+            "warnings": orjson.dumps(record["warnings"]).decode(),
+            "codes": [line.code for line in new.lines],
+            "subject_wages": [line.subject_wages for line in new.lines],
+            "taxable_wages": [line.taxable_wages for line in new.lines],
+            "amounts": [line.amount for line in new.lines],
+        },
+    )
+    await measure_household(session, employee.employer_id, new.tax_year, bases, [employee])
+    await record_audit(
+        session,
+        actor,
+        "employee.prior_wages",
+        employer_id=employee.employer_id,
+        subject_id=employee.id,
+        details={
+            "tax_year": new.tax_year,
+            "source": new.source,
+            "as_of": new.as_of,
+            "prior_wages": record["id"],
+            "replaces": replaced,
+            "warnings": len(warnings),
+        },
+    )
+    return _item(record)
+
+
+async def list_prior_wages(
+    session: AsyncSession, actor: Actor, employee_id: UUID
+) -> Sequence[PriorWagesItem]:
+    """Return an employee's prior wages in force, the latest year first; raises `not_found`."""
+    await find_employee(session, actor, employee_id)
+    found = await session.execute(_CURRENT, {"employee": employee_id})
+    return [_item(dict(row._mapping)) for row in found]
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    amounts: dict[str, int]
+    differences: tuple[str, ...]
+
+
+def _totals(new: EnterPriorWages, review: Review) -> _Totals:
+    """Return the totals, those left out from the lines, and where what was told is not their sum."""
+    given = {
+        "employee_taxes": (new.employee_taxes, review.employee_taxes),
+        "employer_taxes": (new.employer_taxes, review.employer_taxes),
+    }
+    amounts = {"gross_pay": new.gross_pay}
+    differences = []
+    for name, (told, summed) in given.items():
+        amounts[name] = summed if told is None else told
+        if amounts[name] != summed:
+            differences.append(
+                f"{name}: {from_cents(amounts[name]):,} is not the sum of the lines, {from_cents(summed):,}."
+            )
+    net = new.gross_pay - amounts["employee_taxes"]
+    amounts["net_pay"] = max(0, net) if new.net_pay is None else new.net_pay
+    if amounts["net_pay"] != net:
+        differences.append(
+            f"net_pay: {from_cents(amounts['net_pay']):,} is not gross pay less taxes, {from_cents(net):,}."
+        )
+    return _Totals(amounts, tuple(differences))
+
+
+def _item(record: dict[str, object]) -> PriorWagesItem:
+    values = dict(record)
+    for name in ("gross_pay", "net_pay", "employee_taxes", "employer_taxes"):
+        values[name] = from_cents(int(str(values[name])))
+    lines = values["lines"]
+    assert isinstance(lines, list)
+    values["lines"] = [
+        PriorWagesLineItem(
+            line["code"],
+            from_cents(line["subject_wages"]),
+            from_cents(line["taxable_wages"]),
+            from_cents(line["amount"]),
+        )
+        for line in lines
+    ]
+    return PriorWagesItem(**values)  # type: ignore[arg-type]

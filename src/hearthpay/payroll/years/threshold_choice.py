@@ -1,0 +1,144 @@
+"""Choosing how a household's thresholds count, also in mid-year: what its years then owe is worked out at once."""
+
+import datetime
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD, allow
+from hearthpay.access.refusal import Refusal
+from hearthpay.clock import Clock
+from hearthpay.database import audit
+from hearthpay.employers.commands import ChangeEmployer
+from hearthpay.employers.models import Employer
+from hearthpay.employers.schemas import EmployerDetail, address_of, shown
+from hearthpay.employers.service import update_employer
+from hearthpay.employers.threshold_basis import (
+    FROM_THE_FIRST,
+    ThresholdBasis,
+    current_basis,
+    lock_threshold_bases,
+    save_threshold_bases,
+)
+from hearthpay.payroll.years.household_year import lock_all, measure_household
+from hearthpay.taxes.money import from_cents
+from hearthpay.unchanged import UNCHANGED
+
+_YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employer_id = :employer ORDER BY 1")
+_OPEN: Final = text(
+    "SELECT y.tax_year, o.key AS code, sum(o.value::bigint)::bigint AS cents "
+    "FROM year_balances y, jsonb_each_text(y.owed) AS o WHERE y.employer_id = :employer AND y.tax_year >= :since "
+    "GROUP BY 1, 2 HAVING sum(o.value::bigint) <> 0 ORDER BY 1, 2"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedEmployer(EmployerDetail):
+    """A household with its settings changed, and what that means for taxes already charged."""
+
+    warnings: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class BasisChoice:
+    """What a choice changed; ``told`` says what the next paychecks charge or give back for it."""
+
+    before: ThresholdBasis
+    after: ThresholdBasis
+    #: The first tax year for which it holds.
+    since: int
+    told: tuple[str, ...]
+
+
+async def change_employer(
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, changes: ChangeEmployer
+) -> ChangedEmployer:
+    """Change a household's settings for an actor who reaches it; raises what `update_employer` raises."""
+    allow(actor, CHANGE_HOUSEHOLD)
+    employer = await update_employer(session, actor, employer_id, changes)
+    told: tuple[str, ...] = ()
+    if changes.threshold_basis is not UNCHANGED:
+        choice = await _choose(session, employer.id, changes.threshold_basis, clock.today())
+        told = choice.told
+        if choice.before != choice.after:
+            await record_audit(
+                session,
+                actor,
+                "employer.update",
+                employer_id=employer.id,
+                subject_id=employer.id,
+                details=_details(choice),
+            )
+    employer = await session.get_one(Employer, employer.id, populate_existing=True)
+    return ChangedEmployer(**shown(employer), address=address_of(employer), warnings=list(told))
+
+
+async def choose_threshold_basis(
+    session: AsyncSession, clock: Clock, employer_id: UUID, basis: ThresholdBasis
+) -> BasisChoice:
+    """Change the basis of a household's thresholds for the operator; raises `not_found`."""
+    choice = await _choose(session, employer_id, basis, clock.today())
+    if choice.before != choice.after:
+        employer = await session.get_one(Employer, employer_id)
+        await audit.record(
+            session,
+            actor_kind="operator",
+            actor_id=None,
+            organization_id=employer.organization_id,
+            employer_id=employer_id,
+            sandbox=employer.sandbox,
+            action="employer.update",
+            subject_id=employer_id,
+            request_id=None,
+            details=_details(choice),
+        )
+    return choice
+
+
+def _details(choice: BasisChoice) -> dict[str, object]:
+    changed = {"before": choice.before, "after": choice.after, "since": choice.since}
+    return {"threshold_basis": changed}
+
+
+async def _choose(
+    session: AsyncSession, employer_id: UUID, basis: ThresholdBasis, today: datetime.date
+) -> BasisChoice:
+    """Note the basis and measure the years it holds for; the household is locked first, then all its employees."""
+    bases = await lock_threshold_bases(session, employer_id)
+    if bases is None:
+        raise Refusal("not_found", f"There is no household with the id {employer_id}.")
+    before = current_basis(bases)
+    await lock_all(session, employer_id)
+    years = [row.tax_year for row in await session.execute(_YEARS, {"employer": employer_id})]
+    first = str(today.year) if any(year < today.year for year in years) else FROM_THE_FIRST
+    since = int(first)
+    if before != basis:
+        bases = {year: kept for year, kept in bases.items() if int(year) < since} | {first: basis}
+        await save_threshold_bases(session, employer_id, bases)
+        for year in years:
+            if year >= since:
+                await measure_household(session, employer_id, year, bases)
+    return BasisChoice(before, basis, since, await _told(session, employer_id, since))
+
+
+async def _told(session: AsyncSession, employer_id: UUID, since: int) -> tuple[str, ...]:
+    charged: dict[int, list[str]] = {}
+    returned: dict[int, list[str]] = {}
+    for row in await session.execute(_OPEN, {"employer": employer_id, "since": since}):
+        told = charged if row.cents > 0 else returned
+        told.setdefault(row.tax_year, []).append(f"{row.code} {from_cents(abs(row.cents)):,}")
+    return (
+        *(
+            f"Owed for wages of {year} and charged with the next paychecks: {', '.join(lines)}."
+            for year, lines in charged.items()
+        ),
+        *(
+            f"Charged too much for wages of {year} and given back with the next paychecks: {', '.join(lines)}."
+            for year, lines in returned.items()
+        ),
+    )

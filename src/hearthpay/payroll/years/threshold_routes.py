@@ -1,0 +1,62 @@
+"""The HTTP face of a household's settings on which its payroll taxes depend."""
+
+from typing import Annotated, Final
+from uuid import UUID
+
+from fastapi import Depends
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD
+from hearthpay.employers.schemas import EmployerChanges
+from hearthpay.http.auth import require
+from hearthpay.http.envelope import Envelope
+from hearthpay.http.idempotency import idempotent
+from hearthpay.http.routing import api_router, describe
+from hearthpay.http.runtime import runtime_of
+from hearthpay.payroll.years.threshold_choice import ChangedEmployer, change_employer
+from hearthpay.wire.answer import Answer
+
+router: Final = api_router("Employers")
+
+_CHANGES: Final = {
+    "threshold_basis": "as_paid",
+    "address": {
+        "line1": "350 5th Ave",
+        "line2": "Apt 4",
+        "city": "New York",
+        "state": "NY",
+        "zip": "10118",
+    },
+}
+
+
+@router.patch(
+    "/employers/{employer_id}",
+    operation_id="updateEmployer",
+    summary="Change a household's settings",
+    **describe(
+        answer=Envelope[ChangedEmployer],
+        body=_CHANGES,
+        errors=("not_found", "idempotency_conflict"),
+    ),
+)
+async def update_employer(
+    request: Request,
+    employer_id: UUID,
+    body: EmployerChanges,
+    actor: Annotated[Actor, Depends(require(CHANGE_HOUSEHOLD))],
+) -> Response:
+    """Only the fields sent change.
+
+    What another `threshold_basis` makes due in mid-year, or too much, stands in `warnings`. The next paychecks charge
+    it or give it back; where none follows, `hearthpay doctor` tells it.
+    """
+    clock = runtime_of(request).clock
+
+    async def operation(session: AsyncSession) -> Answer:
+        return Answer(await change_employer(session, actor, clock, employer_id, body.to_command()))
+
+    return await idempotent(request, actor, operation)
