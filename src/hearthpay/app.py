@@ -101,7 +101,7 @@ def create_app(
     direct_deposit: bool = False,
     requests_at_once: int = USUAL_SHARE,
 ) -> FastAPI:
-    """The application over an open database; `public_url` is its address as its clients see it.
+    """Return the application over an open database; `public_url` is its address as its clients see it.
 
     Without a `metrics_token` there is no `/metrics`; without `rate_limits` requests are counted in this process alone;
     without a `ring` the portal takes no numbers and nobody is invited; without a `mailer` no email is sent, and with
@@ -163,12 +163,12 @@ async def to_the_documentation(_: Request) -> Response:
 
 
 async def healthz(request: Request) -> Response:
-    """Whether the process answers at all."""
+    """Return whether the process answers at all."""
     return answer(request, {"status": "ok"})
 
 
 async def readyz(request: Request) -> Response:
-    """Whether the service can do its work: its database takes writes and has the schema of this program."""
+    """Return whether the service can do its work: its database takes writes and has the schema of this program."""
     try:
         async with asyncio.timeout(_READY_WITHIN):
             await require_ready(runtime_of(request).database)

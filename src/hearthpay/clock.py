@@ -11,7 +11,9 @@ BUSINESS_TIME = ZoneInfo("America/New_York")
 
 
 def end_of_day(day: date) -> datetime:
-    """The instant at which a business day ends and the next begins, in UTC. Raises OverflowError for the last day."""
+    """Return the instant at which a business day ends and the next begins, in UTC. Raises OverflowError for the last
+    day.
+    """
     following = day + timedelta(days=1)
     return datetime.combine(following, time.min, BUSINESS_TIME).astimezone(UTC)
 
@@ -20,11 +22,11 @@ class Clock(Protocol):
     """Tells the instant and the business day."""
 
     def now(self) -> datetime:
-        """The current instant, timezone-aware, in UTC."""
+        """Return the current instant, timezone-aware, in UTC."""
         ...
 
     def today(self) -> date:
-        """The current calendar day in US Eastern time."""
+        """Return the current calendar day in US Eastern time."""
         ...
 
 
@@ -32,11 +34,11 @@ class SystemClock:
     """The machine's clock."""
 
     def now(self) -> datetime:
-        """The current instant in UTC."""
+        """Return the current instant in UTC."""
         return datetime.now(UTC)
 
     def today(self) -> date:
-        """The current calendar day in US Eastern time."""
+        """Return the current calendar day in US Eastern time."""
         return self.now().astimezone(BUSINESS_TIME).date()
 
 
@@ -50,11 +52,11 @@ class FixedClock:
         self._at = at.astimezone(UTC)
 
     def now(self) -> datetime:
-        """The instant at which the clock stands, in UTC."""
+        """Return the instant at which the clock stands, in UTC."""
         return self._at
 
     def today(self) -> date:
-        """The calendar day in US Eastern time at which the clock stands."""
+        """Return the calendar day in US Eastern time at which the clock stands."""
         return self._at.astimezone(BUSINESS_TIME).date()
 
     def advance(self, by: timedelta) -> None:

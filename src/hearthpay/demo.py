@@ -39,8 +39,8 @@ _PATIENCE = 30  # seconds
 _ROUTING = "021000021"
 _ACCOUNT = "123456789"
 
-#: 15 December, noon in New York.
 _DAY_OF_A_COMPLETE_YEAR = (12, 15, 17)
+"""15 December, noon in New York."""
 
 
 @dataclass(frozen=True, slots=True)

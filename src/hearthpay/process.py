@@ -105,7 +105,7 @@ async def supervised(opened: OpenedDatabase) -> AsyncIterator[None]:
 
 
 async def key_ring_of(opened: OpenedDatabase) -> KeyRing:
-    """The vault's keys, of the environment or beside the embedded database.
+    """Return the vault's keys, of the environment or beside the embedded database.
 
     Raises KeyRingError, also where they are not the keys that this database is encrypted with.
     """

@@ -74,12 +74,12 @@ class WebOrder:
         return f"WebOrder(uid={self.uid})"
 
     def write(self) -> bytes:
-        """One line."""
+        """Return one line."""
         return orjson.dumps(asdict(self), option=orjson.OPT_APPEND_NEWLINE)
 
     @classmethod
     def read(cls, line: bytes) -> Self:
-        """What `write` wrote."""
+        """Return what `write` wrote."""
         values: dict[str, Any] = orjson.loads(line)
         return cls(**values | {"groups": tuple(values["groups"])})
 
@@ -95,7 +95,7 @@ class WebUser:
     def order(
         self, opened: OpenedDatabase, listener: socket.socket, host: str, *, direct_deposit: bool
     ) -> WebOrder:
-        """What his process must know."""
+        """Return what his process must know."""
         return WebOrder(
             uid=self.account.uid,
             gid=self.account.gid,
@@ -112,7 +112,7 @@ class WebUser:
 
 
 def lesser_user(embedded: EmbeddedServer | None, environment: Mapping[str, str]) -> WebUser:
-    """The user for the web process, once all that he needs is his to reach. Root only. Raises StaysRootError."""
+    """Return the user for the web process, once all that he needs is his to reach. Root only. Raises StaysRootError."""
     try:
         return _lesser_user(embedded, environment)
     except OSError as error:  # a container may take root's right to be somebody else
@@ -157,7 +157,7 @@ def _lesser_user(embedded: EmbeddedServer | None, environment: Mapping[str, str]
 
 
 def _programs() -> tuple[str, ...]:
-    """A file each of Python's, of the installed libraries' and of ours."""
+    """Return a file each of Python's, of the installed libraries' and of ours."""
     return tuple(module.__file__ or "" for module in (os, uvicorn, hearthpay))
 
 

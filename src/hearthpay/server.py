@@ -43,8 +43,8 @@ from hearthpay.worker.attendant import worker_beside
 PUBLIC_URL_VARIABLE = "HEARTHPAY_PUBLIC_URL"
 """Names the service's address as its clients and employees see it."""
 
-#: How long requests under way may take to finish once the service is told to stop, in seconds.
 GRACE_SECONDS = 10
+"""How long requests under way may take to finish once the service is told to stop, in seconds."""
 
 _log = structlog.get_logger(__name__)
 
@@ -71,7 +71,7 @@ def listen(host: str, port: int, backlog: int = 2_048) -> socket.socket:
 
 
 def _connections(deadlines: Deadlines, door: Door) -> type[asyncio.Protocol] | str:
-    """What speaks HTTP: with deadlines and a door, save on Windows, where the parser does not exist."""
+    """Return what speaks HTTP: with deadlines and a door, save on Windows, where the parser does not exist."""
     if sys.platform == "win32":
         return "auto"
     from hearthpay.http.connection import timed_by
@@ -133,7 +133,7 @@ async def serving(
 
 
 def public_url_of(environment: Mapping[str, str]) -> str | None:
-    """The service's own address, from HEARTHPAY_PUBLIC_URL; None without it: then as each client calls it.
+    """Return the service's own address, from HEARTHPAY_PUBLIC_URL; None without it: then as each client calls it.
 
     Raises ValueError for anything but an http(s) address without a path, and where emails are to be sent but the
     variable is not set: a link that is sent must lead here, whoever asked for it by whatever name.
@@ -183,7 +183,7 @@ class WebSettings:
             raise WebSettingsError(str(error)) from None
 
     def app(self, database: Database, clock: Clock, ring: KeyRing, *, direct_deposit: bool) -> FastAPI:
-        """The application under these settings."""
+        """Return the application under these settings."""
         app = create_app(
             database,
             clock,

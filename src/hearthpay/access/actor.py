@@ -58,7 +58,9 @@ class Actor:
     def system(
         cls, organization_id: UUID, *, sandbox: bool, request_id: str, terms: Terms, household: UUID
     ) -> Actor:
-        """The worker, doing for one household what that has asked for in advance; its plan must still allow it."""
+        """Return the worker, doing for one household what that has asked for in advance; its plan must still allow
+        it.
+        """
         return cls(
             "system",
             None,
@@ -76,7 +78,7 @@ class Actor:
     def employee(
         cls, employee_id: UUID, organization_id: UUID, household: UUID, *, sandbox: bool, request_id: str
     ) -> Actor:
-        """The employee whom a link of the portal belongs to."""
+        """Return the employee whom a link of the portal belongs to."""
         return cls(
             "employee",
             employee_id,
@@ -101,7 +103,7 @@ class Actor:
         terms: Terms,
         households: Iterable[UUID] | None = None,
     ) -> Actor:
-        """A person who has signed in, as what he is in the organization; `households` are those he was given."""
+        """Return a person who has signed in, as what he is in the organization; `households` are those he was given."""
         return cls(
             "user",
             user_id,
@@ -126,7 +128,9 @@ class Actor:
         terms: Terms,
         households: Iterable[UUID] | None = None,
     ) -> Actor:
-        """An agent, with the token that a person has given it: a token for one household falls back on that one."""
+        """Return an agent, with the token that a person has given it: a token for one household falls back on that
+        one.
+        """
         reached = None if households is None else frozenset(households)
         only = next(iter(reached)) if reached is not None and len(reached) == 1 else None
         return cls(
@@ -156,7 +160,7 @@ class Actor:
         employer_sandbox: bool | None = None,
         confined: bool = False,
     ) -> Actor:
-        """A program, with an API key; `confined`, it reaches no household but the one that the key remembers."""
+        """Return a program, with an API key; `confined`, it reaches no household but the one that the key remembers."""
         return cls(
             "key",
             key_id,
@@ -193,7 +197,7 @@ class Actor:
         )
 
     def reaches(self, household: UUID) -> bool:
-        """Whether the actor may be concerned with this household of its organization and mode.
+        """Return whether the actor may be concerned with this household of its organization and mode.
 
         Whose a household is, is the database's to tell.
         """

@@ -98,7 +98,7 @@ def allow(actor: Actor, permission: Permission, household: UUID | None = None) -
 
 
 def out_of_reach(household: UUID) -> Refusal:
-    """The refusal of a household that is not the actor's, told from one that is not there by nobody."""
+    """Return the refusal of a household that is not the actor's, told from one that is not there by nobody."""
     return Refusal(
         "household_forbidden",
         "This household does not belong to the key's account.",

@@ -80,7 +80,7 @@ class Terms:
 
 
 def read_plans(text: str) -> PlanFile:
-    """The plans that `text`, TOML, describes.
+    """Return the plans that `text`, TOML, describes.
 
     Raises ValueError (TOML, keys, kinds of values; a plan that lacks what a smaller one has; an unknown plan for
     new organizations).
@@ -115,7 +115,7 @@ NOTHING: Final = Terms("none", frozenset(), Limits(0, 0, 0, 0, 0))
 
 
 def terms_of(plan: str, lifted: Mapping[str, int | None]) -> Terms:
-    """The terms of an organization on `plan` whose limits in `lifted` the operator replaced (None: no limit).
+    """Return the terms of an organization on `plan` whose limits in `lifted` the operator replaced (None: no limit).
 
     Raises LookupError for a plan, and TypeError for a limit, that this program does not know: what the database
     says is then not something to guess at.
@@ -127,5 +127,5 @@ def terms_of(plan: str, lifted: Mapping[str, int | None]) -> Terms:
 
 
 def required_plan(feature: Feature) -> str:
-    """The smallest plan that has `feature`."""
+    """Return the smallest plan that has `feature`."""
     return next(name for name, plan in PLANS.items() if feature in plan.features)

@@ -81,19 +81,19 @@ class Refusal(Exception):  # noqa: N818 - the name says what happens to the call
 
 
 def invalid(field: str, message: str) -> Refusal:
-    """The `validation_error` for one field, named as the client wrote it."""
+    """Return the `validation_error` for one field, named as the client wrote it."""
     return invalid_fields([Problem(field, message)])
 
 
 def invalid_fields(problems: Sequence[Problem]) -> Refusal:
-    """The `validation_error` that lists every problem of a request; its message tells the first."""
+    """Return the `validation_error` that lists every problem of a request; its message tells the first."""
     first = problems[0]
     more = f" ({len(problems) - 1} more in details)" if len(problems) > 1 else ""
     return Refusal("validation_error", f"{first.field}: {first.message}{more}", details=list(problems))
 
 
 def from_tax_engine(error: TaxInputError) -> Refusal:
-    """What the tax engine refuses, as the API says it."""
+    """Return what the tax engine refuses, as the API says it."""
     if error.code == "validation_error":
         return invalid(error.field, error.message)
     return Refusal(error.code, f"{error.field}: {error.message}", details={"field": error.field})

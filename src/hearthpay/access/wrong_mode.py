@@ -35,7 +35,7 @@ _SAID: Final[Mapping[Why, tuple[str, Mode | None]]] = {
 
 
 def wrong_mode(why: Why, employer_id: UUID | None) -> Refusal:
-    """The `key_mode_mismatch` for this reason; `employer_id` is the household that was named, if any was."""
+    """Return the `key_mode_mismatch` for this reason; `employer_id` is the household that was named, if any was."""
     message, required = _SAID[why]
     details: dict[str, object] = {}
     if employer_id is not None:

@@ -89,7 +89,7 @@ async def create_organization(
 
 
 async def list_organizations(session: AsyncSession) -> Sequence[OrganizationSummary]:
-    """Every organization, by name, with its real and its sandbox households and its keys in force."""
+    """Return every organization, by name, with its real and its sandbox households and its keys in force."""
     rows = (await session.execute(_SUMMARIES)).all()
     return [OrganizationSummary(**row._mapping) for row in rows]
 
@@ -140,7 +140,7 @@ async def lift_limits(
 
 
 async def find_organization(session: AsyncSession, name: str) -> Organization | None:
-    """The account of that name; None where there is none."""
+    """Return the account of that name; None where there is none."""
     found: Organization | None = await session.scalar(
         select(Organization).where(Organization.name == name.strip())
     )
@@ -220,7 +220,7 @@ async def create_key(
 
 
 async def list_keys(session: AsyncSession, organization: Organization) -> Sequence[ApiKeyRecord]:
-    """The organization's keys, revoked ones included, oldest first."""
+    """Return the organization's keys, revoked ones included, oldest first."""
     of_organization = select(ApiKeyRecord).where(ApiKeyRecord.organization_id == organization.id)
     return (await session.scalars(of_organization.order_by(ApiKeyRecord.id))).all()
 

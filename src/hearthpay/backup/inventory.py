@@ -68,7 +68,7 @@ def origin(connection: Connection, *, embedded: bool) -> Origin:
 
 
 def rows(connection: Connection) -> dict[str, int]:
-    """How many rows each of our tables has."""
+    """Return how many rows each of our tables has."""
     counts = {}
     for (table,) in connection.execute(_TABLES).fetchall():
         counts[table] = _count(connection, table)
@@ -76,7 +76,7 @@ def rows(connection: Connection) -> dict[str, int]:
 
 
 def secrets_by_key(connection: Connection) -> dict[str, int]:
-    """How many numbers and files each key has sealed, by the key's id."""
+    """Return how many numbers and files each key has sealed, by the key's id."""
     counts: dict[str, int] = {}
     for (table,) in connection.execute(_SEALED).fetchall():
         query = sql.SQL("SELECT key_id, count(*) FROM public.{} WHERE key_id IS NOT NULL GROUP BY key_id")
@@ -86,7 +86,7 @@ def secrets_by_key(connection: Connection) -> dict[str, int]:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether nobody has made anything in the database."""
+    """Return whether nobody has made anything in the database."""
     found = connection.execute(
         "SELECT EXISTS (SELECT FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
         "WHERE n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema') "

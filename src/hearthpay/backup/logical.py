@@ -20,10 +20,10 @@ _COPY: Final = re.compile(rb"COPY (.+?) \(.*\) FROM stdin;\n")
 _END: Final = b"\\.\n"
 _SCRIPT: Final = ("--no-owner", "--file=-")
 _CHUNK: Final = 1 << 20
-#: psql's own, and a setting that servers before PostgreSQL 17 do not know.
 _NOT_FOR_SERVERS: Final = re.compile(
     r"^(?:\\(?:un)?restrict [A-Za-z0-9]+|SET transaction_timeout = 0;)\n", re.MULTILINE
 )
+"""psql's own, and a setting that servers before PostgreSQL 17 do not know."""
 
 
 def dump(
@@ -92,7 +92,7 @@ def load(connection: Connection, programs: Programs, directory: Path, tell: Tell
 
 
 def _session(connection: Connection) -> dict[str, str]:
-    """What a script changes for the session and what comes after must not inherit."""
+    """Return what a script changes for the session and what comes after must not inherit."""
     settings = {}
     for name in ("search_path", "row_security", "client_min_messages", "check_function_bodies"):
         row = connection.execute("SELECT current_setting(%s)", (name,)).fetchone()

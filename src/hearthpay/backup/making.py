@@ -149,7 +149,7 @@ def _copy(
 
 
 def _parent(shelf: Path, manifest: Manifest) -> StoredBackup:
-    """The newest physical backup of the same server, whose own chain is whole."""
+    """Return the newest physical backup of the same server, whose own chain is whole."""
     found = [each for each in backups(shelf) if each.manifest.kind != "logical"]
     if not found:
         raise RefusedError(f"{shelf} holds no physical backup yet: make one with --physical first")

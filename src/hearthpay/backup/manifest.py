@@ -99,7 +99,9 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """The manifest of the backup in this directory; RefusedError where there is none, or none that can be used."""
+    """Return the manifest of the backup in this directory; RefusedError where there is none, or none that can be
+    used.
+    """
     path = directory / MANIFEST
     try:
         if path.stat().st_size > _LARGEST:
@@ -127,7 +129,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def stored_files(directory: Path, tell: Tell) -> tuple[StoredFile, ...]:
-    """Every file of the directory but the manifest, with its size and SHA-256, read from the disk."""
+    """Return every file of the directory but the manifest, with its size and SHA-256, read from the disk."""
     pace = Pace(tell, "reading what was written")
     total = 0
     found = []

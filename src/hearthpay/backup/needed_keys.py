@@ -41,7 +41,7 @@ _FILE: Final = (
 
 
 def ring_at_hand(data_dir: Path | None) -> tuple[KeyRing | None, str]:
-    """The ring of HEARTHPAY_KEYS or of the embedded database's key file, and where that is; never makes one.
+    """Return the ring of HEARTHPAY_KEYS or of the embedded database's key file, and where that is; never makes one.
 
     Raises KeyRingError for a ring that is malformed or badly guarded.
     """
@@ -54,7 +54,7 @@ def ring_at_hand(data_dir: Path | None) -> tuple[KeyRing | None, str]:
 
 
 def needed_keys(secrets: Mapping[str, int], ring: KeyRing | None) -> tuple[NeededKey, ...]:
-    """What the manifest says of the keys that have sealed so many secrets."""
+    """Return what the manifest says of the keys that have sealed so many secrets."""
     held = set() if ring is None else set(ring.ids)
     return tuple(
         NeededKey(key_id, count, _seal_probe(ring, key_id) if ring is not None and key_id in held else None)

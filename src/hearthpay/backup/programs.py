@@ -90,7 +90,7 @@ class Programs:
 
 
 def packaged_programs() -> Programs:
-    """The programs of the wheel, which read and write every archive of ours."""
+    """Return the programs of the wheel, which read and write every archive of ours."""
     me = ServiceAccount(os.geteuid(), os.getegid(), borrowed=False)
     return _examine(postgres_programs(me, Path(os.devnull)))
 

@@ -129,7 +129,7 @@ def restore_into_database(
 def _examined(
     stored: StoredBackup, ring: KeyRing | None, tell: Tell, *, empty: Callable[[], None]
 ) -> list[StoredBackup]:
-    """Everything that can be found out before anything is written; returns the backup after all it builds upon."""
+    """Everything that can be found out before anything is written; return the backup after all it builds upon."""
     manifest = stored.manifest
     revision = manifest.origin.schema_revision
     known = {

@@ -26,7 +26,7 @@ _SET_ROLE: Final = 160000
 
 
 def prepare_roles(connection: Connection, origin: Origin) -> tuple[str, ...]:
-    """Make the roles that are missing; returns those that were made."""
+    """Make the roles that are missing; return those that were made."""
     made = []
     for role in (origin.owner, *origin.roles):
         if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (role,)).fetchone() is None:

@@ -57,7 +57,7 @@ def draft(shelf: Path) -> Iterator[Path]:
 
 
 def publish(made: Path, kind: BackupKind, taken_at: datetime.datetime) -> Path:
-    """Give a draft that is complete its name, durably; returns where it is now."""
+    """Give a draft that is complete its name, durably; return where it is now."""
     base = f"hearthpay-{taken_at.astimezone(datetime.UTC):%Y%m%dT%H%M%SZ}-{kind}"
     for directory in [made, *(path for path in made.rglob("*") if path.is_dir())]:
         _sync(directory)
@@ -71,7 +71,7 @@ def publish(made: Path, kind: BackupKind, taken_at: datetime.datetime) -> Path:
 
 
 def backups(shelf: Path) -> list[StoredBackup]:
-    """Every backup of the directory, the earliest first; RefusedError where one's manifest cannot be read."""
+    """Return every backup of the directory, the earliest first; RefusedError where one's manifest cannot be read."""
     try:
         found = [path for path in shelf.iterdir() if _NAME.fullmatch(path.name) and path.is_dir()]
     except OSError as error:
@@ -81,7 +81,7 @@ def backups(shelf: Path) -> list[StoredBackup]:
 
 
 def chosen(path: Path) -> StoredBackup:
-    """The backup that `path` is, or the newest of those that it holds. Raises RefusedError."""
+    """Return the backup that `path` is, or the newest of those that it holds. Raises RefusedError."""
     if (path / MANIFEST).exists() or _NAME.fullmatch(path.name):
         return StoredBackup(path, read_manifest(path))
     found = backups(path)
@@ -91,7 +91,7 @@ def chosen(path: Path) -> StoredBackup:
 
 
 def chain(backup: StoredBackup) -> list[StoredBackup]:
-    """The backup after all that it builds upon, the full one first; BackupError where one of them is missing."""
+    """Return the backup after all that it builds upon, the full one first; BackupError where one of them is missing."""
     links = [backup]
     neighbours: dict[object, StoredBackup] = {}
     if backup.manifest.parent is not None:

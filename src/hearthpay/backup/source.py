@@ -82,7 +82,7 @@ class BackupSource:
             yield environment
 
     def _parameters(self) -> dict[str, Any]:
-        """The URL as libpq's parameters, without those that are for SQLAlchemy or psycopg alone."""
+        """Return the URL as libpq's parameters, without those that are for SQLAlchemy or psycopg alone."""
         url = psycopg_url(self.owner_url)
         _, parameters = PGDialect_psycopg().create_connect_args(url)  # type: ignore[no-untyped-call]
         known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}

@@ -41,7 +41,7 @@ class Pace:
 
 
 def megabytes(size: int, total: int | None = None) -> str:
-    """The number of bytes as people read it, and of how many."""
+    """Return the number of bytes as people read it, and of how many."""
     return (
         f"{size / _MEGABYTE:,.1f} MB" if total is None else f"{size / _MEGABYTE:,.1f} of {megabytes(total)}"
     )

@@ -70,7 +70,7 @@ class InstantVerification(Protocol):
     """A service that can tell at once whether an account exists and is its owner's."""
 
     async def verify(self, details: AccountDetails) -> bool:
-        """Whether the account may be used without a prenote."""
+        """Return whether the account may be used without a prenote."""
         ...
 
 
@@ -136,7 +136,7 @@ async def disconnect(
 
 
 async def current_household_account(session: AsyncSession, employer_id: UUID) -> BankAccount | None:
-    """The household's account, in whatever status; None where it has connected none."""
+    """Return the household's account, in whatever status; None where it has connected none."""
     return await session.scalar(
         select(BankAccount)
         .where(
@@ -151,7 +151,7 @@ async def current_household_account(session: AsyncSession, employer_id: UUID) ->
 async def current_employee_accounts(
     session: AsyncSession, employee_ids: Collection[UUID]
 ) -> dict[UUID, BankAccount]:
-    """The account of each of the employees who has connected one, in whatever status."""
+    """Return the account of each of the employees who has connected one, in whatever status."""
     accounts = await session.scalars(
         select(BankAccount)
         .where(BankAccount.employee_id.in_(employee_ids), BankAccount.status != "replaced")
@@ -175,7 +175,7 @@ async def fail_accounts(session: AsyncSession, now: datetime.datetime, reasons: 
 
 
 async def activate_verified(session: AsyncSession, now: datetime.datetime) -> int:
-    """Activate the accounts whose prenote no bank has returned in time; returns how many."""
+    """Activate the accounts whose prenote no bank has returned in time; return how many."""
     rows = await session.execute(_ACTIVATE, {"now": now, "by": effective_by(now, PRENOTE_DAYS)})
     deeds = [
         Deed(row.organization_id, row.employer_id, row.sandbox, row.id, {"verification": "prenote"})

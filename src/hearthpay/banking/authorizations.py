@@ -40,17 +40,18 @@ _LATEST: Final = (
     .limit(1)
     .execution_options(populate_existing=True)
 )
-#: A payroll is covered by the authorization it was approved under, or by a later one while that holds.
 _COVERS: Final = (
     "EXISTS (SELECT FROM ach_authorizations z WHERE z.employer_id = {account}.employer_id "
     "AND z.bank_account_id = {account}.id AND z.revoked_at IS NULL "
     "AND (coalesce({payroll}.approved_at, {payroll}.created_at) BETWEEN z.authorized_at AND z.expires_at "
     "OR z.authorized_at > {payroll}.created_at AND CAST(:now AS timestamptz) <= z.expires_at))"
 )
+"""A payroll is covered by the authorization it was approved under, or by a later one while that holds."""
 
 
 def covers(*, account: str, payroll: str) -> str:
-    """The SQL condition that the household has authorized debits of an account for a payroll, both named by aliases.
+    """Return the SQL condition that the household has authorized debits of an account for a payroll, both named by
+    aliases.
 
     It holds for that very account alone, and reads the parameter ``now``.
     """
@@ -80,19 +81,19 @@ class AuthorizationState:
 
 @cache
 def authorization_text() -> str:
-    """The text that a household agrees to, in Markdown."""
+    """Return the text that a household agrees to, in Markdown."""
     return files("hearthpay.banking").joinpath("authorization.md").read_text(encoding="utf-8")
 
 
 async def needs_authorization(session: AsyncSession, employer_id: UUID, now: datetime.datetime) -> bool:
-    """Whether the household must agree before its account is debited: it never did, revoked it, or long ago."""
+    """Return whether the household must agree before its account is debited: it never did, revoked it, or long ago."""
     return (await authorization_of(session, employer_id, now)).status != "active"
 
 
 async def authorization_of(
     session: AsyncSession, employer_id: UUID, now: datetime.datetime
 ) -> AuthorizationState:
-    """How the authorization of the household's present account stands."""
+    """Return how the authorization of the household's present account stands."""
     latest = await session.scalar(_LATEST.where(Authorization.employer_id == employer_id))
     if latest is None:
         return AuthorizationState("none", None)

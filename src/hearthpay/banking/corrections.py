@@ -42,7 +42,7 @@ async def correct_account(
     correction: AccountCorrection,
     now: datetime.datetime,
 ) -> str | None:
-    """Keep the numbers and the type that the bank's notice gives; returns why they were not taken, or None."""
+    """Keep the numbers and the type that the bank's notice gives; return why they were not taken, or None."""
     account = await session.scalar(
         select(BankAccount)
         .where(BankAccount.id == account_id)
@@ -80,7 +80,7 @@ async def correct_account(
 
 
 def _numbers(correction: AccountCorrection) -> list[SecretNumber]:
-    """The corrected numbers. Raises InvalidNumberError for one that the vault does not keep."""
+    """Return the corrected numbers. Raises InvalidNumberError for one that the vault does not keep."""
     numbers: list[SecretNumber] = []
     if correction.routing is not None:
         numbers.append(parse_number("bank_routing", correction.routing))

@@ -78,7 +78,7 @@ _ROWS: Final = (
 
 
 def _insert(kind: str, columns: str, values: str, tables: str) -> TextClause:
-    """One statement for many movements, which answers with the cause and the id of each that it wrote."""
+    """Return one statement for many movements, which answers with the cause and the id of each that it wrote."""
     insert = (
         "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, amount, attempt, "
         f"status, send_on, settle_on, created_at, updated_at, {columns})"
@@ -179,23 +179,23 @@ _FOLLOW: Final = text(
 
 
 def dates_from(now: datetime.datetime) -> tuple[datetime.date, datetime.date]:
-    """The day of the next cut-off, and the banking day after it, when the money then moves."""
+    """Return the day of the next cut-off, and the banking day after it, when the money then moves."""
     day = submission_day(now)
     return day, next_banking_day(day)
 
 
 def business_date(now: datetime.datetime) -> datetime.date:
-    """The calendar day in US Eastern time."""
+    """Return the calendar day in US Eastern time."""
     return now.astimezone(BUSINESS_TIME).date()
 
 
 def effective_by(now: datetime.datetime, banking_days: int) -> datetime.date:
-    """The latest effective date from which at least so many banking days have passed until today."""
+    """Return the latest effective date from which at least so many banking days have passed until today."""
     return add_banking_days(banking_day_on_or_before(business_date(now)), -banking_days)
 
 
 async def collect(session: AsyncSession, now: datetime.datetime, debits: Sequence[Debit]) -> dict[UUID, UUID]:
-    """Debit the households' accounts; returns the entry of each payroll.
+    """Debit the households' accounts; return the entry of each payroll.
 
     A payroll whose household has no active account is not among them, and the caller decides. Raises SQLAlchemy's
     IntegrityError for a second debit of one attempt.
@@ -206,7 +206,7 @@ async def collect(session: AsyncSession, now: datetime.datetime, debits: Sequenc
 async def pay_out(
     session: AsyncSession, now: datetime.datetime, credits_: Sequence[Credit]
 ) -> dict[UUID, UUID]:
-    """Credit the employees' accounts; returns the entry of each paycheck.
+    """Credit the employees' accounts; return the entry of each paycheck.
 
     Where the account is still being verified, has failed or was disconnected, the money waits, and every file reports
     it, until there is one that can be paid to. Only a paycheck whose employee never had an account is not among them.
@@ -218,7 +218,7 @@ async def pay_out(
 async def refund(
     session: AsyncSession, now: datetime.datetime, refunds: Sequence[Refund]
 ) -> dict[UUID, UUID]:
-    """Credit the households' accounts; returns the entry of each paycheck.
+    """Credit the households' accounts; return the entry of each paycheck.
 
     Where the account has failed or was disconnected, the refund waits for the household's next one. Raises
     IntegrityError for a second refund of one paycheck and attempt.
@@ -229,7 +229,7 @@ async def refund(
 async def pay_escrow(
     session: AsyncSession, now: datetime.datetime, payouts: Sequence[Payout]
 ) -> dict[UUID, UUID]:
-    """Credit what was set aside to the employees' accounts; returns the entry of each escrow movement.
+    """Credit what was set aside to the employees' accounts; return the entry of each escrow movement.
 
     A movement whose employee has no active account is not among them.
     """
@@ -241,7 +241,7 @@ async def pay_escrow(
 async def cancel_unsent(
     session: AsyncSession, now: datetime.datetime, payroll_ids: Collection[UUID]
 ) -> set[UUID]:
-    """Cancel the credits of those payrolls of which none has left for the bank; returns these payrolls.
+    """Cancel the credits of those payrolls of which none has left for the bank; return these payrolls.
 
     A payroll without credits is among them. One with a single credit sent keeps all of its credits.
     """

@@ -169,7 +169,7 @@ class _Payment:
 
 
 def current_cut_off(now: datetime.datetime) -> datetime.date:
-    """The banking day whose cut-off, 15:00 Eastern, has passed last."""
+    """Return the banking day whose cut-off, 15:00 Eastern, has passed last."""
     eastern = now.astimezone(BUSINESS_TIME)
     if eastern.time() >= CUT_OFF and is_banking_day(eastern.date()):
         return eastern.date()
@@ -177,7 +177,7 @@ def current_cut_off(now: datetime.datetime) -> datetime.date:
 
 
 def earliest_settlement(now: datetime.datetime) -> datetime.date:
-    """The first day on which a file built now can move money: after the day on which the bank works on it.
+    """Return the first day on which a file built now can move money: after the day on which the bank works on it.
 
     That is the day of the cut-off itself, or, where the file comes late, the first banking day from today on.
     """
@@ -218,7 +218,7 @@ async def build_file(
 
 
 async def deliver_files(database: Database, ring: KeyRing, gateway: Outbox, clock: Clock) -> tuple[str, ...]:
-    """Hand every file that the bank does not have yet to the gateway, the oldest first; returns their names.
+    """Hand every file that the bank does not have yet to the gateway, the oldest first; return their names.
 
     A crash between the delivery and its note makes the same file go again, which the gateway recognises. Raises what
     the gateway raises, UnknownKeyError and UnreadableSecretError; the files before are then delivered.
@@ -252,7 +252,7 @@ async def _read_payments(
 def _decrypt(
     ring: KeyRing, rows: Sequence[Any], earliest: datetime.date
 ) -> tuple[list[_Payment], list[HeldEntry], list[UUID]]:
-    """The payments, the entries that cannot become one, and the vault's rows that were read."""
+    """Return the payments, the entries that cannot become one, and the vault's rows that were read."""
     payments: list[_Payment] = []
     held: list[HeldEntry] = []
     numbers: dict[UUID, str] = {}
@@ -319,7 +319,7 @@ def _payment(row: Any, numbers: Mapping[UUID, str], earliest: datetime.date) -> 
 
 
 def _description(kind: str, attempt: int, *, debit: bool) -> str:
-    """What the batch is called. A prenote goes by the name of the payments that shall follow it."""
+    """Return what the batch is called. A prenote goes by the name of the payments that shall follow it."""
     if kind == "reversal":
         return REVERSAL
     if debit:
@@ -380,7 +380,8 @@ async def _write_file(
 
 
 async def _modifier(session: AsyncSession, now: datetime.datetime) -> str:
-    """The next file's modifier: A for the first file made on the day of its header, an Eastern one, then B and so on.
+    """Return the next file's modifier: A for the first file made on the day of its header, an Eastern one, then B and
+    so on.
 
     There is one file for a cut-off, so a day that makes up for some that were missed has few.
     """
@@ -400,7 +401,8 @@ def _assemble(
     last_used: int,
     modifier: str,
 ) -> tuple[list[_Payment], list[Batch], bytes, list[HeldEntry]]:
-    """The payments with their trace numbers, their batches and the file's bytes; and what the format cannot carry.
+    """Return the payments with their trace numbers, their batches and the file's bytes; and what the format cannot
+    carry.
 
     Trace numbers go on from the last one used, and from the beginning again before they would run out in the file.
     """

@@ -49,7 +49,7 @@ _log = structlog.get_logger("hearthpay.banking")
 
 
 async def note_account_holds(session: AsyncSession, now: datetime.datetime, cut_off: datetime.date) -> int:
-    """Note which payments wait for want of an account that can take them, and which no longer do; returns how many.
+    """Note which payments wait for want of an account that can take them, and which no longer do; return how many.
 
     `cut_off` is the one that has passed last: what was to go by then should have.
     """

@@ -116,7 +116,7 @@ async def _process(
 
 
 def _match_returns(returns: Sequence[Return], entries: dict[str, Any]) -> tuple[dict[UUID, str], list[str]]:
-    """The code of each entry that came back, and what does not fit to anything we sent."""
+    """Return the code of each entry that came back, and what does not fit to anything we sent."""
     codes: dict[UUID, str] = {}
     problems: list[str] = []
     for each in returns:
@@ -150,7 +150,7 @@ async def _change(
     entries: dict[str, Any],
     now: datetime.datetime,
 ) -> str | None:
-    """Correct the account as the bank says; returns why that was not possible."""
+    """Correct the account as the bank says; return why that was not possible."""
     entry = entries.get(notice.original_trace)
     if entry is None:
         return "no entry was sent under this number"

@@ -15,6 +15,6 @@ _KINDS: Final = {"9": "R", "8": "C"}
 
 
 def simulated_answer(account: SecretNumber) -> str | None:
-    """The code of the answer, such as `R01`; None for a number that goes through."""
+    """Return the code of the answer, such as `R01`; None for a number that goes through."""
     found = _MAGIC.fullmatch(account.reveal())
     return None if found is None else f"{_KINDS[found[1]]}{found[2]}"

@@ -51,7 +51,7 @@ class Originator:
     def file(
         self, created_at: datetime.datetime, batches: tuple[Batch, ...], modifier: str = "A"
     ) -> NachaFile:
-        """A bank file of these batches; `modifier` tells it apart from others made on the same day."""
+        """Return a bank file of these batches; `modifier` tells it apart from others made on the same day."""
         return NachaFile(
             destination=self.destination,
             destination_name=self.destination_name,
@@ -65,7 +65,7 @@ class Originator:
     def batch(
         self, number: int, description: str, effective_date: datetime.date, entries: tuple[Entry, ...]
     ) -> Batch:
-        """A batch of payments to and from people's accounts."""
+        """Return a batch of payments to and from people's accounts."""
         return Batch(
             number=number,
             company_name=self.company_name,
@@ -87,7 +87,7 @@ class BankSettings:
 
 
 def load_bank(environment: Mapping[str, str]) -> BankSettings | None:
-    """The settings in the file that `HEARTHPAY_BANK` names; None where the variable is not set.
+    """Return the settings in the file that `HEARTHPAY_BANK` names; None where the variable is not set.
 
     Raises BankSettingsError for a file that cannot be read, an unknown or missing key, and a value that no bank file
     could carry.
@@ -97,7 +97,7 @@ def load_bank(environment: Mapping[str, str]) -> BankSettings | None:
 
 
 def read_bank(path: Path) -> BankSettings:
-    """The settings in this file. Raises BankSettingsError."""
+    """Return the settings in this file. Raises BankSettingsError."""
     try:
         file = RuleTable.load(path)
         bank, sender = file.table("bank"), file.table("originator")

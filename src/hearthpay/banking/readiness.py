@@ -58,7 +58,8 @@ _ACCOUNTS: Final = text(
 async def account_blockers(
     session: AsyncSession, *, households: Collection[UUID] = (), employees: Collection[UUID] = ()
 ) -> dict[UUID, Blocker]:
-    """What is the matter with their bank accounts, by household and employee; whose account is ready is not in it.
+    """Return what is the matter with their bank accounts, by household and employee; whose account is ready is not in
+    it.
 
     Ready is an account that is connected and active: the bank knows it.
     """
@@ -76,7 +77,7 @@ async def account_blockers(
 
 
 def keeps_from_sending(blocker: Blocker | None) -> bool:
-    """Whether what is the matter with an employee's account keeps an approved payroll from being sent.
+    """Return whether what is the matter with an employee's account keeps an approved payroll from being sent.
 
     An account that is being verified does not: it was entered after the approval, the household's money takes days to
     come in, and the deposit waits for its account (`holds`). A new payroll may still be paid by check, so it is not
@@ -88,7 +89,7 @@ def keeps_from_sending(blocker: Blocker | None) -> bool:
 async def household_blockers(
     session: AsyncSession, employer: Employer, *, offered: bool
 ) -> tuple[Blocker, ...]:
-    """What keeps the household from paying anybody by direct deposit.
+    """Return what keeps the household from paying anybody by direct deposit.
 
     `offered` tells whether a bank is configured; the sandbox has one of its own.
     """
@@ -102,7 +103,7 @@ async def household_blockers(
 async def employee_blockers(
     session: AsyncSession, employee_ids: Collection[UUID]
 ) -> dict[UUID, tuple[Blocker, ...]]:
-    """What keeps each of the employees from being paid by direct deposit."""
+    """Return what keeps each of the employees from being paid by direct deposit."""
     accounts = await account_blockers(session, employees=employee_ids)
     names = await session.execute(
         select(Employee.id, Employee.first_name, Employee.last_name).where(Employee.id.in_(employee_ids))

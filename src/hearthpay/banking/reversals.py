@@ -123,7 +123,7 @@ async def find_reversible(
 async def send_reversal(
     session: AsyncSession, actor: Actor, found: Reversible, reason: ReversalReason, now: datetime.datetime
 ) -> UUID:
-    """Let the next file take the deposit back; returns the reversal's id. Raises what `allow` raises."""
+    """Let the next file take the deposit back; return the reversal's id. Raises what `allow` raises."""
     allow(actor, TAKE_BACK, found.employer_id)
     reversal_id = uuid7()
     await session.execute(
@@ -162,7 +162,7 @@ async def cancel_late_reversals(
 ) -> list[tuple[UUID, UUID]]:
     """Give up the reversals that have not left and would settle too late, on `earliest` at best.
 
-    Returns payroll and employee of each.
+    Return payroll and employee of each.
     """
     late = [row for row in await session.execute(_PENDING) if earliest > last_day_of(row.effective_date)]
     if late:
@@ -176,7 +176,7 @@ async def cancel_late_reversals(
 
 
 def last_day_of(settled_on: datetime.date) -> datetime.date:
-    """The last day on which a payment of that day may be taken back."""
+    """Return the last day on which a payment of that day may be taken back."""
     return add_banking_days(settled_on, REVERSAL_DAYS)
 
 

@@ -64,7 +64,7 @@ class Settled:
 
 
 def collected_by(now: datetime.datetime) -> datetime.date:
-    """The latest effective date of debits that, at this instant, no longer come back for want of money."""
+    """Return the latest effective date of debits that, at this instant, no longer come back for want of money."""
     local = now.astimezone(BUSINESS_TIME)
     day = banking_day_on_or_before(local.date())
     if day == local.date() and local.time() < ANSWERS_BY:
@@ -99,6 +99,6 @@ async def settle_credits(session: AsyncSession, now: datetime.datetime, *, limit
 
 
 async def settle_others(session: AsyncSession, now: datetime.datetime) -> int:
-    """Settle the prenotes, refunds and payouts of set-asides whose day has come; returns how many."""
+    """Settle the prenotes, refunds and payouts of set-asides whose day has come; return how many."""
     rows = await session.execute(_SETTLE_OTHERS, {"now": now, "by": effective_by(now, 0)})
     return len(rows.all())

@@ -100,7 +100,7 @@ async def simulate(session: AsyncSession, ring: KeyRing, now: datetime.datetime)
 
 
 async def _correction(session: AsyncSession, ring: KeyRing, row: Any) -> AccountCorrection:
-    """What the bank finds right: another bank, another ending of the account, the other type of account."""
+    """Return what the bank finds right: another bank, another ending of the account, the other type of account."""
     kind: OwnerKind = "employer" if row.employee_id is None else "employee"
     owner = SecretOwner(row.organization_id, row.employer_id, True, kind, row.employee_id or row.employer_id)
     parts = _PARTS[row.code]

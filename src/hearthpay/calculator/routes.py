@@ -26,8 +26,8 @@ from hearthpay.wire.money import number_of
 
 router: Final = api_router("Calculator")
 
-#: About three kilobytes each.
 _ESTIMATES_KEPT: Final = 2_048
+"""About three kilobytes each."""
 
 
 @functools.lru_cache(maxsize=_ESTIMATES_KEPT)

@@ -15,8 +15,8 @@ from hearthpay.clock import BUSINESS_TIME
 if TYPE_CHECKING:
     from hearthpay.database.audit import AuditEntry
 
-#: Columns of a table that goes into a file or another program, which has no width of its own.
 _PIPED_WIDTH = 200
+"""Columns of a table that goes into a file or another program, which has no width of its own."""
 
 
 def audit(

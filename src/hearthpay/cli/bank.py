@@ -268,7 +268,7 @@ async def _remedy(
 
 
 def _operator(organization_id: "UUID", *, sandbox: bool) -> "Actor":
-    """The operator, as the audit log names who acts."""
+    """Return the operator, as the audit log names who acts."""
     from uuid_utils.compat import uuid7
 
     from hearthpay.access.actor import Actor

@@ -93,7 +93,7 @@ def list_keys(
 
 
 def _state_of(key: "ApiKeyRecord", now: datetime) -> str:
-    """Whether the key is in force, until when and for what, and when it was last used."""
+    """Return whether the key is in force, until when and for what, and when it was last used."""
     if key.revoked_at is not None:
         words = [f"revoked {_minute(key.revoked_at)}"]
     elif key.expires_at is not None:

@@ -69,7 +69,9 @@ def main() -> None:
 
 
 def _concerns_the_database(error: Exception) -> bool:
-    """Whether it is one of the failures whose message says all; imported late, as most commands need no database."""
+    """Return whether it is one of the failures whose message says all; imported late, as most commands need no
+    database.
+    """
     if "hearthpay.database.startup" not in sys.modules:
         return False
     from hearthpay.database.startup import NOT_USABLE

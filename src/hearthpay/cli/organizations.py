@@ -99,7 +99,7 @@ async def _found(session: Any, name: str) -> Any:
 
 
 def _plan(plan: str) -> str:
-    """The plan that was typed; refused before anything starts where there is none of that name."""
+    """Return the plan that was typed; refused before anything starts where there is none of that name."""
     from hearthpay.access.plans import PLANS
 
     if plan not in PLANS:
@@ -108,7 +108,9 @@ def _plan(plan: str) -> str:
 
 
 def _read_limits(typed: list[str]) -> tuple[dict[str, int | None], list[str]]:
-    """The limits to replace and those to take back; a name or number that is none, or a name twice, is refused."""
+    """Return the limits to replace and those to take back; a name or number that is none, or a name twice, is
+    refused.
+    """
     from hearthpay.access.plans import HIGHEST_LIMIT, LIMITS
 
     lifted: dict[str, int | None] = {}

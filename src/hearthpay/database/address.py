@@ -30,7 +30,7 @@ class DatabaseAddressError(ValueError):
 
 
 def psycopg_url(url: str | URL) -> URL:
-    """The URL with this project's driver; several servers may be named as `host1:5432,host2:5432`.
+    """Return the URL with this project's driver; several servers may be named as `host1:5432,host2:5432`.
 
     Raises DatabaseAddressError when it is not a PostgreSQL URL.
     """
@@ -48,7 +48,7 @@ def psycopg_url(url: str | URL) -> URL:
 def engine_arguments(
     url: str | URL, environment: Mapping[str, str] = os.environ
 ) -> tuple[URL, dict[str, Any]]:
-    """The URL and the connection's arguments for SQLAlchemy's engine.
+    """Return the URL and the connection's arguments for SQLAlchemy's engine.
 
     Prepared statements are off where the URL says `prepare_threshold=0` (or `none`) or the environment
     DATABASE_PREPARED_STATEMENTS=off. Raises DatabaseAddressError.
@@ -59,7 +59,7 @@ def engine_arguments(
 
 
 def prepares_statements(url: str | URL, environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether connections of this URL keep what they prepare: with a pooler of transactions they do not."""
+    """Return whether connections of this URL keep what they prepare: with a pooler of transactions they do not."""
     return _prepare_threshold(psycopg_url(url), environment) is not None
 
 

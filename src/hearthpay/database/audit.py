@@ -100,7 +100,7 @@ async def record(
 
 
 async def seal_waiting(database: Database) -> int:
-    """Seal the rows that no later one has sealed; returns how many still wait. `database` acts as the worker."""
+    """Seal the rows that no later one has sealed; return how many still wait. `database` acts as the worker."""
     async with database.transaction(None) as session:
         return int(await session.scalar(_SEAL_WAITING) or 0)
 
@@ -114,7 +114,9 @@ async def entries(
     since: datetime | None = None,
     limit: int,
 ) -> list[AuditEntry]:
-    """The newest rows that match everything given, newest first, at most `limit`; of what the session may see."""
+    """Return the newest rows that match everything given, newest first, at most `limit`; of what the session may
+    see.
+    """
     log = audit_log.c
     statement = (
         select(

@@ -18,7 +18,7 @@ _LIBRARIES = f"{_PACKAGE}.libs"
 
 
 def postgres_programs(account: ServiceAccount, spare: Path) -> Path:
-    """The `bin` directory to start programs from as `account`.
+    """Return the `bin` directory to start programs from as `account`.
 
     That is the installed package; but where the account may not read it (a virtual environment below
     /root), a copy in `spare`, made once for each version of the package. FileNotFoundError when the package

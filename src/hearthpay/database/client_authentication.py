@@ -19,7 +19,7 @@ _PEER = f"{_HEAD}local all all peer map={_MAP}\nlocal replication all peer map={
 
 
 def knows_its_user() -> bool:
-    """Whether this process's user has a name, without which PostgreSQL cannot tell who it is."""
+    """Return whether this process's user has a name, without which PostgreSQL cannot tell who it is."""
     return name_of(os.geteuid()) is not None
 
 
@@ -38,7 +38,7 @@ def write_rules(data: Path, account: ServiceAccount, service_role: str) -> bool:
 
 
 def changed_at(data: Path) -> float:
-    """When the rules were last written, in seconds since 1970."""
+    """Return when the rules were last written, in seconds since 1970."""
     return max((data / name).stat().st_mtime for name in ("pg_ident.conf", "pg_hba.conf"))
 
 

@@ -161,24 +161,24 @@ class EmbeddedServer:
             ) from error
 
     def account(self) -> ServiceAccount:
-        """The system account which the server runs as."""
+        """Return the system account which the server runs as."""
         return account_for(self._data)
 
     def is_alive(self) -> bool:
-        """Whether the server's process runs and has said that it accepts connections; cheap enough to poll."""
+        """Return whether the server's process runs and has said that it accepts connections; cheap enough to poll."""
         postmaster = read_postmaster(self._data)
         return postmaster is not None and postmaster.ready and postmaster.is_running()
 
     def owner_url(self) -> str:
-        """The URL of the role which owns the schema and sees every row: for migrations and the operator."""
+        """Return the URL of the role which owns the schema and sees every row: for migrations and the operator."""
         return self._url(OWNER_ROLE)
 
     def service_url(self) -> str:
-        """The URL of the service's role, which row-level security binds."""
+        """Return the URL of the service's role, which row-level security binds."""
         return self._url(ROLES.service)
 
     def worker_url(self) -> str:
-        """The URL of the worker's role, which may write only what its work writes."""
+        """Return the URL of the worker's role, which may write only what its work writes."""
         return self._url(ROLES.worker)
 
     @property
@@ -234,7 +234,7 @@ class EmbeddedServer:
             )
 
     def _choose_socket_dir(self, account: ServiceAccount) -> Path:
-        """A private directory for the socket: in the data directory, else a temporary one, noted there."""
+        """Return a private directory for the socket: in the data directory, else a temporary one, noted there."""
         preferred = self._home / "run"
         if len(os.fsencode(preferred)) <= _LONGEST_SOCKET_DIR:
             return preferred
@@ -328,7 +328,7 @@ class EmbeddedServer:
         )
 
     def _launch(self, programs: Path, account: ServiceAccount) -> str:
-        """Start the server; returns an empty string, or what it reported when it did not come up."""
+        """Start the server; return an empty string, or what it reported when it did not come up."""
         if self._log.exists() and self._log.stat().st_size > _LARGEST_LOG:
             self._log.replace(self._log.with_suffix(".log.1"))
         seen = self._log.stat().st_size if self._log.exists() else 0

@@ -47,7 +47,7 @@ class ForeignSchemaError(Exception):
 
 
 def roles_of(database: str) -> Roles:
-    """The roles of the database of this name: `<database>_service` and `<database>_worker`.
+    """Return the roles of the database of this name: `<database>_service` and `<database>_worker`.
 
     A name that is not plain lower-case letters, digits and underscores is made so, and told apart by a digest.
     """
@@ -63,7 +63,9 @@ def _role_name(database: str, part: str) -> str:
 
 
 def read_installation(connection: Connection[tuple[object, ...]]) -> Installation:
-    """What the database says of itself to its owner, in the connection's transaction. Raises ForeignSchemaError."""
+    """Return what the database says of itself to its owner, in the connection's transaction. Raises
+    ForeignSchemaError.
+    """
     known = connection.execute("SELECT to_regclass('public.installation') IS NOT NULL").fetchone()
     if known != (True,):
         raise ForeignSchemaError("the database has no schema of this program: run `hearthpay migrate`")

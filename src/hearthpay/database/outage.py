@@ -52,7 +52,7 @@ class WrongRoleError(DatabaseUnavailable):
 
 
 def outage_of(error: DBAPIError | PoolTimeoutError) -> DatabaseUnavailable | None:
-    """What to raise where the server or the way to it is at fault, so that the same work may succeed later.
+    """Return what to raise where the server or the way to it is at fault, so that the same work may succeed later.
 
     None for a fault of the statement itself.
     """

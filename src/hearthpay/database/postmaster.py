@@ -26,11 +26,11 @@ class Postmaster:
         return self.status == "ready"
 
     def is_running(self) -> bool:
-        """Whether the process lives and works in this data directory."""
+        """Return whether the process lives and works in this data directory."""
         return _serves(self.pid, self.data)
 
     def memory_in_use(self) -> bool:
-        """Whether backends that outlived their postmaster still hold its shared memory."""
+        """Return whether backends that outlived their postmaster still hold its shared memory."""
         if self.shared_memory_id is None:
             return False
         try:
@@ -45,7 +45,7 @@ class Postmaster:
 
 
 def read_postmaster(data: Path) -> Postmaster | None:
-    """The server that `data` names, alive or not; None when there is none or its file is not yet written."""
+    """Return the server that `data` names, alive or not; None when there is none or its file is not yet written."""
     try:
         lines = (data / PID_FILE).read_text().splitlines()
     except FileNotFoundError:
@@ -82,7 +82,7 @@ def remove_misleading_locks(data: Path, socket: Path) -> None:
 
 
 def _serves(pid: int, data: Path) -> bool:
-    """Whether the process with this number is a server, and this data directory's.
+    """Return whether the process with this number is a server, and this data directory's.
 
     A number alone proves nothing: after a reboot or in a new container another process may have it, and a
     killed server whose parent does not collect it stays in the process table for ever.

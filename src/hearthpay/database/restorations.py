@@ -20,7 +20,6 @@ HELD: Final = (
     "paid since, and said so with `hearthpay resume-after-restore`"
 )
 
-#: A backup may be older than this table: the restoring transaction makes it, as the migration does.
 TABLE: Final = """
 CREATE TABLE IF NOT EXISTS public.restorations (
     id uuid PRIMARY KEY,
@@ -30,15 +29,17 @@ CREATE TABLE IF NOT EXISTS public.restorations (
     resumed_at timestamptz CHECK (resumed_at >= restored_at)
 );
 """
-#: For psycopg, which the restoring transaction uses.
+"""A backup may be older than this table: the restoring transaction makes it, as the migration does."""
+
 INSERT: Final = (
     "INSERT INTO public.restorations (id, backup, taken_at, restored_at) "
     "VALUES (%(id)s, %(backup)s, %(taken_at)s, %(restored_at)s)"
 )
+"""For psycopg, which the restoring transaction uses."""
 
-#: How far trace numbers jump: beyond all that can have been sent in the time that was lost, so that the return of a
-#: forgotten payment cannot be taken for that of a new one.
 LOST_TRACES: Final = 1_000_000
+"""How far trace numbers jump: beyond all that can have been sent in the time that was lost, so that the return of a
+forgotten payment cannot be taken for that of a new one."""
 
 _OPEN: Final = text(
     "SELECT backup, taken_at, restored_at FROM restorations WHERE resumed_at IS NULL ORDER BY restored_at"
@@ -99,7 +100,7 @@ class Waiting:
 
 
 async def is_held(session: AsyncSession) -> bool:
-    """Whether real money waits; for the owner and the worker."""
+    """Return whether real money waits; for the owner and the worker."""
     return bool(await session.scalar(_IS_HELD))
 
 
@@ -116,12 +117,12 @@ async def hold(
 
 
 async def holds(session: AsyncSession) -> tuple[Hold, ...]:
-    """The restores that nobody has answered for yet, the earliest first; the session is the owner's."""
+    """Return the restores that nobody has answered for yet, the earliest first; the session is the owner's."""
     return tuple(Hold(row.backup, row.taken_at, row.restored_at) for row in await session.execute(_OPEN))
 
 
 async def waiting(session: AsyncSession) -> Waiting:
-    """What waits; the session is the owner's."""
+    """Return what waits; the session is the owner's."""
     payrolls = await session.execute(_PAYROLLS)
     entries = await session.execute(_ENTRIES)
     files = await session.scalars(_FILES)

@@ -50,7 +50,7 @@ class KeyInUseError(KeyRingError):
 
 
 async def key_for_writing(session: AsyncSession, ring: KeyRing) -> EncryptionKey:
-    """The key that encrypts until the end of the session's transaction, and is current until then.
+    """Return the key that encrypts until the end of the session's transaction, and is current until then.
 
     A key file that has changed is read again first. The first writer of an installation decides on its newest key.
     Raises OutdatedKeyRingError where the ring lacks the current key: then nothing may be written.
@@ -133,7 +133,7 @@ async def release_key(session: AsyncSession, key_id: str) -> None:
 
 
 async def keys_in_use(session: AsyncSession, *, except_for: str | None = None) -> dict[str, int]:
-    """How many rows that the session sees each key has encrypted, by the key's id.
+    """Return how many rows that the session sees each key has encrypted, by the key's id.
 
     Numbers of the vault, bank files, mails that wait, and stored answers.
     """
@@ -152,7 +152,7 @@ class KeyUse:
 
 
 async def keys_and_uses(session: AsyncSession, ring: KeyRing) -> list[KeyUse]:
-    """Every key that the database knows, uses or the ring holds, in the order in which they came."""
+    """Return every key that the database knows, uses or the ring holds, in the order in which they came."""
     status = {row.id: row.status for row in await session.execute(_REGISTER)}
     used = await keys_in_use(session)
     key_ids = dict.fromkeys((*status, *used, *reversed(ring.ids)))

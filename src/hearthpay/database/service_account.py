@@ -28,13 +28,13 @@ class ServiceAccount:
     """Further groups which the account is given."""
 
     def process_options(self) -> dict[str, Any]:
-        """The arguments with which `subprocess` starts a program as this account."""
+        """Return the arguments with which `subprocess` starts a program as this account."""
         return (
             {"user": self.uid, "group": self.gid, "extra_groups": list(self.groups)} if self.borrowed else {}
         )
 
     def can(self, test: str, path: Path) -> bool:
-        """The kernel's answer to `test <test> <path>` (such as `-x`) for this account."""
+        """Return the kernel's answer to `test <test> <path>` (such as `-x`) for this account."""
         command = ["/bin/sh", "-c", 'test "$1" "$2"', "sh", test, str(path)]
         finished = subprocess.run(command, cwd="/", check=False, **self.process_options())  # noqa: S603
         return finished.returncode == 0
@@ -46,7 +46,7 @@ class ServiceAccount:
 
 
 def account_for(existing: Path) -> ServiceAccount:
-    """The account which owns `existing`, or the one to give it to when it does not exist yet.
+    """Return the account which owns `existing`, or the one to give it to when it does not exist yet.
 
     PermissionError when the data belongs to somebody else and the current user is not root.
     """
@@ -78,14 +78,14 @@ def _unprivileged_user() -> pwd.struct_passwd:
 
 
 def web_user() -> pwd.struct_passwd | None:
-    """The user for the web process, made where it is missing; None where it cannot be made."""
+    """Return the user for the web process, made where it is missing; None where it cannot be made."""
     if _find(WEB_ACCOUNT) is None:
         _make(WEB_ACCOUNT)
     return _find(WEB_ACCOUNT)
 
 
 def name_of(uid: int) -> str | None:
-    """The name of the user with this number, where it has one."""
+    """Return the name of the user with this number, where it has one."""
     try:
         return pwd.getpwuid(uid).pw_name
     except KeyError:

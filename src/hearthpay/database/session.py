@@ -149,7 +149,7 @@ class Database:
 
 
 def entrance(role: str, settings: Mapping[str, str]) -> TextClause:
-    """The first statement of a transaction: one round trip makes it the role's and the parameter `tenant`'s.
+    """Return the first statement of a transaction: one round trip makes it the role's and the parameter `tenant`'s.
 
     It answers with the role as which the transaction acts, after all else has been set.
     """
@@ -185,7 +185,7 @@ def _claim(seal: TenantSeal | None, tenant: Tenant) -> str:
 
 
 def _literal(value: str) -> str:
-    """The value as SQL, also for SQLAlchemy, which takes a colon for the beginning of a parameter."""
+    """Return the value as SQL, also for SQLAlchemy, which takes a colon for the beginning of a parameter."""
     return "'" + value.replace("'", "''").replace(":", r"\:") + "'"
 
 

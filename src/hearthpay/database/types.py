@@ -40,7 +40,7 @@ class Cents(TypeDecorator[Decimal]):
 
 
 def to_cents(dollars: Decimal) -> int:
-    """The amount as a whole number of cents; ValueError when it has none, TypeError when it is no Decimal."""
+    """Return the amount as a whole number of cents; ValueError when it has none, TypeError when it is no Decimal."""
     if not isinstance(dollars, Decimal):
         raise TypeError(f"money must be a Decimal, not {type(dollars).__name__}")
     if not dollars.is_finite():
@@ -57,5 +57,5 @@ def to_cents(dollars: Decimal) -> int:
 
 
 def from_cents(cents: int) -> Decimal:
-    """A whole number of cents as dollars with exactly two places."""
+    """Return a whole number of cents as dollars with exactly two places."""
     return Decimal(cents).scaleb(-2)

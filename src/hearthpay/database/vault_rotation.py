@@ -201,7 +201,7 @@ async def _rotate_one(
 async def _rotate_batch(
     session: AsyncSession, ring: KeyRing, key: EncryptionKey, rows: list[Row[tuple[object, ...]]]
 ) -> set[UUID]:
-    """Re-encrypt the locked rows; returns the ids of those that cannot be read."""
+    """Re-encrypt the locked rows; return the ids of those that cannot be read."""
     bad: set[UUID] = set()
     changes: list[dict[str, object]] = []
     counts: Counter[UUID] = Counter()

@@ -132,7 +132,7 @@ async def read_secret(
     *,
     purpose: str,
 ) -> SecretNumber:
-    """The number itself, for a `purpose` such as `document.w2` or `banking.nacha_file`; leaves an audit row.
+    """Return the number itself, for a `purpose` such as `document.w2` or `banking.nacha_file`; leaves an audit row.
 
     Raises SecretMissingError, UnknownKeyError when the ring lacks its key, UnreadableSecretError when the row was
     tampered with, and ValueError for a purpose that is not a few lower-case words.
@@ -157,14 +157,16 @@ async def log_readings(session: AsyncSession, ids: Collection[UUID], *, purpose:
 
 
 async def last_four(session: AsyncSession, owner: SecretOwner, kind: NumberKind) -> str | None:
-    """The last digits of the number, to show to people, without decrypting it; None when there is none."""
+    """Return the last digits of the number, to show to people, without decrypting it; None when there is none."""
     return await session.scalar(select(vault.c.last_four).where(_place(owner, kind)))
 
 
 async def owners_of(
     session: AsyncSession, owner: SecretOwner, number: SecretNumber, *, any_digits: bool = False
 ) -> set[UUID]:
-    """The household's owners of a number of this kind that ends in the same digits, or in any; nothing is decrypted."""
+    """Return the household's owners of a number of this kind that ends in the same digits, or in any; nothing is
+    decrypted.
+    """
     query = select(vault.c.owner_id).where(
         vault.c.organization_id == owner.organization_id,
         vault.c.employer_id == owner.employer_id,

@@ -8,8 +8,10 @@ from typing import Final
 from hearthpay.doctor.comparison import unequal
 from hearthpay.doctor.year_checks import RELINKED
 
-#: Whether prior wages `p` counted when a paycheck was made: they had been entered by then, and not been replaced yet.
 _COUNTED_BY: Final = "p.id < paycheck_id AND (p.replaced_by IS NULL OR p.replaced_by > paycheck_id)"
+"""Whether prior wages `p` counted when a paycheck was made: they had been entered by then, and not been replaced
+yet."""
+
 _TOTALS: Final = ("gross_pay", "net_pay", "employee_taxes", "employer_taxes")
 
 

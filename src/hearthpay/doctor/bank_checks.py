@@ -8,11 +8,11 @@ from typing import Final
 from hearthpay.doctor.comparison import BY_CHECK, REVERSED, UNDER_WAY, WHITE, dollars, unequal
 from hearthpay.doctor.exposure import OPEN_CASES
 
-#: What the household owes the bank for each payroll: net pay by direct deposit, and what those paychecks set aside.
 _OWED: Final = """
     SELECT payroll_id, sum(net_pay + set_aside) AS amount FROM paychecks
      WHERE reverses IS NULL AND payment_method = 'direct_deposit' GROUP BY payroll_id
 """
+"""What the household owes the bank for each payroll: net pay by direct deposit, and what those paychecks set aside."""
 
 
 def direct_deposits() -> str:

@@ -3,21 +3,25 @@
 from collections.abc import Mapping
 from typing import Final
 
-#: What a paycheck pays for: hours, and the parts of gross pay.
 HOURS: Final = ("regular_hours", "overtime_hours")
+"""What a paycheck pays for: hours, and the parts of gross pay."""
+
 EARNINGS: Final = ("regular_pay", "overtime_pay", "bonus", "other_earnings")
 
-#: The states of a payroll whose paychecks stand, and those of a bank entry that has not come to nothing.
 PAID: Final = "('pending_funding', 'processing', 'completed')"
+"""The states of a payroll whose paychecks stand, and those of a bank entry that has not come to nothing."""
+
 UNDER_WAY: Final = "('pending', 'sent', 'settled')"
-#: What counts as white space around a payroll's notes.
 WHITE: Final = r"E' \t\n\r\f\v'"
-#: Whether a paycheck `c` has been undone.
+"""What counts as white space around a payroll's notes."""
+
 REVERSED: Final = "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
-#: Whether a paycheck `c` was paid by check after all, since its direct deposit could not leave.
+"""Whether a paycheck `c` has been undone."""
+
 BY_CHECK: Final = (
     "EXISTS (SELECT FROM paycheck_remedies d WHERE d.paycheck_id = c.id AND d.action = 'pay_by_check')"
 )
+"""Whether a paycheck `c` was paid by check after all, since its direct deposit could not leave."""
 
 
 def dollars(cents: str) -> str:

@@ -7,11 +7,11 @@ from typing import Final
 
 from hearthpay.doctor.comparison import EARNINGS, HOURS, PAID, REVERSED, unequal
 
-#: Whether a payroll `p` has ever been paid: a failed or voided one may have been, or not.
 _WAS_PAID: Final = f"""
     (p.status IN {PAID} OR p.status IN ('voided', 'failed') AND EXISTS (
         SELECT FROM payroll_transitions t WHERE t.payroll_id = p.id AND t.to_status IN {PAID}))
 """
+"""Whether a payroll `p` has ever been paid: a failed or voided one may have been, or not."""
 
 
 def entries_paid() -> str:

@@ -17,8 +17,8 @@ from hearthpay.doctor.proofs import PROOFS, Proof
 from hearthpay.doctor.year_checks import OPEN
 from hearthpay.security.key_ring import KeyRing
 
-#: How many differences of one check are told one by one; the others are counted.
 MOST_TOLD: Final = 100
+"""How many differences of one check are told one by one; the others are counted."""
 
 # One snapshot for every check, so that what is paid in the meantime cannot look like a difference; and reading only,
 # so that a look at the books cannot change them. Hashes of millions of lines may take some memory, but not all of it.

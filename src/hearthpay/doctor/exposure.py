@@ -22,8 +22,9 @@ CaseKind = Literal[
     "set_aside_overdrawn",
 ]
 
-#: Who is to be asked, by the owner's present account; what should have left before today waits, whatever the reason.
 _TODAY: Final = "(CAST(:now AS timestamptz) AT TIME ZONE 'America/New_York')::date"
+"""Who is to be asked, by the owner's present account; what should have left before today waits, whatever the reason."""
+
 _WAITING: Final = f"""
     SELECT CASE e.kind WHEN 'debit' THEN 'debit_waits' WHEN 'credit' THEN 'deposit_waits'
                        WHEN 'refund' THEN 'refund_waits' ELSE 'payout_waits' END AS kind,
@@ -49,7 +50,6 @@ _WAITING: Final = f"""
             OR e.kind = 'debit' AND NOT {covers(account="n", payroll="p")})
 """
 
-#: What went out for a payroll, and what of it is held for employees, beyond what came in: a bank took the debit back.
 _NOT_COLLECTED: Final = """
     SELECT 'wages_not_collected' AS kind, p.id, p.employer_id, p.id AS payroll_id, CAST(NULL AS uuid) AS employee_id,
            m.paid + coalesce(s.held, 0) - m.collected AS amount,
@@ -72,6 +72,8 @@ _NOT_COLLECTED: Final = """
                             AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)) s ON true
      WHERE p.status NOT IN ('scheduled', 'firing', 'pending_funding') AND m.paid + coalesce(s.held, 0) > m.collected
 """
+"""What went out for a payroll, and what of it is held for employees, beyond what came in: a bank took the debit
+back."""
 
 _OVERDRAWN: Final = """
     SELECT 'set_aside_overdrawn', a.employee_id, a.employer_id, CAST(NULL AS uuid), a.employee_id, -a.held,

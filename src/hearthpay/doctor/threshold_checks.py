@@ -69,7 +69,6 @@ def _law() -> str:
     """
 
 
-#: What counts towards thresholds: our own paychecks by quarter, and what other payrolls paid, on its `as_of`.
 _PAID: Final = """
     household AS MATERIALIZED (SELECT DISTINCT employer_id FROM governed),
     prior AS MATERIALIZED (
@@ -114,8 +113,8 @@ _PAID: Final = """
           FROM largest l JOIN threshold t USING (tax_year, state, liability)
          GROUP BY l.employer_id, l.person, l.tax_year, l.state, l.liability, t.yearly, t.cents, t.from_new_year)
 """
+"""What counts towards thresholds: our own paychecks by quarter, and what other payrolls paid, on its `as_of`."""
 
-#: Each measured line of each governed year: from which pay date on it is due.
 _DEMAND: Final = """
     record AS MATERIALIZED (
         SELECT DISTINCT r.id AS employee_id, g.employee_id AS person
@@ -177,6 +176,7 @@ _DEMAND: Final = """
           LEFT JOIN demand d ON d.employee_id = n.employee_id AND d.tax_year = n.tax_year AND d.code = n.code
          WHERE b.code IS NOT NULL OR d.code IS NOT NULL)
 """
+"""Each measured line of each governed year: from which pay date on it is due."""
 
 
 def _dollars(cents: str) -> str:

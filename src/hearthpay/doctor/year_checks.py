@@ -11,17 +11,17 @@ from hearthpay.taxes.money import rate_of
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.year import MOST_ROUNDING_CENTS
 
-#: Cents by which the sum of payments, each rounded to the nearest, may differ from the rate times their wages.
 _ROUNDING: Final = "0.5 * payments + 0.5"
+"""Cents by which the sum of payments, each rounded to the nearest, may differ from the rate times their wages."""
 
-#: The records that are not their person's only one.
 _LINKED: Final = """
     linked AS MATERIALIZED (
         SELECT id AS employee_id, person_id AS person FROM employees WHERE person_id IS NOT NULL)
 """
+"""The records that are not their person's only one."""
 
-#: The records that were ever linked or let go.
 RELINKED: Final = "SELECT subject_id FROM audit_log WHERE action = 'employee.same_person'"
+"""The records that were ever linked or let go."""
 
 _LINES: Final = """
     unnest(y.codes, y.subject_wages, y.taxable_wages, y.amounts) AS u (code, subject, taxable, amount)
@@ -29,8 +29,6 @@ _LINES: Final = """
 _OF_EACH: Final = "coalesce(k.person, y.employee_id) AS employee_id, y.tax_year"
 _SUMS: Final = "sum(u.subject) AS subject, sum(u.taxable) AS taxable, sum(u.amount) AS amount"
 
-#: Our own years and what other payrolls paid before; of that, a capped line counts what the law taxes. A person's year
-#: is one, under the id of the first record. Those of `threshold_checks` are left to it.
 _BALANCES: Final = f"""
     {GOVERNED},
     {_LINKED},
@@ -54,6 +52,8 @@ _BALANCES: Final = f"""
           FROM year_balances y LEFT JOIN linked k USING (employee_id), jsonb_each_text(y.owed) AS o
          GROUP BY 1, 2, 3)
 """
+"""Our own years and what other payrolls paid before; of that, a capped line counts what the law taxes. A person's
+year is one, under the id of the first record. Those of `threshold_checks` are left to it."""
 
 
 @functools.cache

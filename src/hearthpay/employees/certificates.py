@@ -22,7 +22,9 @@ def to_storage(entries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """The `stored` entries with `changes` laid over them, as the database keeps them; null takes an entry out."""
+    """Return the `stored` entries with `changes` laid over them, as the database keeps them; null takes an entry
+    out.
+    """
     result = dict(stored)
     for name, entry in changes.items():
         if isinstance(entry, Mapping):
@@ -37,12 +39,12 @@ def merged(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
 
 
 def state_entries(stored: Mapping[str, Any]) -> dict[str, CertificateEntry]:
-    """The stored entries of a state certificate, as `PaycheckInput.state` takes them."""
+    """Return the stored entries of a state certificate, as `PaycheckInput.state` takes them."""
     return {name: _from_storage(entry) for name, entry in stored.items()}
 
 
 def federal_certificate(stored: Mapping[str, Any]) -> FederalCertificate:
-    """The stored Form W-4, as `PaycheckInput.federal` takes it; without one, the law's assumption."""
+    """Return the stored Form W-4, as `PaycheckInput.federal` takes it; without one, the law's assumption."""
     entries = {name: _from_storage(entry) for name, entry in stored.items() if name != "pre_2020"}
     old = stored.get("pre_2020")
     return FederalCertificate(**entries, pre_2020=None if old is None else Pre2020Certificate(**old))

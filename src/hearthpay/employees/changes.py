@@ -40,7 +40,7 @@ _STORED_AS_SENT: Final = frozenset(
 def settings_after(
     employee: Employee, changes: ChangeEmployee, clock: Clock
 ) -> tuple[dict[str, Any], list[str]]:
-    """The columns that `changes` speak of, with their new values; the employee is left alone.
+    """Return the columns that `changes` speak of, with their new values; the employee is left alone.
 
     With another state of work the old one's local taxes and certificate are put by, and those put by of the new one
     come back; the second value tells. Raises `validation_error` for what contradicts itself or what stays. Whether the
@@ -84,7 +84,7 @@ def _move(
 ) -> tuple[dict[str, Any], list[str]]:
     """Put by what belongs to the state that is left, and take up again what was put by of the new one.
 
-    A certificate belongs to its state: what the old one says may mean something else in the new one. Returns the
+    A certificate belongs to its state: what the old one says may mean something else in the new one. Return the
     certificate put by of the new state, and what the household should know; `wanted` is filled.
     """
     told = []
@@ -121,7 +121,7 @@ def _listed(settings: dict[str, Any]) -> str:
 
 
 def _taxes(clock: Clock, state: str, locality: str) -> bool:
-    """Whether the state's law still knows a locality."""
+    """Return whether the state's law still knows a locality."""
     try:
         return bool(localities_of(clock, state, None, locality))
     except Refusal:
@@ -131,7 +131,7 @@ def _taxes(clock: Clock, state: str, locality: str) -> bool:
 def _overtime_rate(
     employee: Employee, changes: Mapping[str, Any], pay_rate: Decimal | None
 ) -> Decimal | None:
-    """The overtime rate that goes with a new pay rate: the one sent, else one and a half times the pay where
+    """Return the overtime rate that goes with a new pay rate: the one sent, else one and a half times the pay where
     that is what it was."""
     if "overtime_rate" in changes:
         return overtime_rate_of(pay_rate, changes["overtime_rate"])

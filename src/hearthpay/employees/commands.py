@@ -42,8 +42,9 @@ class AddEmployee:
     relationship: str = "none"
     birth_year: int | None = None
     lives_in: bool = False
-    #: The whole Form W-4; None where none was given.
     federal_withholding: CertificateEntries | None = None
+    """The whole Form W-4; None where none was given."""
+
     state_withholding: CertificateEntries | None = None
 
 

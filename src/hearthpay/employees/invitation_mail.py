@@ -34,7 +34,7 @@ def invitation_mail(
     portal_url: str,
     expires_at: datetime,
 ) -> Mail:
-    """The mail to the address `to`; the last day of the link is told in US Eastern time.
+    """Return the mail to the address `to`; the last day of the link is told in US Eastern time.
 
     What the household chose, names, stands in it as `name_in_mail` has it, and nothing else of theirs does.
     """

@@ -24,7 +24,7 @@ class NewInvitation(RequestModel):
     )
 
     def to_command(self) -> Invite:
-        """The same in plain values."""
+        """Return the same in plain values."""
         return Invite(self.type, self.send_email)
 
 

@@ -129,7 +129,7 @@ async def with_email_of(
     tenant: Tenant,
     answer: dict[str, object],
 ) -> dict[str, object]:
-    """The answer of an invitation with what is known of its email by now.
+    """Return the answer of an invitation with what is known of its email by now.
 
     With a `postman`, an email that has not been tried yet is sent first, and waited for a little. Call it outside of
     any transaction. A database that is lost meanwhile leaves the answer as it was: the invitation stands.
@@ -159,7 +159,7 @@ async def _email_of(
 
 
 def _told(state: MailState) -> tuple[bool, EmailStatus | None, str | None]:
-    """What an answer says of a mail: whether it was sent, its status, and the reason if it was not."""
+    """Return what an answer says of a mail: whether it was sent, its status, and the reason if it was not."""
     match state.status:
         case "sent":
             return True, "sent", None
@@ -174,7 +174,7 @@ def _told(state: MailState) -> tuple[bool, EmailStatus | None, str | None]:
 async def _cancel_pending(
     session: AsyncSession, clock: Clock, employee: Employee, invitation_type: InvitationType
 ) -> UUID | None:
-    """Cancel the pending invitation of the type, and its email if that has not left; returns its id."""
+    """Cancel the pending invitation of the type, and its email if that has not left; return its id."""
     row = (
         await session.execute(
             update(Invitation)
@@ -298,7 +298,7 @@ StoreEntered = Callable[[AsyncSession, Actor, Invitation], Awaitable[None]]
 
 
 async def look_up(database: Database, clock: Clock, token: str) -> OpenInvitation:
-    """The invitation that the token of a link opens.
+    """Return the invitation that the token of a link opens.
 
     Raises `not_found` for a token that opens nothing and never did, `gone` for one that was used, replaced or has
     expired.

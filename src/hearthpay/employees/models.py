@@ -28,10 +28,12 @@ class Employee(Base):
     work_state: Mapped[str] = mapped_column(CHAR(2))
     residence_state: Mapped[str] = mapped_column(CHAR(2))
     localities: Mapped[list[str]]
-    #: Where the employee lives, as it was told.
     city: Mapped[str | None]
-    #: Dollars an hour; None until it is told: hours cannot be paid before.
+    """Where the employee lives, as it was told."""
+
     pay_rate: Mapped[Decimal | None] = mapped_column("pay_rate_cents")
+    """Dollars an hour; None until it is told: hours cannot be paid before."""
+
     overtime_rate: Mapped[Decimal | None] = mapped_column("overtime_rate_cents")
     pay_frequency: Mapped[str]
     start_date: Mapped[date]
@@ -42,17 +44,20 @@ class Employee(Base):
     lives_in: Mapped[bool]
     federal_withholding: Mapped[dict[str, Any]]
     state_withholding: Mapped[dict[str, Any]]
-    #: The first record of this person, where the household has several.
     person_id: Mapped[UUID | None]
-    #: First and last day (`start_date`, `end_date`) of each employment before a reinstatement.
+    """The first record of this person, where the household has several."""
+
     earlier_employments: Mapped[list[dict[str, str]]] = mapped_column(JSONB)
-    #: `localities` and `state_withholding` of each state of work that was left, by the state.
+    """First and last day (`start_date`, `end_date`) of each employment before a reinstatement."""
+
     left_states: Mapped[dict[str, Any]]
+    """`localities` and `state_withholding` of each state of work that was left, by the state."""
+
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
 
     def worked_earlier(self, start: date, end: date) -> bool:
-        """Whether an employment before the present one had a day within these two."""
+        """Return whether an employment before the present one had a day within these two."""
         return any(
             date.fromisoformat(spell["start_date"]) <= end and start <= date.fromisoformat(spell["end_date"])
             for spell in self.earlier_employments

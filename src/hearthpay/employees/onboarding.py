@@ -43,7 +43,7 @@ _HOUSEHOLDS_ACCOUNT: Final = text(
 async def onboarding_of(
     session: AsyncSession, clock: Clock, employees: Sequence[Employee]
 ) -> Mapping[UUID, Onboarding]:
-    """How far each of the employees has come, by their ids; asked of the database at once."""
+    """Return how far each of the employees has come, by their ids; asked of the database at once."""
     if not employees:
         return {}
     ids = [employee.id for employee in employees]
@@ -75,7 +75,7 @@ def _status(complete: bool, invited: bool) -> OnboardingStatus:
 
 
 async def direct_deposit_available(session: AsyncSession, employer: Employer, *, offered: bool) -> bool:
-    """Whether the household can pay by direct deposit, or will as soon as its bank account is verified.
+    """Return whether the household can pay by direct deposit, or will as soon as its bank account is verified.
 
     `offered` tells whether this installation has a bank; the sandbox has one of its own.
     """

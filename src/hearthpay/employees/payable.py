@@ -21,12 +21,12 @@ _FIELDS_OF_THE_ENGINE: Final = {"state": "state_withholding", "federal": "federa
 
 
 def default_overtime_rate(pay_rate: Decimal) -> Decimal:
-    """One and a half times the hourly rate, in whole cents."""
+    """Return one and a half times the hourly rate, in whole cents."""
     return (pay_rate * OVERTIME_FACTOR).quantize(_CENT, ROUND_HALF_UP)
 
 
 def overtime_rate_of(pay_rate: Decimal | None, overtime_rate: Decimal | None) -> Decimal | None:
-    """The overtime rate that goes with a pay rate: the one told, else one and a half times the pay rate.
+    """Return the overtime rate that goes with a pay rate: the one told, else one and a half times the pay rate.
 
     Raises `validation_error` for one below the pay rate.
     """
@@ -46,7 +46,7 @@ def refuse_future_birth(birth_year: int | None, clock: Clock) -> None:
 
 
 def localities_of(clock: Clock, work_state: str, city: str | None, locality: str | None) -> list[str]:
-    """The local taxes that `city` and `locality` choose, by code.
+    """Return the local taxes that `city` and `locality` choose, by code.
 
     A city without a tax that the household must withhold is only an address; a `locality` must be one that
     taxes. Raises `validation_error` and `unsupported_jurisdiction`.
@@ -69,7 +69,7 @@ def localities_of(clock: Clock, work_state: str, city: str | None, locality: str
 def check_payable(employee: Employee, clock: Clock, *, city: str | None = None) -> list[str]:
     """Calculate a paycheck of nothing: what the tax engine refuses is refused now, naming the field.
 
-    Returns what every paycheck will take for granted about these settings, such as a county that nobody chose; with
+    Return what every paycheck will take for granted about these settings, such as a county that nobody chose; with
     ``city``, where the employee lives, also why naming it withholds nothing.
 
     The federal tax withheld from one paycheck, which a script may tell the engine, is refused as well: kept as a

@@ -55,7 +55,7 @@ async def recognise(
     """Link the employee who has just entered `number` with the household's other records of the same number.
 
     Records that held the earlier number of this kind are let go. A record whose number cannot be opened is passed over:
-    it must not keep the employee from entering one. The household and all its employees must be locked. Returns the
+    it must not keep the employee from entering one. The household and all its employees must be locked. Return the
     records of every person that has won or lost one.
     """
     holders = set(await owners_of(session, owner, number)) - {owner.id}
@@ -155,7 +155,7 @@ async def records_of(session: AsyncSession, people: Collection[UUID]) -> dict[UU
 async def other_records(
     session: AsyncSession, employees: Sequence[Employee]
 ) -> Mapping[UUID, Sequence[Employee]]:
-    """The other records of each of these people, by the employees' ids; most have none and are not in it."""
+    """Return the other records of each of these people, by the employees' ids; most have none and are not in it."""
     people = {employee.person_id for employee in employees if employee.person_id is not None}
     if not people:
         return {}
@@ -172,7 +172,7 @@ async def other_records(
 
 
 async def former_namesakes(session: AsyncSession, employee: Employee) -> Sequence[Employee]:
-    """Those who left the household and bear the same name, unless two email addresses tell them apart."""
+    """Return those who left the household and bear the same name, unless two email addresses tell them apart."""
     same = select(Employee).where(
         Employee.id != employee.id,
         Employee.employer_id == employee.employer_id,
@@ -188,7 +188,7 @@ async def former_namesakes(session: AsyncSession, employee: Employee) -> Sequenc
 
 
 def told_of_namesake(former: Employee) -> str:
-    """What to do where someone was added who seems to have worked here before."""
+    """Return what to do where someone was added who seems to have worked here before."""
     return (
         f"{former.name} worked for this household until {former.end_date}. If this is the same person, reinstate that "
         f"record (POST /api/v1/employees/{former.id}/reinstate) and end this one before its first payroll: a second "
@@ -197,7 +197,7 @@ def told_of_namesake(former: Employee) -> str:
 
 
 def told_of_other_record(other: Employee) -> str:
-    """What follows for two records that the tax number shows to be one person."""
+    """Return what follows for two records that the tax number shows to be one person."""
     left = f"left on {other.end_date}" if other.status == "terminated" else "is active"
     return (
         f"By the tax number entered, this is the same person as employee {other.id}, who {left}. The year is one: wage "

@@ -66,14 +66,14 @@ class NewEmployee(RequestModel):
     state_withholding: StateWithholding | None = None
 
     def to_command(self) -> AddEmployee:
-        """The same in plain values."""
+        """Return the same in plain values."""
         federal = self.federal_withholding
         whole = None if federal is None else federal.model_dump()
         return AddEmployee(**dict(self) | {"federal_withholding": whole})
 
 
 def _kept(description: str | None = None) -> Any:
-    """A field that may be left out but is never null; what is left out is never read (`model_fields_set`)."""
+    """Return a field that may be left out but is never null; what is left out is never read (`model_fields_set`)."""
     return Field(default_factory=lambda: None, description=description)
 
 
@@ -118,7 +118,7 @@ class EmployeeChanges(RequestModel):
     )
 
     def to_command(self) -> ChangeEmployee:
-        """The same in plain values: what was left out stays unchanged."""
+        """Return the same in plain values: what was left out stays unchanged."""
         sent = {name: getattr(self, name) for name in self.model_fields_set}
         if self.federal_withholding is not None:
             sent["federal_withholding"] = self.federal_withholding.model_dump(exclude_unset=True)
@@ -180,23 +180,27 @@ class EmployeeItem:
     status: EmployeeStatus
     work_state: str
     residence_state: str
-    #: None until it is told.
     pay_rate: Dollars | None
+    """None until it is told."""
+
     overtime_rate: Dollars | None
     pay_frequency: PayFrequency
     start_date: date
     end_date: date | None
     payment_method: PaymentMethod
     onboarding: Onboarding
-    #: The same for all records of one person, as their tax numbers say; else the employee's own id.
     person_id: UUID
-    #: Those before the present one, oldest first.
+    """The same for all records of one person, as their tax numbers say; else the employee's own id."""
+
     earlier_employments: list[Employment]
+    """Those before the present one, oldest first."""
+
     created_at: datetime
-    #: What must be told before hours can be paid.
     incomplete: list[IncompleteField] = field(default_factory=list)
-    #: What the household should know or do.
+    """What must be told before hours can be paid."""
+
     warnings: list[str] = field(default_factory=list)
+    """What the household should know or do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,21 +238,23 @@ class EmployeeDetail(EmployeeItem):
     relationship: str
     birth_year: int | None
     lives_in: bool
-    #: Where the employee lives, as it was told.
     city: str | None
-    #: The codes of the local taxes chosen.
+    """Where the employee lives, as it was told."""
+
     localities: list[str]
+    """The codes of the local taxes chosen."""
+
     federal_withholding: FederalWithholdingItem
     state_withholding: StateEntries
 
 
 def item_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[str] = ()) -> EmployeeItem:
-    """The employee as a list shows one."""
+    """Return the employee as a list shows one."""
     return EmployeeItem(**_shown(employee, onboarding, warnings))
 
 
 def detail_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[str] = ()) -> EmployeeDetail:
-    """The employee with everything that was told."""
+    """Return the employee with everything that was told."""
     return EmployeeDetail(
         **_shown(employee, onboarding, warnings),
         email=employee.email,

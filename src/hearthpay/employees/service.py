@@ -38,7 +38,7 @@ _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "local
 async def list_employees(
     session: AsyncSession, actor: Actor, employer_id: UUID | None, page: WantedPage
 ) -> tuple[Sequence[Employee], str | None]:
-    """One page of a household's employees, newest first. Raises what `allow` and `resolve_employer` raise."""
+    """Return one page of a household's employees, newest first. Raises what `allow` and `resolve_employer` raise."""
     allow(actor, READ_EMPLOYEES)
     employer = await resolve_employer(session, actor, employer_id)
     return await page_of(
@@ -47,7 +47,7 @@ async def list_employees(
 
 
 async def find_employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
-    """The employee of that id. Raises what `allow` raises, and `not_found` for one out of the actor's reach."""
+    """Return the employee of that id. Raises what `allow` raises, and `not_found` for one out of the actor's reach."""
     allow(actor, READ_EMPLOYEES)
     employee = await session.get(Employee, employee_id)
     if employee is None or not actor.reaches(employee.employer_id):
@@ -181,7 +181,7 @@ async def reinstate_employee(
 
 
 async def lock_employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
-    """The employee, whom nobody else can change or pay until the commit. Raises `not_found`, also out of reach.
+    """Return the employee, whom nobody else can change or pay until the commit. Raises `not_found`, also out of reach.
 
     The household is locked first, as by everyone who needs both.
     """
@@ -201,7 +201,7 @@ def _unknown() -> Refusal:
 
 
 async def lock_everyone(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
-    """The employee, locked with everyone else of the household. Raises `not_found`, also out of reach.
+    """Return the employee, locked with everyone else of the household. Raises `not_found`, also out of reach.
 
     For what may concern other records of the same person; all are locked in the order of their ids, as payrolls do.
     """
@@ -224,7 +224,7 @@ async def _lock_household(session: AsyncSession, employer_id: UUID) -> bool:
 
 
 def _assign(employee: Employee, wanted: Mapping[str, object]) -> dict[str, object]:
-    """Give the employee the settings that differ; returns what these were before."""
+    """Give the employee the settings that differ; return what these were before."""
     before = {name: getattr(employee, name) for name in wanted if getattr(employee, name) != wanted[name]}
     for name in before:
         setattr(employee, name, wanted[name])
@@ -295,7 +295,7 @@ async def active_employees(session: AsyncSession, employer_id: UUID) -> Sequence
 
 
 async def _count_active(session: AsyncSession, employer_id: UUID) -> int:
-    """How many the household has; it holds until the commit where the household is locked."""
+    """Return how many the household has; it holds until the commit where the household is locked."""
     active = (Employee.employer_id == employer_id, Employee.status == "active")
     return await session.scalar(select(func.count()).select_from(Employee).where(*active)) or 0
 

@@ -14,18 +14,20 @@ from hearthpay.database import audit
 from hearthpay.employers.models import AssignedRate, Employer
 from hearthpay.taxes.jurisdictions import STATES
 
-#: More decimals than any state prints.
 MOST_DECIMALS: Final = 9
+"""More decimals than any state prints."""
+
 FIRST_YEAR, LAST_YEAR = 2000, 2200
 
 
 class TaxTerms(NamedTuple):
     """What a household's taxes of a year depend on beside the law."""
 
-    #: The assigned unemployment rates by state; usually one, or none.
     sui_rates: Mapping[str, Decimal]
-    #: See `hearthpay.employers.threshold_basis`.
+    """The assigned unemployment rates by state; usually one, or none."""
+
     threshold_bases: Mapping[str, str]
+    """See `hearthpay.employers.threshold_basis`."""
 
 
 async def tax_terms(session: AsyncSession, employer_id: UUID, tax_year: int) -> TaxTerms:

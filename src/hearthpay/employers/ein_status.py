@@ -31,7 +31,7 @@ _CHANGE: Final = text(
 
 
 def is_ein_status(value: str) -> TypeGuard[EinStatus]:
-    """Whether `value` is one of the three."""
+    """Return whether `value` is one of the three."""
     return value in NEXT
 
 

@@ -23,15 +23,18 @@ class Employer(Base):
     sandbox: Mapped[bool]
     first_name: Mapped[str]
     last_name: Mapped[str]
-    #: A sandbox household may have none.
     email: Mapped[str | None]
+    """A sandbox household may have none."""
+
     state: Mapped[str] = mapped_column(CHAR(2))
-    #: `line1`, `line2`, `city`, `state`, `zip`; None until it is told.
     address: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    """`line1`, `line2`, `city`, `state`, `zip`; None until it is told."""
+
     is_primary: Mapped[bool]
     ein_status: Mapped[str]
-    #: By the first tax year for which each holds; empty where the household never chose.
     threshold_bases: Mapped[Mapping[str, str]] = mapped_column(JSONB)
+    """By the first tax year for which each holds; empty where the household never chose."""
+
     created_at: Mapped[datetime]
 
 

@@ -43,7 +43,7 @@ class Address(RequestModel):
     zip: ZipCode
 
     def to_command(self) -> PostalAddress:
-        """The same in plain values."""
+        """Return the same in plain values."""
         return PostalAddress(**dict(self))
 
 
@@ -65,13 +65,13 @@ class NewEmployer(RequestModel):
     )
 
     def to_command(self) -> CreateEmployer:
-        """The same in plain values."""
+        """Return the same in plain values."""
         address = None if self.address is None else self.address.to_command()
         return CreateEmployer(**dict(self) | {"address": address})
 
 
 def _kept(description: str | None = None) -> Any:
-    """A field that may be left out but is never null; what is left out is never read (`model_fields_set`)."""
+    """Return a field that may be left out but is never null; what is left out is never read (`model_fields_set`)."""
     return Field(default_factory=lambda: None, description=description)
 
 
@@ -90,7 +90,7 @@ class EmployerChanges(RequestModel):
     )
 
     def to_command(self) -> ChangeEmployer:
-        """The same in plain values: what was left out stays unchanged."""
+        """Return the same in plain values: what was left out stays unchanged."""
         sent = {name: getattr(self, name) for name in self.model_fields_set}
         if self.address is not None:
             sent["address"] = self.address.to_command()
@@ -114,8 +114,9 @@ class EmployerItem:
     id: UUID
     first_name: str
     last_name: str
-    #: None of a sandbox household that was created without one.
     email: str | None
+    """None of a sandbox household that was created without one."""
+
     state: str
     is_primary: bool
     ein_status: EinStatus
@@ -168,24 +169,24 @@ class ResetEmployer:
 
 
 def item_of(employer: Employer) -> EmployerItem:
-    """The household as a list shows it."""
+    """Return the household as a list shows it."""
     return EmployerItem(**shown(employer))
 
 
 def detail_of(employer: Employer) -> EmployerDetail:
-    """The household by itself."""
+    """Return the household by itself."""
     return EmployerDetail(**shown(employer), address=address_of(employer))
 
 
 def created(employer: Employer) -> CreatedEmployer:
-    """The household as the answer to its creation shows it."""
+    """Return the household as the answer to its creation shows it."""
     return CreatedEmployer(
         **shown(employer), address=address_of(employer), organization_id=employer.organization_id
     )
 
 
 def shown(employer: Employer) -> dict[str, Any]:
-    """The fields of `EmployerItem`."""
+    """Return the fields of `EmployerItem`."""
     return {
         "id": employer.id,
         "first_name": employer.first_name,
@@ -201,5 +202,5 @@ def shown(employer: Employer) -> dict[str, Any]:
 
 
 def address_of(employer: Employer) -> AddressItem | None:
-    """The household's postal address, where it was told."""
+    """Return the household's postal address, where it was told."""
     return None if employer.address is None else AddressItem(**employer.address)

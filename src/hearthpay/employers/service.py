@@ -36,7 +36,7 @@ _LOCK_HOUSEHOLDS: Final = text("SELECT pg_advisory_xact_lock(hashtextextended(:n
 async def list_employers(
     session: AsyncSession, actor: Actor, page: WantedPage
 ) -> tuple[Sequence[Employer], str | None]:
-    """One page of the households that the actor reaches, newest first. Raises what `allow` raises."""
+    """Return one page of the households that the actor reaches, newest first. Raises what `allow` raises."""
     allow(actor, LIST_HOUSEHOLDS)
     return await page_of(session, _reached(actor), Employer.id, page)
 
@@ -93,7 +93,7 @@ async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new
 
 
 async def find_employer(session: AsyncSession, actor: Actor, employer_id: UUID) -> Employer:
-    """The household of that id. Raises `not_found` for one out of the actor's reach, also of the other mode."""
+    """Return the household of that id. Raises `not_found` for one out of the actor's reach, also of the other mode."""
     employer = await session.get(Employer, employer_id)
     if employer is None or not actor.reaches(employer_id):
         raise _unknown()
@@ -179,7 +179,9 @@ async def resolve_employer(
 
 
 def _reached(actor: Actor) -> Select[Employer]:
-    """The transaction's households that the actor reaches; of one household or all, the policies say the same."""
+    """Return the transaction's households that the actor reaches; of one household or all, the policies say the
+    same.
+    """
     if actor.households is None:
         return select(Employer)
     return select(Employer).where(Employer.id.in_(actor.households))
@@ -201,7 +203,7 @@ async def _only_one(session: AsyncSession, actor: Actor) -> Employer:
 
 
 async def owned_in_the_other_mode(session: AsyncSession, actor: Actor, employer_id: UUID) -> bool:
-    """Whether the organization has this household, but real where the actor is in the sandbox or the reverse.
+    """Return whether the organization has this household, but real where the actor is in the sandbox or the reverse.
 
     The transaction is left in the other mode: only a refusal may follow, which ends it.
     """

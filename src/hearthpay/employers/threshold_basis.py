@@ -12,8 +12,8 @@ ThresholdBasis = Literal["assume_crossed", "as_paid"]
 
 ASSUME_CROSSED: Final[ThresholdBasis] = "assume_crossed"
 AS_PAID: Final[ThresholdBasis] = "as_paid"
-#: From the first year that can be paid.
 FROM_THE_FIRST: Final = "2000"
+"""From the first year that can be paid."""
 
 _BASES: Final = text("SELECT threshold_bases FROM employers WHERE id = :employer")
 _LOCK: Final = text("SELECT threshold_bases FROM employers WHERE id = :employer FOR NO KEY UPDATE")
@@ -21,7 +21,7 @@ _SAVE: Final = text("UPDATE employers SET threshold_bases = CAST(:bases AS jsonb
 
 
 def is_threshold_basis(value: str) -> TypeGuard[ThresholdBasis]:
-    """Whether `value` is one of the two."""
+    """Return whether `value` is one of the two."""
     return value in (ASSUME_CROSSED, AS_PAID)
 
 

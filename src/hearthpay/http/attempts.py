@@ -45,7 +45,7 @@ class FailedAttempts:
         return self._due(_place(address))
 
     def failed(self, address: str | None, presented: str, key_hash: bytes | None) -> int:
-        """Count a failure; returns the seconds to wait before the next attempt, 0 while there are few."""
+        """Count a failure; return the seconds to wait before the next attempt, 0 while there are few."""
         if key_hash is not None:
             self._good.pop(key_hash, None)
         names = [f"key {presented[:_PREFIX]}"]

@@ -45,7 +45,7 @@ class require:  # noqa: N801 - reads as a verb where a route declares it
         return self.permission.feature
 
     async def __call__(self, request: Request) -> Actor:
-        """Who is asking.
+        """Return who is asking.
 
         Raises `authentication_required`, `rate_limited`, `subscription_required` or `scope_required`.
         """
@@ -55,7 +55,7 @@ class require:  # noqa: N801 - reads as a verb where a route declares it
 
 
 async def authenticate(request: Request) -> Actor:
-    """The actor whose API key the request carries; counts the request against the key's limit of the day.
+    """Return the actor whose API key the request carries; counts the request against the key's limit of the day.
 
     Raises `authentication_required` where the key is missing, malformed, unknown, expired or revoked; the client
     is told only whether there was a key at all. Raises `rate_limited`.
@@ -83,7 +83,7 @@ async def authenticate(request: Request) -> Actor:
 
 
 async def _credential_of(request: Request, presented: str) -> Credential:
-    """The credential of a key. Raises `authentication_required`, and `rate_limited` after too many failures."""
+    """Return the credential of a key. Raises `authentication_required`, and `rate_limited` after too many failures."""
     runtime = runtime_of(request)
     remembered = runtime.keys.remembered(presented)
     if remembered is not None:  # so it is well-formed, and among the good ones
@@ -127,7 +127,7 @@ async def _spend(request: Request, credential: Credential) -> None:
 
 
 def _presented_key(request: Request) -> str | None:
-    """The key as it was sent. A header `Authorization` of another kind counts as none."""
+    """Return the key as it was sent. A header `Authorization` of another kind counts as none."""
     bearer = other = None
     for name, value in request.scope["headers"]:
         if name == b"authorization":

@@ -43,7 +43,7 @@ class _Refusal:
     headers: tuple[bytes, ...] = ()
 
     def answer(self) -> bytes:
-        """The refusal on the wire, in the envelope of every answer."""
+        """Return the refusal on the wire, in the envelope of every answer."""
         error: Mapping[str, str] = {"code": self.code, "message": self.message}
         body = render({"success": False, "error": error, "meta": {"requestId": str(uuid7())}})
         lines = (b"content-type: application/json", b"connection: close", *self.headers)
@@ -204,7 +204,7 @@ class TimedConnection(HttpToolsProtocol):
             self.door.silent(self)
 
     def unsent(self) -> int:
-        """How many bytes wait for the client to read."""
+        """Return how many bytes wait for the client to read."""
         return self.transport.get_write_buffer_size()
 
     def cut(self) -> None:
@@ -265,5 +265,7 @@ class TimedConnection(HttpToolsProtocol):
 
 
 def timed_by(deadlines: Deadlines, door: Door) -> type[asyncio.Protocol]:
-    """The connections of a server with these deadlines and this door, as uvicorn takes them for its setting `http`."""
+    """Return the connections of a server with these deadlines and this door, as uvicorn takes them for its setting
+    `http`.
+    """
     return type("TimedConnection", (TimedConnection,), {"deadlines": deadlines, "door": door})

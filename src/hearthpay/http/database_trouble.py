@@ -87,6 +87,8 @@ def sqlstate_of(failure: BaseException) -> str | None:
 
 
 def trouble_of(failure: BaseException) -> DatabaseTrouble | None:
-    """The trouble behind a failure of the database; None where the statement is at fault, or nothing is known."""
+    """Return the trouble behind a failure of the database; None where the statement is at fault, or nothing is
+    known.
+    """
     state = sqlstate_of(failure)
     return None if state is None else _TROUBLES.get(state, _TROUBLES.get(state[:2]))

@@ -38,7 +38,7 @@ _SECURITY: Final = {
 
 
 def docs_page(openapi: Callable[[], Mapping[str, Any]]) -> Published:
-    """The page that documents every operation of what `openapi` returns."""
+    """Return the page that documents every operation of what `openapi` returns."""
 
     def page() -> bytes:
         address = "/openapi.json"
@@ -48,7 +48,7 @@ def docs_page(openapi: Callable[[], Mapping[str, Any]]) -> Published:
 
 
 def openapi_document(openapi: Callable[[], Mapping[str, Any]]) -> Published:
-    """The document itself."""
+    """Return the document itself."""
 
     def document() -> bytes:
         return json.dumps(openapi(), ensure_ascii=False, separators=(",", ":")).encode("utf-8")
@@ -57,7 +57,7 @@ def openapi_document(openapi: Callable[[], Mapping[str, Any]]) -> Published:
 
 
 def static_docs(openapi: Mapping[str, Any]) -> dict[str, str]:
-    """The documentation as files to be read without the service, by their names."""
+    """Return the documentation as files to be read without the service, by their names."""
     return {
         "index.html": render_page(openapi, document="openapi.json") + "\n",
         "openapi.json": json.dumps(openapi, indent=2, ensure_ascii=False) + "\n",
@@ -72,7 +72,7 @@ def write_docs(openapi: Mapping[str, Any], directory: Path) -> None:
 
 
 def render_page(openapi: Mapping[str, Any], *, document: str, head: str = "") -> str:
-    """The page that documents every operation of `openapi`, with a link to the `document` itself.
+    """Return the page that documents every operation of `openapi`, with a link to the `document` itself.
 
     `head` is what its head says besides title and style.
     """
@@ -139,7 +139,7 @@ def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Ma
 
 
 def _answer(openapi: Mapping[str, Any], response: Mapping[str, Any]) -> list[str]:
-    """What is inside the envelope's `data`: the object, or one item of the list, or each of several kinds."""
+    """Return what is inside the envelope's `data`: the object, or one item of the list, or each of several kinds."""
     envelope = _resolve(openapi, response["content"]["application/json"]["schema"])
     data: Mapping[str, Any] = envelope["properties"]["data"]
     item = data.get("items", data)
@@ -167,7 +167,7 @@ def _table(openapi: Mapping[str, Any], rows: list[tuple[str, Mapping[str, Any], 
 
 
 def _kind(openapi: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
-    """The type in words: `string (date)`, `list of Employee`, `weekly | biweekly`."""
+    """Return the type in words: `string (date)`, `list of Employee`, `weekly | biweekly`."""
     if "$ref" in schema:
         name: str = schema["$ref"].rsplit("/", 1)[-1]
         fields = _resolve(openapi, schema).get("properties")

@@ -49,7 +49,7 @@ class ConnectionLimits:
 
 
 def connection_limits(environment: Mapping[str, str]) -> ConnectionLimits:
-    """The limits that the settings name; raises ValueError for one that makes no sense."""
+    """Return the limits that the settings name; raises ValueError for one that makes no sense."""
     usual = ConnectionLimits()
     return ConnectionLimits(
         _number(environment, CONNECTIONS_VARIABLE, usual.total),
@@ -75,7 +75,7 @@ def _networks(text: str) -> tuple[Network, ...]:
 
 
 def raise_descriptor_limit() -> int | None:
-    """Let this process open as many files as it may; returns how many, None where nothing limits them."""
+    """Let this process open as many files as it may; return how many, None where nothing limits them."""
     if sys.platform == "win32":
         return None
     import resource
@@ -92,7 +92,9 @@ def raise_descriptor_limit() -> int | None:
 
 
 def room_within(limits: ConnectionLimits, descriptors: int | None) -> int:
-    """How many connections there is room for: the limit, or less where the process may not open so many files."""
+    """Return how many connections there is room for: the limit, or less where the process may not open so many
+    files.
+    """
     if descriptors is None:
         return limits.total
     own = descriptors // 8  # the database's connections, files, the listening socket
@@ -100,7 +102,7 @@ def room_within(limits: ConnectionLimits, descriptors: int | None) -> int:
 
 
 def queue_within(descriptors: int | None) -> int:
-    """How many connections may wait to be accepted.
+    """Return how many connections may wait to be accepted.
 
     All that wait are accepted at once, before the door sees the first of them: there must be descriptors for all. Where
     the queue is too short, the system drops whoever comes, who tries again a second later.
@@ -112,7 +114,7 @@ class DoorVisitor(Protocol):
     """A connection, as the door sees it."""
 
     def unsent(self) -> int:
-        """How many bytes wait for the client to read."""
+        """Return how many bytes wait for the client to read."""
 
     def cut(self) -> None:
         """End it at once, whatever is still to be sent."""
@@ -228,7 +230,9 @@ class Door:
 
 
 def _counted_as(proxies: tuple[Network, ...], host: str) -> str | None:
-    """The name under which a client's connections are counted; None for a proxy's, and where there is no address."""
+    """Return the name under which a client's connections are counted; None for a proxy's, and where there is no
+    address.
+    """
     try:
         address = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
@@ -241,7 +245,7 @@ def _counted_as(proxies: tuple[Network, ...], host: str) -> str | None:
 
 
 def shared_by(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
-    """What one subscriber has of addresses: an IPv4 address, or the 64-bit network of an IPv6 address."""
+    """Return what one subscriber has of addresses: an IPv4 address, or the 64-bit network of an IPv6 address."""
     if isinstance(address, ipaddress.IPv4Address):
         return str(address)
     return str(ipaddress.IPv6Network((address, _SHARED_PREFIX), strict=False))

@@ -45,18 +45,18 @@ class JsonResponse(Response):
 
 
 def request_id_of(request: Request) -> str:
-    """The id of the request: in `meta.requestId`, in `X-Request-Id`, in the log and in the audit trail."""
+    """Return the id of the request: in `meta.requestId`, in `X-Request-Id`, in the log and in the audit trail."""
     identity: str = request.scope[REQUEST_ID_KEY]
     return identity
 
 
 def answer(request: Request, data: object, status: int = 200) -> Response:
-    """A successful answer with `data`."""
+    """Return a successful answer with `data`."""
     return JsonResponse(Answer(data, status).body(request_id_of(request)), status)
 
 
 def listing(request: Request, items: object, next_cursor: str | None) -> Response:
-    """A successful answer with one page of a list; `next_cursor` is None on the last page."""
+    """Return a successful answer with one page of a list; `next_cursor` is None on the last page."""
     page = Answer(items, is_list=True, next_cursor=next_cursor)
     return JsonResponse(page.body(request_id_of(request)))
 

@@ -44,7 +44,9 @@ def error_response(request: Request, error: Refusal) -> Response:
 
 
 def internal_error(request: Request, cause: Exception) -> Response:
-    """The answer to a failure nobody foresaw: its cause is logged without values, and answered without a word."""
+    """Return the answer to a failure nobody foresaw: its cause is logged without values, and answered without a
+    word.
+    """
     _log.error(
         "request failed",
         request_id=request_id_of(request),
@@ -82,7 +84,7 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
 
 
 def nothing_here(request: Request) -> HTTPException:
-    """The refusal of a path parameter that can be nothing of ours.
+    """Return the refusal of a path parameter that can be nothing of ours.
 
     `/payroll/run` is no `/payroll/{payroll_id}`: where the address is another route's own, the method is at fault.
     """
@@ -94,7 +96,7 @@ def _routes_of_exactly(request: Request) -> list[Any]:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """What the address does answer, of all its routes (the router itself tells of the first only)."""
+    """Return what the address does answer, of all its routes (the router itself tells of the first only)."""
     exact = _routes_of_exactly(request)
     matching = exact or [
         route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE
@@ -112,13 +114,13 @@ async def _on_database_unavailable(request: Request, error: Exception) -> Respon
 
 
 async def _on_database_error(request: Request, error: Exception) -> Response:
-    """What the transaction itself did not take for an outage: the SQLSTATE has the last word."""
+    """Return what the transaction itself did not take for an outage: the SQLSTATE has the last word."""
     trouble = trouble_of(error)
     return internal_error(request, error) if trouble is None else unavailable(request, error, trouble)
 
 
 def unavailable(request: Request, error: Exception, trouble: DatabaseTrouble) -> Response:
-    """The 503 for trouble with the database; the log gets its kind, the SQLSTATE and the class of the error."""
+    """Return the 503 for trouble with the database; the log gets its kind, the SQLSTATE and the class of the error."""
     cause = error.__cause__
     level = "error" if isinstance(error, WrongRoleError) else "warning"
     getattr(_log, level)(
@@ -134,7 +136,7 @@ def unavailable(request: Request, error: Exception, trouble: DatabaseTrouble) ->
 
 
 async def _on_key_ring_error(request: Request, error: Exception) -> Response:
-    """A process that lacks a key writes nothing, and says so; its message holds ids of keys and never a key."""
+    """Return a process that lacks a key writes nothing, and says so; its message holds ids of keys and never a key."""
     _log.error("key ring outdated", request_id=request_id_of(request), cause=str(error))
     refusal = Refusal(
         "service_unavailable",

@@ -26,7 +26,7 @@ _IDEMPOTENCY_KEY: Final = {
 
 
 def operation_extras(*, body: object = None, query: object = None) -> dict[str, Any]:
-    """The part of an OpenAPI operation that carries its example: of its body, or of its query."""
+    """Return the part of an OpenAPI operation that carries its example: of its body, or of its query."""
     if body is not None:
         example = {"requestBody": {"content": {"application/json": {"example": body}}}}
         return {**example, "parameters": [_IDEMPOTENCY_KEY]}
@@ -34,7 +34,7 @@ def operation_extras(*, body: object = None, query: object = None) -> dict[str, 
 
 
 def example_in(extras: Mapping[str, Any] | None) -> object:
-    """The example that `operation_extras` put into an operation; None where there is none."""
+    """Return the example that `operation_extras` put into an operation; None where there is none."""
     if not extras:
         return None
     if "requestBody" in extras:
@@ -44,7 +44,7 @@ def example_in(extras: Mapping[str, Any] | None) -> object:
 
 
 def example_of(request: Request) -> object:
-    """A correct request for the endpoint that `request` was meant for."""
+    """Return a correct request for the endpoint that `request` was meant for."""
     return example_in(getattr(request.scope.get("route"), "openapi_extra", None))
 
 

@@ -107,7 +107,7 @@ class _Place:
 
 
 def share_of(environment: Mapping[str, str]) -> int:
-    """The setting; raises ValueError where it makes no sense."""
+    """Return the setting; raises ValueError where it makes no sense."""
     text = environment.get(SHARE_VARIABLE, "").strip() or str(USUAL_SHARE)
     if not (text.isascii() and text.isdigit() and 1 <= int(text) <= 1_000):
         raise ValueError(f"{SHARE_VARIABLE} must be a whole number from 1 to 1000, not {text!r}")

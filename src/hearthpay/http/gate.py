@@ -155,7 +155,7 @@ class _Exchange:
         self._task.cancel()
 
     async def receive(self) -> Message:
-        """What the client sends next; until its body is complete, the body's deadline holds."""
+        """Return what the client sends next; until its body is complete, the body's deadline holds."""
         if self._body_until is None:
             return await self._receive()
         self._awaiting_body = True
@@ -184,7 +184,7 @@ class _Exchange:
         await self._send(message)
 
     def _late(self) -> Response:
-        """The refusal of a client that did not send its body in time, or our own excuse.
+        """Return the refusal of a client that did not send its body in time, or our own excuse.
 
         The transaction was rolled back when the time was up; only a commit that was on its way may have arrived, as
         with any lost connection.

@@ -71,7 +71,7 @@ async def idempotent(
 
 
 async def _claim_of(request: Request, actor: Actor) -> Claim | None:
-    """What the request claims: its endpoint and body under its key; None without a key."""
+    """Return what the request claims: its endpoint and body under its key; None without a key."""
     key = key_of(request)
     if key is None:
         return None
@@ -81,7 +81,7 @@ async def _claim_of(request: Request, actor: Actor) -> Claim | None:
 
 
 def key_of(request: Request) -> str | None:
-    """The request's idempotency key; None without one. Raises `validation_error` naming the header."""
+    """Return the request's idempotency key; None without one. Raises `validation_error` naming the header."""
     keys: list[str] = [value.decode("latin-1") for name, value in request.scope["headers"] if name == _HEADER]
     if not keys:
         return None

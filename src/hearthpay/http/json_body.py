@@ -26,7 +26,7 @@ _BODY_KEY: Final = "hearthpay.json_body"
 
 
 async def read_json(request: Request, *, optional: bool = False) -> object:
-    """The parsed body of `request`; parsed once, however often it is asked for.
+    """Return the parsed body of `request`; parsed once, however often it is asked for.
 
     With `optional`, no body at all is an empty object.
 
@@ -57,7 +57,7 @@ async def read_json(request: Request, *, optional: bool = False) -> object:
 
 
 async def _read(request: Request) -> bytes:
-    """The raw body. One over the limit is still received (up to a bound), so that the client, which
+    """Return the raw body. One over the limit is still received (up to a bound), so that the client, which
     may be busy sending, gets to read the refusal."""
     chunks: list[bytes] = []
     size = 0

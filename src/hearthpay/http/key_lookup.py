@@ -64,7 +64,9 @@ class KeyLookup:
         self._noting: set[asyncio.Task[None]] = set()
 
     def remembered(self, presented: str) -> Credential | None:
-        """The credential of a key's text, where that was found to be in force a few seconds ago, and still is."""
+        """Return the credential of a key's text, where that was found to be in force a few seconds ago, and still
+        is.
+        """
         entry = self._remembered.get(hash_of(presented))
         if entry is None:
             return None
@@ -72,7 +74,7 @@ class KeyLookup:
         return _in_force(entry[1], now) if _is_recent(entry[0], now) else None
 
     async def find(self, key: ApiKey) -> Credential | None:
-        """The credential of `key`; None where it was never issued, is revoked or has expired.
+        """Return the credential of `key`; None where it was never issued, is revoked or has expired.
 
         Raises DatabaseUnavailable, and what `terms_of` raises.
         """

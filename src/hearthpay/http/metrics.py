@@ -140,7 +140,7 @@ class Metrics:
         self._failed_authentications.labels("yes" if throttled else "no").inc()
 
     def _series(self, method: str, template: str, status: int) -> tuple[Counter, Histogram]:
-        """The two series of such a request, remembered: finding them costs more than counting."""
+        """Return the two series of such a request, remembered: finding them costs more than counting."""
         name = method if method in _METHODS else _OTHER_METHOD
         series = (self._requests.labels(name, template, str(status)), self._durations.labels(name, template))
         if name == method:
@@ -159,7 +159,7 @@ class _InFlight(Collector):
         self._metrics = metrics
 
     def collect(self) -> list[GaugeMetricFamily]:
-        """The gauge as it stands."""
+        """Return the gauge as it stands."""
         return [
             GaugeMetricFamily(
                 "hearthpay_http_requests_in_flight",
@@ -192,7 +192,7 @@ class _WorkerFigures(Collector):
 
 
 def metrics_of(app: FastAPI) -> Metrics:
-    """The numbers of an application that `install` was called for."""
+    """Return the numbers of an application that `install` was called for."""
     metrics: Metrics = app.state.metrics
     return metrics
 

@@ -87,12 +87,12 @@ Deed = Callable[[AsyncSession], Awaitable[Rendered]]
 
 
 def is_fit(key: str) -> bool:
-    """Whether a text can be a key."""
+    """Return whether a text can be a key."""
     return 1 <= len(key) <= LONGEST_KEY and key.isprintable()
 
 
 def fingerprint_of(actor: Actor, *asked: str, content: object) -> bytes:
-    """What makes two requests the same one: what is asked, the household it falls back on, and its content.
+    """Return what makes two requests the same one: what is asked, the household it falls back on, and its content.
 
     ``content`` is plain JSON, in which the order of names does not count.
     """
@@ -143,7 +143,7 @@ async def do_once(
 
 
 def _opened(stored: Row[tuple[object, ...]], ring: KeyRing | None, place: Place) -> bytes:
-    """The stored answer's body. Raises KeyRingError; answers from before they were sealed are plain."""
+    """Return the stored answer's body. Raises KeyRingError; answers from before they were sealed are plain."""
     if stored.key_id is None:
         return bytes(stored.body)
     if ring is None:

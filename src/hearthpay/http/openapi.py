@@ -36,7 +36,7 @@ class Application(FastAPI):
     """FastAPI, documented with our keys in place of its own security classes."""
 
     def openapi(self) -> dict[str, Any]:
-        """The OpenAPI 3.1 document; built once."""
+        """Return the OpenAPI 3.1 document; built once."""
         if self.openapi_schema is None:
             document = get_openapi(
                 title=self.title,
@@ -96,7 +96,7 @@ def _name_envelopes(document: dict[str, Any]) -> None:
 
 
 def _name(component: str) -> str:
-    """The name of a component whose envelope, and what is in it, FastAPI has written `Envelope_Union_A__B__`."""
+    """Return the name of a component whose envelope, and what is in it, FastAPI has written `Envelope_Union_A__B__`."""
     envelope = _ENVELOPE.fullmatch(component)
     if envelope is None:
         return component
@@ -135,7 +135,7 @@ def _tell_what_may_be_left_out(document: dict[str, Any]) -> None:
 
 
 def _json(value: object) -> str:
-    """A default as a reader would write it: `0`, not `0.0`; a word without quotation marks."""
+    """Return a default as a reader would write it: `0`, not `0.0`; a word without quotation marks."""
     match value:
         case bool():
             return str(value).lower()

@@ -33,7 +33,7 @@ class Published:
         self._rendered: dict[bool, tuple[bytes, dict[str, str]]] = {}
 
     async def __call__(self, request: Request) -> Response:
-        """The page, or 304 where the client has it already."""
+        """Return the page, or 304 where the client has it already."""
         small = self._compressed and _takes_gzip(request.headers.get("accept-encoding", ""))
         if small not in self._rendered:
             body = self._render()
@@ -52,7 +52,7 @@ class Published:
 
 
 def _takes_gzip(accepted: str) -> bool:
-    """Whether a header `Accept-Encoding` names gzip, and not with `q=0` (RFC 9110, 12.5.3)."""
+    """Return whether a header `Accept-Encoding` names gzip, and not with `q=0` (RFC 9110, 12.5.3)."""
     for part in accepted.lower().split(","):
         coding, _, quality = part.replace(" ", "").partition(";q=")
         if coding == "gzip":
@@ -61,5 +61,5 @@ def _takes_gzip(accepted: str) -> bool:
 
 
 def _names(condition: str, tag: str) -> bool:
-    """Whether a header `If-None-Match` names the tag (RFC 9110, 13.1.2: compared weakly)."""
+    """Return whether a header `If-None-Match` names the tag (RFC 9110, 13.1.2: compared weakly)."""
     return any(part.strip().removeprefix("W/") in (tag, "*") for part in condition.split(","))

@@ -73,7 +73,7 @@ class SharedCounts:
         self._silent_until = 0.0
 
     async def increment(self, name: str) -> int | None:
-        """One more for `name`: the new count, or None while the server cannot be reached (logged)."""
+        """Return one more for `name`: the new count, or None while the server cannot be reached (logged)."""
         loop = asyncio.get_running_loop()
         if loop.time() < self._silent_until:
             return None

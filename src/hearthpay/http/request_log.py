@@ -29,7 +29,9 @@ def note_actor(request: Request, actor: Actor) -> None:
 
 
 def route_of(scope: Scope) -> str | None:
-    """The template of the route that took the request, such as `/api/v1/payroll/{payroll_id}`; None without one."""
+    """Return the template of the route that took the request, such as `/api/v1/payroll/{payroll_id}`; None without
+    one.
+    """
     route = scope.get("route")
     template: str | None = getattr(route, "path_format", None) or getattr(route, "path", None)
     return template

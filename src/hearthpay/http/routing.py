@@ -77,7 +77,7 @@ class Endpoint(APIRoute):
         await response(scope, receive, send)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What FastAPI takes for the handler: `respond`."""
+        """Return what FastAPI takes for the handler: `respond`."""
         return self.respond
 
     @functools.cached_property
@@ -122,7 +122,7 @@ class Endpoint(APIRoute):
 
 
 def _only_model(fields: list[Any]) -> tuple[str, type[BaseModel]] | None:
-    """The one model among a route's body or query parameters; TypeError for anything `Endpoint` cannot run."""
+    """Return the one model among a route's body or query parameters; TypeError for anything `Endpoint` cannot run."""
     if not fields:
         return None
     model = fields[0].field_info.annotation
@@ -140,7 +140,7 @@ def _validated(model: type[BaseModel], value: object, *, root: str) -> BaseModel
 
 
 def api_router(tag: str) -> APIRouter:
-    """A router of one feature package; its endpoints appear under `tag` in the documentation."""
+    """Return a router of one feature package; its endpoints appear under `tag` in the documentation."""
     return APIRouter(prefix="/api/v1", tags=[tag], route_class=Endpoint)
 
 
@@ -153,7 +153,7 @@ def describe(
     errors: tuple[str, ...] = (),
     links: Mapping[str, Mapping[str, str]] | None = None,
 ) -> dict[str, Any]:
-    """What an endpoint says about itself, as arguments of FastAPI's `router.get` and its siblings.
+    """Return what an endpoint says about itself, as arguments of FastAPI's `router.get` and its siblings.
 
     `answer` is the envelope type of its success; `body` or `query` a correct example request, shown in the
     documentation and with each of its 400s; `errors` the codes it may answer beyond those that every

@@ -49,11 +49,11 @@ def install(app: FastAPI, runtime: Runtime) -> None:
 
 
 def runtime_of(request: Request) -> Runtime:
-    """The parts of the service that answers `request`."""
+    """Return the parts of the service that answers `request`."""
     runtime: Runtime = request.app.state.runtime
     return runtime
 
 
 def address_of(request: Request) -> str:
-    """The service's address as its clients see it, without a slash at the end."""
+    """Return the service's address as its clients see it, without a slash at the end."""
     return (runtime_of(request).public_url or str(request.base_url)).rstrip("/")

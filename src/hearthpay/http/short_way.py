@@ -47,7 +47,7 @@ class ShortWay:
 
 
 def endpoints_by_address(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Endpoint]:
-    """The endpoints without parameters, by method and address; not those that the framework would not find."""
+    """Return the endpoints without parameters, by method and address; not those that the framework would not find."""
     found = {}
     for route in routes:
         if isinstance(route, Endpoint) and not route.param_convertors:

@@ -20,12 +20,12 @@ from hearthpay.taxes.local import CertificatePlace, LocalTax
 from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.state import StateIncomeTax, StateRules
 
-#: A code this short is an abbreviation, and its first alias the name.
 _ABBREVIATION: Final = 3
+"""A code this short is an abbreviation, and its first alias the name."""
 
 
 def jurisdiction_on(state: str, day: datetime.date) -> Jurisdiction:
-    """What the law of `state`, two capital letters, asks of a household that pays wages on `day`.
+    """Return what the law of `state`, two capital letters, asks of a household that pays wages on `day`.
 
     Raises `TaxInputError` for a state or a year without rules.
     """

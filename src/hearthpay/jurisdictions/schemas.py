@@ -81,8 +81,9 @@ class LocalityItem:
     tax_code: str | None
     tax_name: str | None
     payer: Literal["employee", "employer"]
-    #: In words, such as `1 % of wages`.
     rate: str
+    """In words, such as `1 % of wages`."""
+
     applies_to: str
     household: LocalHouseholdRule
     note: str

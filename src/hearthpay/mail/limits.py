@@ -39,7 +39,7 @@ USUAL_LIMITS: Final = _packaged()
 
 
 def mail_limits(environment: Mapping[str, str]) -> MailLimits:
-    """The usual limits with those that MAIL_LIMITS replaces. Raises MailLimitsError."""
+    """Return the usual limits with those that MAIL_LIMITS replaces. Raises MailLimitsError."""
     names = {field.name for field in fields(MailLimits)}
     replaced: dict[str, int] = {}
     for entry in filter(None, (part.strip() for part in environment.get(LIMITS_VARIABLE, "").split(","))):

@@ -161,7 +161,7 @@ class Mailer:
         return Delivery()
 
     def _message(self, mail: Mail, name: UUID, written_at: datetime) -> EmailMessage:
-        """The message; raises UnsafeHeaderError.
+        """Return the message; raises UnsafeHeaderError.
 
         Every header is looked at before the standard library gets it: that decodes encoded words first and looks for
         line breaks, if at all, only then.
@@ -186,7 +186,9 @@ class Mailer:
 
 
 def _diagnosis(error: Exception) -> tuple[MailProblem, Exception, int | None, bool]:
-    """What went wrong, and whether it will again. A refusal of us (sender, password) is the operator's to mend."""
+    """Return what went wrong, and whether it will again. A refusal of us (sender, password) is the operator's to
+    mend.
+    """
     code: int | None = getattr(error, "code", None)
     if isinstance(error, aiosmtplib.SMTPRecipientsRefused) and error.recipients:
         code = error.recipients[0].code
@@ -219,7 +221,7 @@ def _failed(
 
 
 def load_mailer(environment: Mapping[str, str]) -> Mailer | None:
-    """The mailer of `SMTP_URL` and `MAIL_FROM`; None where no server is named. Raises MailSettingsError."""
+    """Return the mailer of `SMTP_URL` and `MAIL_FROM`; None where no server is named. Raises MailSettingsError."""
     url = environment.get(SERVER_VARIABLE, "").strip()
     if not url:
         return None
@@ -245,7 +247,7 @@ def _server_of(url: str) -> SplitResult:
 
 
 def _domain_of(sender: str) -> str:
-    """The domain of the sender's address. Raises MailSettingsError where there is none."""
+    """Return the domain of the sender's address. Raises MailSettingsError where there is none."""
     address = parseaddr(sender)[1] if sender.isprintable() and header_problem(sender) is None else ""
     try:
         found = validate_email(address, check_deliverability=False, test_environment=True)

@@ -67,7 +67,7 @@ class NoticeDesk:
 
     @classmethod
     def of(cls, environment: Mapping[str, str], *, sends: bool) -> Self:
-        """The desk under these settings. Raises OperatorAddressError and MailLimitsError."""
+        """Return the desk under these settings. Raises OperatorAddressError and MailLimitsError."""
         address = environment.get(OPERATOR_VARIABLE, "").strip() or None
         if address is not None:
             try:
@@ -134,7 +134,7 @@ async def queue_notice(
 async def _admitted(
     session: AsyncSession, desk: NoticeDesk, now: datetime, notice: Notice
 ) -> tuple[str, str | None]:
-    """The status that the notice begins with, and why it is not sent."""
+    """Return the status that the notice begins with, and why it is not sent."""
     if notice.sandbox:
         return "withheld", "sandbox"
     if notice.mail is None:

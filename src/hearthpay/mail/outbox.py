@@ -200,7 +200,7 @@ async def withdraw_mail(session: AsyncSession, clock: Clock, mail_id: UUID, reas
 
 
 async def state_of_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> MailState | None:
-    """What has become of the mail; None for one that the session does not see."""
+    """Return what has become of the mail; None for one that the session does not see."""
     row = (await session.execute(_STATE, {"id": mail_id, "now": clock.now()})).one_or_none()
     return None if row is None else MailState(cast(MailStatus, row.status), row.reason, bool(row.in_hand))
 
@@ -217,12 +217,12 @@ async def claim_due_mails(session: AsyncSession, clock: Clock, limit: int) -> li
 
 
 async def count_due_mails(session: AsyncSession, clock: Clock) -> int:
-    """How many mails are due that nobody has in hand; at most a thousand."""
+    """Return how many mails are due that nobody has in hand; at most a thousand."""
     return await session.scalar(_DUE, {"now": clock.now()}) or 0
 
 
 def open_mail(ring: KeyRing, claimed: Claimed) -> Mail:
-    """The mail itself. Raises UnknownKeyError and UnreadableSecretError."""
+    """Return the mail itself. Raises UnknownKeyError and UnreadableSecretError."""
     return Mail(**orjson.loads(open_content(ring, mail_place(claimed.id), claimed.sealed)))
 
 
@@ -243,7 +243,7 @@ async def note_delivery(session: AsyncSession, clock: Clock, claimed: Claimed, d
 
 
 async def give_up_expired(session: AsyncSession, clock: Clock) -> int:
-    """Give up the mails that could not be sent while they still made sense; returns how many."""
+    """Give up the mails that could not be sent while they still made sense; return how many."""
     rows = (await session.execute(_GIVE_UP, {"now": clock.now()})).all()
     for row in rows:
         await _leave_trace(session, row, "mail.failed", row.attempts, row.reason)
@@ -251,7 +251,9 @@ async def give_up_expired(session: AsyncSession, clock: Clock) -> int:
 
 
 def pause_after(attempts: int) -> timedelta:
-    """How long a mail waits after so many attempts: a minute, then twice as long each time, up to LONGEST_PAUSE."""
+    """Return how long a mail waits after so many attempts: a minute, then twice as long each time, up to
+    LONGEST_PAUSE.
+    """
     factor: int = 2 ** min(attempts - 1, _MOST_DOUBLINGS)
     return min(_FIRST_PAUSE * factor, LONGEST_PAUSE)
 

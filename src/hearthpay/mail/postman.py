@@ -106,7 +106,7 @@ class Postman:
         return Round(sent, given_up + len(outcomes) - sent, remaining)
 
     async def _attempt(self, tenant: Tenant, mail_id: UUID) -> bool:
-        """Send one mail if there is a turn for it and nobody else has it; returns whether it was taken."""
+        """Send one mail if there is a turn for it and nobody else has it; return whether it was taken."""
         async with self._mailer.turn(within=True) as mine:
             if not mine:
                 return False

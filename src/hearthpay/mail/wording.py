@@ -34,8 +34,8 @@ _LINK_WORD: Final = re.compile(r"\b(?:www|https?|mailto)\b", re.IGNORECASE)
 
 
 def is_control(character: str) -> bool:
-    """Whether the character is a control character (U+0085 is one), a line or paragraph separator, a lone surrogate,
-    or one that turns the direction of what follows it.
+    """Return whether the character is a control character (U+0085 is one), a line or paragraph separator, a lone
+    surrogate, or one that turns the direction of what follows it.
     """
     return (
         unicodedata.category(character) in ("Cc", "Cs")
@@ -45,12 +45,14 @@ def is_control(character: str) -> bool:
 
 
 def holds_encoded_word(text: str) -> bool:
-    """Whether the text has a mark of RFC 2047's encoded words, `=?` or `?=`."""
+    """Return whether the text has a mark of RFC 2047's encoded words, `=?` or `?=`."""
     return _ENCODED_WORD.search(text) is not None
 
 
 def holds_address(text: str) -> bool:
-    """Whether a program that shows mail could make a link of a part of the text: a web or mail address, a domain."""
+    """Return whether a program that shows mail could make a link of a part of the text: a web or mail address, a
+    domain.
+    """
     shown = unicodedata.normalize(
         "NFKC", "".join(each for each in text if unicodedata.category(each) != "Cf")
     )
@@ -58,7 +60,7 @@ def holds_address(text: str) -> bool:
 
 
 def name_in_mail(*parts: str) -> str:
-    """A name, of one or more parts, as a mail may repeat it: letters, digits and what names are punctuated with.
+    """Return a name, of one or more parts, as a mail may repeat it: letters, digits and what names are punctuated with.
 
     Everything else becomes a space, dots get a space after them, long numbers and the beginnings of web addresses go,
     and what is too long is cut. Never raises; the name may come out empty.
@@ -75,7 +77,7 @@ def name_in_mail(*parts: str) -> str:
 
 
 def header_problem(value: str) -> str | None:
-    """Why the text may not stand in a header; None where it may."""
+    """Return why the text may not stand in a header; None where it may."""
     if any(is_control(each) for each in value):
         return "holds a control character"
     if holds_encoded_word(value):

@@ -271,8 +271,8 @@ def set_aside_of(
     return SetAside(amount, source, balance_cents + amount)
 
 
-#: How the warning begins; it is told once in a payroll.
 _ASSUMED = "Charged from the first dollar, on the assumption that the household reaches"
+"""How the warning begins; it is told once in a payroll."""
 
 
 def _assumed_thresholds(paycheck: PaycheckRow, state: str, pay_date: datetime.date) -> str | None:

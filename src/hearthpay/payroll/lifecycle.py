@@ -110,7 +110,7 @@ async def move(
 ) -> list[UUID]:
     """Move those of the payrolls that are in the state `leave` to `enter`, or along several states to the last.
 
-    Returns those that were moved. Raises ForbiddenTransitionError for a move that is none.
+    Return those that were moved. Raises ForbiddenTransitionError for a move that is none.
     """
     entered: list[PayrollStatus] = [enter] if isinstance(enter, str) else list(enter)
     left: list[PayrollStatus] = [leave, *entered[:-1]]

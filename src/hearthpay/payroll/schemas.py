@@ -34,7 +34,7 @@ class SetAsideRequest(RequestModel):
     amount: Annotated[Decimal, Amount(maximum=Decimal(9_999))] | None = None
 
     def to_command(self) -> SetAsideWish:
-        """The same in plain values."""
+        """Return the same in plain values."""
         return SetAsideWish(self.skip, self.amount)
 
 
@@ -54,7 +54,7 @@ class PayrollEmployee(RequestModel):
     voluntary_set_aside: SetAsideRequest | None = None
 
     def to_command(self) -> EmployeePay:
-        """The same in plain values."""
+        """Return the same in plain values."""
         wish = self.voluntary_set_aside
         return EmployeePay(
             employee_id=self.employee_id,
@@ -105,7 +105,7 @@ class PayrollRequest(RequestModel):
     )
 
     def to_order(self) -> Order:
-        """What is asked for, in plain values."""
+        """Return what is asked for, in plain values."""
         return Order(
             employer_id=self.employer_id,
             pay_period_start=self.pay_period_start,
@@ -117,7 +117,7 @@ class PayrollRequest(RequestModel):
         )
 
     def to_confirmations(self) -> Confirmations:
-        """What is confirmed, in plain values."""
+        """Return what is confirmed, in plain values."""
         return Confirmations(
             confirm_large_payroll=self.confirm_large_payroll, confirm_ach_debit=self.confirm_ach_debit
         )
@@ -155,7 +155,7 @@ class PayrollsQuery(Page):
     to: Day | None = Field(default=None, description="Pay dates up to this day.")
 
     def to_command(self) -> PayrollsWanted:
-        """The same in plain values."""
+        """Return the same in plain values."""
         return PayrollsWanted(
             employer_id=self.employer_id,
             employee_id=self.employee_id,
@@ -259,8 +259,9 @@ class RemedyItem:
     """What was decided about a direct deposit that could not leave."""
 
     action: RemedyAction
-    #: The last day to wait for another account; then the deposit goes back to the household.
     until: date | None
+    """The last day to wait for another account; then the deposit goes back to the household."""
+
     decided_by: ActorKind
     decided_at: datetime
 
@@ -282,13 +283,15 @@ class PaycheckItem:
     total_cost: Dollars
     ytd: YearToDateItem
     warnings: list[str]
-    #: What is still owed for earlier wages of the year; absent where nothing is.
     carried: list[CarriedItem] = field(default_factory=list)
+    """What is still owed for earlier wages of the year; absent where nothing is."""
+
     reciprocity: Reciprocity | None = None
-    #: What can be done about the direct deposit while it has not left; absent where nothing can, or need be.
     remedies: list[RemedyAction] = field(default_factory=list)
-    #: What was decided about it last; absent where nothing was.
+    """What can be done about the direct deposit while it has not left; absent where nothing can, or need be."""
+
     remedy: RemedyItem | None = None
+    """What was decided about it last; absent where nothing was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,13 +317,15 @@ class PayrollPreview:
     employees: list[PaycheckItem]
     totals: Totals
     rulebook: RulebookName
-    #: The flags that a run of this payroll must carry; absent where it needs none.
     confirmations_required: list[Confirmation] = field(default_factory=list)
-    #: When the money would be sent; only where the payroll would be scheduled.
+    """The flags that a run of this payroll must carry; absent where it needs none."""
+
     scheduled_send_at: datetime | None = None
+    """When the money would be sent; only where the payroll would be scheduled."""
+
     is_estimated: bool = False
-    #: Codes of lines whose figures of the year are not published yet.
     projected: list[str] = field(default_factory=list)
+    """Codes of lines whose figures of the year are not published yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,8 +340,9 @@ class PayrollResult:
     employees: list[PaycheckItem]
     totals: Totals
     rulebook: RulebookName
-    #: When the money will be sent and the amounts calculated anew; only while the payroll is scheduled.
     scheduled_send_at: datetime | None = None
+    """When the money will be sent and the amounts calculated anew; only while the payroll is scheduled."""
+
     is_estimated: bool = False
 
 
@@ -388,10 +394,12 @@ class Failure:
     reason: str
     message: str
     what_to_do: str
-    #: When it is tried again; null where it is not.
     next_try: datetime | None
-    #: When it is tried for the last time, as far as that is known.
+    """When it is tried again; null where it is not."""
+
     until: datetime | None
+    """When it is tried for the last time, as far as that is known."""
+
     employees: list[UUID] = field(default_factory=list)
 
 
@@ -410,13 +418,15 @@ class PayrollDetail:
     notes: str | None
     status_history: list[StatusChange]
     documents: list[str]
-    #: What can be done about the payroll now: `void` it, or `authorize_debit` where it waits for that.
     actions: list[Action]
+    """What can be done about the payroll now: `void` it, or `authorize_debit` where it waits for that."""
+
     created_at: datetime
     scheduled_send_at: datetime | None = None
     is_estimated: bool = False
-    #: What the payroll was expected to come to when it was scheduled; the amounts above are final.
     estimated_totals: Totals | None = None
+    """What the payroll was expected to come to when it was scheduled; the amounts above are final."""
+
     failure: Failure | None = None
 
 

@@ -69,12 +69,14 @@ class _Prepared:
     payees: Sequence[Payee]
     histories: Mapping[UUID, History]
     confirmations: tuple[str, ...]
-    #: Dated as direct deposit would be, although nothing goes through the bank.
     dated_ahead: bool
-    #: What the household chose of its thresholds; see `hearthpay.employers.threshold_basis`.
+    """Dated as direct deposit would be, although nothing goes through the bank."""
+
     threshold_bases: Mapping[str, str]
-    #: Whether the year is measured by thresholds, and is to be measured anew once the paychecks are posted.
+    """What the household chose of its thresholds; see `hearthpay.employers.threshold_basis`."""
+
     by_thresholds: bool
+    """Whether the year is measured by thresholds, and is to be measured anew once the paychecks are posted."""
 
 
 async def preview_payroll(

@@ -43,18 +43,18 @@ class ApiKey:
 
 
 def hash_of(text: str) -> bytes:
-    """The SHA-256 of a key's text, or of what may be one."""
+    """Return the SHA-256 of a key's text, or of what may be one."""
     return hashlib.sha256(text.encode("utf-8")).digest()
 
 
 def generate(mode: Mode) -> ApiKey:
-    """A new random key for `mode`."""
+    """Return a new random key for `mode`."""
     body = _PREFIXES[mode] + base62(int.from_bytes(secrets.token_bytes(_RANDOM_BYTES)), _RANDOM_LENGTH)
     return ApiKey(body + _checksum(body), mode)
 
 
 def parse(text: str) -> ApiKey | None:
-    """The key that `text` spells, or None where prefix, length, alphabet or checksum is wrong."""
+    """Return the key that `text` spells, or None where prefix, length, alphabet or checksum is wrong."""
     mode = next((mode for mode, prefix in _PREFIXES.items() if text.startswith(prefix)), None)
     if mode is None or not text.isascii():
         return None

@@ -28,12 +28,12 @@ class Place:
 
 
 def mail_place(mail_id: UUID) -> Place:
-    """The place of a mail that waits to be sent."""
+    """Return the place of a mail that waits to be sent."""
     return Place("mail", (mail_id.bytes,))
 
 
 def answer_place(organization_id: UUID, idempotency_key: str, *, sandbox: bool) -> Place:
-    """The place of the answer kept for an idempotency key."""
+    """Return the place of the answer kept for an idempotency key."""
     mode = b"sandbox" if sandbox else b"live"
     return Place("answer", (organization_id.bytes, mode, idempotency_key.encode("utf-8")))
 
@@ -68,6 +68,6 @@ def open_content(ring: KeyRing, place: Place, sealed: SealedContent) -> bytes:
 
 
 def _binding(place: Place) -> bytes:
-    """The place as associated data; each part follows its length, so that none runs into the next."""
+    """Return the place as associated data; each part follows its length, so that none runs into the next."""
     parts = (place.kind.encode("ascii"), *place.parts)
     return b"".join((_FORMAT, *(len(part).to_bytes(4) + part for part in parts)))

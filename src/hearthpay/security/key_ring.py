@@ -76,7 +76,7 @@ class EncryptionKey:
 
     @classmethod
     def generate(cls) -> EncryptionKey:
-        """A new random key with a random id."""
+        """Return a new random key with a random id."""
         return cls(f"k{secrets.token_hex(4)}", secrets.token_bytes(_KEY_BYTES))
 
     @property
@@ -85,7 +85,7 @@ class EncryptionKey:
         return hmac.digest(self._secret, _PROOF_TEXT, hashlib.sha256)[:PROOF_BYTES]
 
     def entry(self) -> str:
-        """The key as `id:base64key`: the secret itself, for the file or the operator who asked for a new key."""
+        """Return the key as `id:base64key`: the secret itself, for the file or the operator who asked for a new key."""
         return f"{self.id}:{base64.b64encode(self._secret).decode('ascii')}"
 
     def __repr__(self) -> str:
@@ -124,12 +124,12 @@ class KeyRing:
         return self._keys
 
     def holds(self, key: EncryptionKey) -> bool:
-        """Whether the ring has this very key, by id and secret."""
+        """Return whether the ring has this very key, by id and secret."""
         own = self._look_up(key.id)
         return own is not None and hmac.compare_digest(own.entry(), key.entry())
 
     def find(self, key_id: str) -> EncryptionKey:
-        """The key of this id; raises UnknownKeyError.
+        """Return the key of this id; raises UnknownKeyError.
 
         A rotation in another process adds its key to the file before the first use: a running service meets the
         new id first in the database and finds the key without a restart.
@@ -148,7 +148,7 @@ class KeyRing:
             self._keys = _read_key_file(self._source)
 
     def find_proven(self, key_id: str, proof: bytes | None) -> EncryptionKey:
-        """The key of this id with this proof (None: of whatever proof), to encrypt with.
+        """Return the key of this id with this proof (None: of whatever proof), to encrypt with.
 
         Raises OutdatedKeyRingError where the ring has no such key, even when read again.
         """
@@ -168,7 +168,7 @@ class KeyRing:
 
 
 def load_key_ring(data_dir: Path | None, environment: Mapping[str, str]) -> KeyRing:
-    """The ring of `HEARTHPAY_KEYS`, or else of the key file in the embedded database's `data_dir`.
+    """Return the ring of `HEARTHPAY_KEYS`, or else of the key file in the embedded database's `data_dir`.
 
     The file is made, with a new key, where there is none. Without a `data_dir` (the database is given by a URL)
     the variable is needed. Raises KeyRingError.
@@ -185,7 +185,7 @@ def load_key_ring(data_dir: Path | None, environment: Mapping[str, str]) -> KeyR
 
 
 def open_key_file(path: Path) -> KeyRing:
-    """The ring in the key file, which is made with a new key where there is none. Raises KeyRingError."""
+    """Return the ring in the key file, which is made with a new key where there is none. Raises KeyRingError."""
     with _changing(path):
         if not path.is_symlink() and not path.exists():
             _write_key_file(path, (EncryptionKey.generate(),))
@@ -193,7 +193,7 @@ def open_key_file(path: Path) -> KeyRing:
 
 
 def read_key_ring(path: Path) -> KeyRing:
-    """The ring in a key file that is there. Raises KeyRingError."""
+    """Return the ring in a key file that is there. Raises KeyRingError."""
     return KeyRing(_read_key_file(path), path)
 
 
@@ -251,7 +251,7 @@ def remove_key(path: Path, key_id: str) -> KeyRing:
 
 
 def parse_keys(entries: list[str], source: str) -> tuple[EncryptionKey, ...]:
-    """The keys that the entries spell; KeyRingError names `source` and the number of the bad entry."""
+    """Return the keys that the entries spell; KeyRingError names `source` and the number of the bad entry."""
     keys: list[EncryptionKey] = []
     for number, entry in enumerate(entries, start=1):
         place = f"{source}, entry {number}"

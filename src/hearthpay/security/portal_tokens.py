@@ -32,10 +32,10 @@ class PortalToken:
 
 
 def generate_token() -> PortalToken:
-    """A new random token."""
+    """Return a new random token."""
     return PortalToken(base62(int.from_bytes(secrets.token_bytes(_RANDOM_BYTES)), _LENGTH))
 
 
 def parse_token(text: str) -> PortalToken | None:
-    """The token that `text` spells, or None where it can be none."""
+    """Return the token that `text` spells, or None where it can be none."""
     return PortalToken(text) if _FORM.fullmatch(text) else None

@@ -31,12 +31,12 @@ class TenantSeal:
         return secrets.token_bytes(SECRET_BYTES)
 
     def claim(self, organization_id: UUID, *, sandbox: bool, employer_id: UUID | None) -> str:
-        """The setting `hearthpay.tenant`: organization, mode, household or nothing, and the signature."""
+        """Return the setting `hearthpay.tenant`: organization, mode, household or nothing, and the signature."""
         named = f"{organization_id} {'t' if sandbox else 'f'} {'' if employer_id is None else employer_id}"
         return f"{named} {hmac.new(self._secret, named.encode('ascii'), hashlib.sha256).hexdigest()}"
 
     def entry(self) -> str:
-        """The secret itself, in hexadecimal, for the service's own web process alone."""
+        """Return the secret itself, in hexadecimal, for the service's own web process alone."""
         return self._secret.hex()
 
     def __repr__(self) -> str:

@@ -66,7 +66,9 @@ def unseal(ring: KeyRing, owner: SecretOwner, kind: NumberKind, sealed: SealedNu
 
 
 def _binding(owner: SecretOwner, kind: NumberKind) -> bytes:
-    """The row's identity as associated data; each field has a fixed length or an end, so none runs into the next."""
+    """Return the row's identity as associated data; each field has a fixed length or an end, so none runs into the
+    next.
+    """
     return b"\0".join(
         (
             _FORMAT,

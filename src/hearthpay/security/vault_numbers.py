@@ -46,7 +46,7 @@ class SecretNumber:
         self._digits: Final = digits
 
     def reveal(self) -> str:
-        """The bare digits, for the document or file that must carry them."""
+        """Return the bare digits, for the document or file that must carry them."""
         return self._digits
 
     @property
@@ -62,7 +62,7 @@ class SecretNumber:
 
 
 def parse_number(kind: NumberKind, text: str) -> SecretNumber:
-    """The number of this kind that `text` spells, with or without its usual hyphens.
+    """Return the number of this kind that `text` spells, with or without its usual hyphens.
 
     Raises InvalidNumberError for whatever cannot be one: wrong length, a range that was never issued, a wrong
     check digit.

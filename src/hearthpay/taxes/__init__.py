@@ -14,8 +14,8 @@ Decimal('845.42')
 # ruff: noqa: E402  # The modules below may come from a compiled build; an outdated one must not calculate.
 from hearthpay.taxes.compiled import is_compiled
 
-#: Whether the engine runs compiled (``make compile``).
 COMPILED = is_compiled()
+"""Whether the engine runs compiled (``make compile``)."""
 
 from hearthpay.taxes.calculator import AnnualEstimate, estimate_year
 from hearthpay.taxes.certificates import FederalCertificate, Pre2020Certificate

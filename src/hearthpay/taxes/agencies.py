@@ -10,22 +10,24 @@ from hearthpay.taxes.trace import Source
 
 FILE = Path(__file__).with_name("rules").joinpath("agencies.toml")
 
-#: What stands for the state of a federal agency, which every state's rule file may name.
 FEDERAL = "US"
+"""What stands for the state of a federal agency, which every state's rule file may name."""
 
 
 class Agency(NamedTuple):
     """An agency, or whoever else collects a tax."""
 
     id: str
-    #: The postal code of its state, or ``US``.
     state: str
-    #: As the lines of a paycheck show it.
+    """The postal code of its state, or ``US``."""
+
     name: str
+    """As the lines of a paycheck show it."""
+
     full_name: str
     site: str | None
-    #: Where the agency's site is known from.
     source: Source | None
+    """Where the agency's site is known from."""
 
 
 @functools.cache

@@ -11,8 +11,8 @@ class BracketTable:
     lowers: tuple[int, ...]
     rates: tuple[int, ...]
     bases: tuple[int, ...]
-    #: True where the table reads "over … but not over …", False for "at least … but less than …".
     over: bool
+    """True where the table reads "over … but not over …", False for "at least … but less than …"."""
 
     def row(self, wages: int) -> int:
         """Return the index of the row that ``wages`` (cents) fall in."""

@@ -33,10 +33,10 @@ ASSUMPTIONS = (
 )
 
 
-#: A Form W-4 that says nothing but the filing status.
 _CERTIFICATES = {
     status: FederalCertificate(filing_status=cast("FilingStatus", status)) for status in STATUSES
 }
+"""A Form W-4 that says nothing but the filing status."""
 
 
 class AnnualLine(NamedTuple):
@@ -68,10 +68,11 @@ class AnnualEstimate(NamedTuple):
     limitations: tuple[str, ...]
     rulebook_version: str
     residence_state: str | None
-    #: The agreement that was applied, because its certificate is on file.
     reciprocity: ReciprocityRule | None
-    #: The certificate of the agreement between the two states, applied or not; None where there is none.
+    """The agreement that was applied, because its certificate is on file."""
+
     reciprocity_certificate: str | None
+    """The certificate of the agreement between the two states, applied or not; None where there is none."""
 
     def annual_by_category(self, payer: Payer) -> dict[str, int]:
         """Return the year's sums of a payer's lines in cents, by category."""

@@ -14,8 +14,8 @@ PreFilingStatus = Literal["single", "married", "married_withhold_at_single_rate"
 
 ZERO = Decimal(0)
 
-#: The most allowances a certificate may claim before it is taken for a mistake.
 MAX_COUNT = 999
+"""The most allowances a certificate may claim before it is taken for a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,15 @@ class FederalCertificate:
     pre_2020: Pre2020Certificate | None = None
 
 
-#: What a state certificate may hold: choices as text, counts and cents as whole numbers, flags as bools.
 CertificateValue = str | int | bool | None
+"""What a state certificate may hold: choices as text, counts and cents as whole numbers, flags as bools."""
+
 StateCertificate = Mapping[str, CertificateValue]
 
 
-#: ``refused``: an entry of the form that nothing here can honour; its note says why and what to do.
 CertificateKind = Literal["choice", "count", "money", "flag", "text", "refused"]
+"""``refused``: an entry of the form that nothing here can honour; its note says why and what to do."""
+
 CERTIFICATE_KINDS = ("choice", "count", "money", "flag", "text", "refused")
 
 
@@ -63,14 +65,14 @@ class CertificateField:
     name: str
     kind: CertificateKind
     default: CertificateValue
-    #: For a choice: accepted spelling (the state's value or a common alias) → the state's value.
     choices: Mapping[str, str]
+    """For a choice: accepted spelling (the state's value or a common alias) → the state's value."""
+
     note: str
-    #: For a choice: names of places and of choices, as `plain_name` spells them → the state's value.
     names: Mapping[str, str] = field(default_factory=dict)
+    """For a choice: names of places and of choices, as `plain_name` spells them → the state's value."""
 
 
-#: Entries every state understands, whatever its form asks for.
 COMMON_FIELDS = (
     CertificateField("elected", "flag", None, {}, "withholding agreed between employee and household"),
     CertificateField("exempt", "flag", False, {}, "claims exemption from withholding"),
@@ -79,6 +81,7 @@ COMMON_FIELDS = (
         "reciprocity_certificate_on_file", "flag", False, {}, "certificate of a reciprocal state's resident"
     ),
 )
+"""Entries every state understands, whatever its form asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +92,9 @@ class CertificateForm:
     form: str
     fields: Mapping[str, CertificateField]
     defaults: StateCertificate = field(default_factory=dict)
-    #: The entry that states the filing status, and what a federal status stands for in it.
     status_field: str | None = None
+    """The entry that states the filing status, and what a federal status stands for in it."""
+
     from_federal: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -123,8 +127,8 @@ class CertificateForm:
         return certificate
 
 
-#: The entry by which a caller says what federal tax was withheld, where a state deducts it.
 FEDERAL_TAX_TOLD = "federal_income_tax_withheld_this_period"
+"""The entry by which a caller says what federal tax was withheld, where a state deducts it."""
 
 
 def _spelled(value: object) -> str:

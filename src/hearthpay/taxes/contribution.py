@@ -12,7 +12,6 @@ from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import Confidence, RuleTable
 from hearthpay.taxes.trace import Source
 
-#: Which total of the wire contract a line belongs to.
 CATEGORIES = (
     "federal_income_tax",
     "state_income_tax",
@@ -22,9 +21,8 @@ CATEGORIES = (
     "state_unemployment",
     "other",
 )
+"""Which total of the wire contract a line belongs to."""
 
-#: Family ties that law treats apart. ``parent_caring_for_grandchild`` is the parent whom Publication 926
-#: counts for Social Security and Medicare all the same.
 RELATIONSHIPS = (
     "none",
     "spouse",
@@ -35,6 +33,8 @@ RELATIONSHIPS = (
     "child_under_21",
     "student_under_18",
 )
+"""Family ties that law treats apart. ``parent_caring_for_grandchild`` is the parent whom Publication 926 counts for
+Social Security and Medicare all the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,34 +46,43 @@ class Contribution:
     payer: Payer
     agency: str
     category: str
-    #: Which liability switches it on: ``fica``, ``futa``, ``sui``, another threshold, or ``always``.
     liability: str
+    """Which liability switches it on: ``fica``, ``futa``, ``sui``, another threshold, or ``always``."""
+
     rate: int
-    #: Wages of the year taxed at the most; None without a cap.
     wage_base: int | None
-    #: Wages of the year that are free before the tax begins (Additional Medicare Tax).
+    """Wages of the year taxed at the most; None without a cap."""
+
     wage_floor: int
-    #: The line whose year-to-date wages the base and floor are measured on.
+    """Wages of the year that are free before the tax begins (Additional Medicare Tax)."""
+
     ytd_code: str
-    #: The most a pay period may bear, by pay frequency; None without such a cap.
+    """The line whose year-to-date wages the base and floor are measured on."""
+
     period_maximum: Mapping[str, int] | None
+    """The most a pay period may bear, by pay frequency; None without such a cap."""
+
     exempt_relationships: frozenset[str]
-    #: True where the household's own assigned rate takes the place of ``rate``.
     assigned_rate: bool
-    #: True where a household may have the line left out (coverage not required or waived).
+    """True where the household's own assigned rate takes the place of ``rate``."""
+
     waivable: bool
-    #: False for a line that appears only when something is due.
+    """True where a household may have the line left out (coverage not required or waived)."""
+
     always_shown: bool
+    """False for a line that appears only when something is due."""
+
     effective_from: datetime.date
     effective_to: datetime.date | None
     sources: tuple[Source, ...]
     confidence: Confidence
     note: str
     heading: Heading = field(init=False, repr=False, compare=False)
-    #: Whether the tax depends on the wages of the year: a base that ends it, or a floor that begins it.
     is_capped: bool = field(init=False, repr=False, compare=False)
-    #: Whether it is the employee's share of Social Security or Medicare.
+    """Whether the tax depends on the wages of the year: a base that ends it, or a floor that begins it."""
+
     is_employees_fica: bool = field(init=False, repr=False, compare=False)
+    """Whether it is the employee's share of Social Security or Medicare."""
 
     def __post_init__(self) -> None:
         """Settle once what every paycheck asks."""

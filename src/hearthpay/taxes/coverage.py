@@ -27,8 +27,8 @@ class CoverageRow(NamedTuple):
     effective_to: datetime.date | None
     confidence: str
     sources: tuple[Source, ...]
-    #: True where the year's own figure is not published and the year before's stands in.
     projected: bool
+    """True where the year's own figure is not published and the year before's stands in."""
 
 
 def coverage(rulebook: Rulebook) -> Iterator[CoverageRow]:

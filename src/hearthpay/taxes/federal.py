@@ -36,8 +36,9 @@ class FederalIncomeTax:
     periods: Mapping[str, int]
     standard: Mapping[str, BracketTable]
     step_2_checkbox: Mapping[str, BracketTable]
-    #: Line 1g, by filing status; nothing where the Step 2 box is checked.
     line_1g: Mapping[str, int]
+    """Line 1g, by filing status; nothing where the Step 2 box is checked."""
+
     allowance: int
     supplemental_code: str
     supplemental_rate: int

@@ -7,8 +7,8 @@ from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.money import MAX_CENTS, from_cents, to_cents
 from hearthpay.taxes.paycheck import Paycheck, PaycheckInput, calculate_paycheck
 
-#: How many cents around the crossing are tried: there tables that jump make net pay fall, or skip a cent.
 _NEIGHBOURHOOD = 2_500
+"""How many cents around the crossing are tried: there tables that jump make net pay fall, or skip a cent."""
 
 
 def gross_up(request: PaycheckInput, net_pay: Decimal, *, explain: bool = False) -> Paycheck:

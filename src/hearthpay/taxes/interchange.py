@@ -13,7 +13,6 @@ from hearthpay.taxes.federal import PRE_2020_STATUSES
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.paycheck import EmployerProfile, LineExplanation, Paycheck, PaycheckInput
 
-#: Spellings of the Form W-4's statuses that scripts use, and what the engine calls them.
 FEDERAL_STATUSES: Mapping[str, str] = {
     "single": "single",
     "married": "married",
@@ -22,9 +21,10 @@ FEDERAL_STATUSES: Mapping[str, str] = {
     "married_filing_separately": "single",
     "married_filing_jointly": "married",
 }
+"""Spellings of the Form W-4's statuses that scripts use, and what the engine calls them."""
 
-#: Names of Publication 15-T, Table 3, that differ from the engine's.
 FREQUENCIES: Mapping[str, str] = {"annually": "annual", "semiannually": "semiannual"}
+"""Names of Publication 15-T, Table 3, that differ from the engine's."""
 
 _MISSING = object()
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-#: Postal codes of the 50 states and the District of Columbia, with their names.
 STATES: Mapping[str, str] = {
     "AL": "Alabama", "AK": "Alaska", "AZ": "Arizona", "AR": "Arkansas", "CA": "California",
     "CO": "Colorado", "CT": "Connecticut", "DE": "Delaware", "DC": "District of Columbia", "FL": "Florida",
@@ -15,3 +14,4 @@ STATES: Mapping[str, str] = {
     "SD": "South Dakota", "TN": "Tennessee", "TX": "Texas", "UT": "Utah", "VT": "Vermont", "VA": "Virginia",
     "WA": "Washington", "WV": "West Virginia", "WI": "Wisconsin", "WY": "Wyoming",
 }  # fmt: skip
+"""Postal codes of the 50 states and the District of Columbia, with their names."""

@@ -19,10 +19,12 @@ class Locality(NamedTuple):
     code: str
     name: str
     payer: Payer
-    #: The rate or amount in words, such as ``1 % of wages``.
     rate: str
-    #: ``residents``, ``nonresidents``, ``workers`` (wherever they live), or empty where the name says it.
+    """The rate or amount in words, such as ``1 % of wages``."""
+
     applies_to: str
+    """``residents``, ``nonresidents``, ``workers`` (wherever they live), or empty where the name says it."""
+
     household: LocalHouseholdRule
     note: str
     confidence: Confidence

@@ -5,22 +5,24 @@ from decimal import MAX_PREC, Context, Decimal
 
 from hearthpay.taxes.errors import TaxInputError
 
-#: Rates are integers in units of one billionth, so that every rate of law is exact.
 RATE_SCALE = 10**9
-#: What rounds a product with a rate to the nearest whole, halves up, before it is divided by the scale.
-HALF_RATE = RATE_SCALE // 2
+"""Rates are integers in units of one billionth, so that every rate of law is exact."""
 
-#: The largest single amount the engine accepts, in cents (999,999,999.99 dollars).
+HALF_RATE = RATE_SCALE // 2
+"""What rounds a product with a rate to the nearest whole, halves up, before it is divided by the scale."""
+
 MAX_CENTS = 99_999_999_999
-#: The highest place that an amount may fill: hundreds of millions.
+"""The largest single amount the engine accepts, in cents (999,999,999.99 dollars)."""
+
 _LARGEST = 8
+"""The highest place that an amount may fill: hundreds of millions."""
 
 _ZERO = Decimal(0)
 _HUNDRED = Decimal(1).scaleb(2)
 _CENT = Decimal(1).scaleb(-2)
 
-#: Never rounds: the default context would cut an amount of more than 28 digits before it is looked at.
 _EXACT = Context(prec=MAX_PREC)
+"""Never rounds: the default context would cut an amount of more than 28 digits before it is looked at."""
 
 
 def to_cents(value: Decimal, field: str, entry: str | None = None) -> int:

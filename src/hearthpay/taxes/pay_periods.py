@@ -12,8 +12,9 @@ class _Length(NamedTuple):
     """The days, first and last included, that a regular period of a frequency has."""
 
     noun: str
-    #: A period may be named by its working days: Monday to Friday is a week.
     shortest: int
+    """A period may be named by its working days: Monday to Friday is a week."""
+
     longest: int
 
 
@@ -28,8 +29,8 @@ _LENGTHS: Mapping[str, _Length] = {
     "annual": _Length("year", 363, 366),
 }
 
-#: A period longer than so many regular ones is no pay period of its frequency.
 _MOST_PERIODS = 2
+"""A period longer than so many regular ones is no pay period of its frequency."""
 
 
 def check_period(

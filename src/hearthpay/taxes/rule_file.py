@@ -63,8 +63,8 @@ def _filled_in(rule: Any, shared: Mapping[str, Any], unused: set[str], file: str
     return own
 
 
-#: How far a printed base may lie from the tax at the end of the row before: three dollars, on a year's table.
 _JOINT_CENTS = 300
+"""How far a printed base may lie from the tax at the end of the row before: three dollars, on a year's table."""
 
 
 class RuleTable:

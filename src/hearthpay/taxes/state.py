@@ -52,8 +52,9 @@ def _method_reader(table: RuleTable) -> MethodReader:
     return cast("MethodReader", importlib.import_module(module).read)
 
 
-#: Whether a household must withhold the state's income tax. ``follows_federal``: where federal is withheld.
 HouseholdRule = Literal["voluntary", "follows_federal", "required", "prohibited"]
+"""Whether a household must withhold the state's income tax. ``follows_federal``: where federal is withheld."""
+
 HOUSEHOLD_RULES = ("voluntary", "follows_federal", "required", "prohibited")
 SELECTED_BY = ("pay_date", "period_end", "period_start")
 
@@ -64,8 +65,9 @@ class WithholdingVersion:
 
     effective_from: datetime.date
     method: Method
-    #: The method's name and its figures as the rule file states them, to explain the law behind the line.
     method_name: str
+    """The method's name and its figures as the rule file states them, to explain the law behind the line."""
+
     figures: Mapping[str, object]
     supplemental_rate: int | None
     sources: tuple[Source, ...]
@@ -82,8 +84,9 @@ class StateIncomeTax:
     agency: str
     household: HouseholdRule
     household_note: str
-    #: The date that chooses the version: pay date, or the end or start of the pay period.
     selected_by: str
+    """The date that chooses the version: pay date, or the end or start of the pay period."""
+
     form: CertificateForm
     versions: tuple[WithholdingVersion, ...]
     heading: Heading = field(init=False, repr=False, compare=False)
@@ -129,10 +132,12 @@ class StateRules:
     reciprocity: Mapping[str, ReciprocityRule]
     local_taxes: LocalTaxes
     limitations: tuple[str, ...]
-    #: Codes of lines, federal ones included, whose figures of the year are not published yet.
     projected: frozenset[str]
-    #: Every line code that a paycheck of the year may bear here.
+    """Codes of lines, federal ones included, whose figures of the year are not published yet."""
+
     known_codes: frozenset[str]
+    """Every line code that a paycheck of the year may bear here."""
+
     _dates: tuple[datetime.date, ...] = ()
     _in_force: list[tuple[Contribution, ...]] = field(default_factory=list)
     _by_code: list[Mapping[str, Contribution]] = field(default_factory=list)
@@ -165,8 +170,8 @@ def timeline(
     return dates, sets
 
 
-#: A county's name may go without it where a county is asked for.
 _COUNTY = " COUNTY"
+"""A county's name may go without it where a county is asked for."""
 
 
 def _names_of(field_name: str, choices: Mapping[str, str], local_taxes: LocalTaxes) -> dict[str, str]:
@@ -265,8 +270,8 @@ def _read_certificate(table: RuleTable, state: str, local_taxes: LocalTaxes) -> 
     )
 
 
-#: Wages of the trial run: a thousand dollars.
 _TRIAL_CENTS = 100_000
+"""Wages of the trial run: a thousand dollars."""
 
 
 def _try_out(table: RuleTable, position: int, method: Method, form: CertificateForm) -> None:

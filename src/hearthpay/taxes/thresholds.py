@@ -26,12 +26,15 @@ class LiabilityThreshold(NamedTuple):
     rule: str
     sources: tuple[Source, ...]
     confidence: Confidence
-    #: Which wages are taxed once it is reached: from the first dollar of the year, or of the quarter that reaches it.
     reaches_back_to: Literal["year", "quarter"] = "year"
-    #: Whether each employee's wages are counted alone, or those of all household employees together.
+    """Which wages are taxed once it is reached: from the first dollar of the year, or of the quarter that reaches
+    it."""
+
     per_employee: bool = False
-    #: Whether a year whose wages reached it makes the household liable in the next one too.
+    """Whether each employee's wages are counted alone, or those of all household employees together."""
+
     next_year_too: bool = False
+    """Whether a year whose wages reached it makes the household liable in the next one too."""
 
     @property
     def annualized_cents(self) -> int:
@@ -50,12 +53,14 @@ class ThresholdCheck(NamedTuple):
     approaching_threshold: Decimal
     federal_status: ThresholdStatus
     futa_quarterly_threshold: Decimal
-    #: The lowest quarterly cash wages at which the state asks for anything.
     state_threshold_quarterly: Decimal
+    """The lowest quarterly cash wages at which the state asks for anything."""
+
     state_status: ThresholdStatus
     state_explanation: str
-    #: The unemployment threshold of the state.
     suta_threshold_quarterly: Decimal
+    """The unemployment threshold of the state."""
+
     suta_status: ThresholdStatus
     limitations: tuple[str, ...]
 

@@ -20,8 +20,8 @@ from hearthpay.taxes.rulebook import Rulebook, rulebook_of
 
 _NOTHING: Mapping[str, int] = MappingProxyType({})
 
-#: What rounding each payment to the cent can add up to in a year of daily pay: half a cent each.
 MOST_ROUNDING_CENTS = 366 // 2
+"""What rounding each payment to the cent can add up to in a year of daily pay: half a cent each."""
 
 
 Standing = tuple[int, int | None, int | None, int | None]
@@ -266,13 +266,13 @@ ALL_DUE: LiableFrom = MappingProxyType({})
 
 
 def is_due(liable: LiableFrom, code: str, pay_date: datetime.date) -> bool:
-    """Whether wages of a pay date bear a line."""
+    """Return whether wages of a pay date bear a line."""
     first = liable.get(code, datetime.date.min)
     return first is not None and first <= pay_date
 
 
 def is_measured(line: Contribution, liable: LiableFrom) -> bool:
-    """Whether a line follows the year's wages: it is capped, or waits for a threshold.
+    """Return whether a line follows the year's wages: it is capped, or waits for a threshold.
 
     One with a maximum for the pay period does not wait: it limits each payment, so nothing is made up.
     """

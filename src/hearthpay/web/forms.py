@@ -18,7 +18,7 @@ _KIND: Final = "application/x-www-form-urlencoded"
 
 
 async def read_form(request: Request) -> Mapping[str, str]:
-    """The fields of the form; of a field sent twice, the last.
+    """Return the fields of the form; of a field sent twice, the last.
 
     Raises `validation_error` for what is no form of ours: another content type, too long, or not UTF-8.
     """

@@ -35,7 +35,7 @@ class BankAccountEntry:
 
 
 def read_bank_account(form: Mapping[str, str]) -> BankAccountEntry:
-    """The bank account of the form; the account number must have been typed twice alike. Raises FormError."""
+    """Return the bank account of the form; the account number must have been typed twice alike. Raises FormError."""
     problems: dict[str, str] = {}
     routing = _number("bank_routing", form, "routing_number", problems)
     account = _number("bank_account", form, "account_number", problems)
@@ -53,7 +53,7 @@ def read_bank_account(form: Mapping[str, str]) -> BankAccountEntry:
 
 
 def read_tax_number(form: Mapping[str, str]) -> SecretNumber:
-    """The Social Security number or ITIN of the form; an ITIN is one that begins with 9. Raises FormError."""
+    """Return the Social Security number or ITIN of the form; an ITIN is one that begins with 9. Raises FormError."""
     problems: dict[str, str] = {}
     kind: NumberKind = "itin" if _digits(form, "tax_number").startswith("9") else "ssn"
     number = _number(kind, form, "tax_number", problems)
@@ -78,5 +78,5 @@ def _number(
 
 
 def _digits(form: Mapping[str, str], field: str) -> str:
-    """What was typed, without the blanks and hyphens by which people group digits."""
+    """Return what was typed, without the blanks and hyphens by which people group digits."""
     return form.get(field, "").strip().translate(_SEPARATORS)

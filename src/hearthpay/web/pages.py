@@ -34,11 +34,11 @@ def page(
     status: int = 200,
     headers: Mapping[str, str] | None = None,
 ) -> Response:
-    """The page that `template` makes of `facts`; what it prints is escaped."""
+    """Return the page that `template` makes of `facts`; what it prints is escaped."""
     body = _TEMPLATES.get_template(template).render({"style": STYLE_PATH, **(facts or {})})
     return HTMLResponse(body, status, {**_HEADERS, **(headers or {})})
 
 
 async def style(request: Request) -> Response:  # noqa: ARG001 - a route's signature
-    """The style sheet of every page."""
+    """Return the style sheet of every page."""
     return Response(_STYLE, media_type="text/css", headers={"Cache-Control": "public, max-age=3600"})

@@ -42,7 +42,7 @@ Handler = Callable[[Request, str], Awaitable[Response]]
 
 
 async def _friendly(request: Request, handler: Handler) -> Response:
-    """What `handler` answers; a refusal becomes a page that says what to do."""
+    """Return what `handler` answers; a refusal becomes a page that says what to do."""
     token = request.path_params["token"]
     try:
         return await handler(request, token)
@@ -93,7 +93,7 @@ async def _submit(request: Request, token: str) -> Response:
 def _entry(
     opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing, clock: Clock
 ) -> tuple[StoreEntered, str]:
-    """How the form is stored, and what of it may be shown: last digits only. Raises FormError."""
+    """Return how the form is stored, and what of it may be shown: last digits only. Raises FormError."""
     if opened.type == "bank_account":
         bank = read_bank_account(form)
 
@@ -114,7 +114,7 @@ def _entry(
 
 
 def _form(opened: OpenInvitation, problems: Problems | None = None, *, account_type: str = "") -> Response:
-    """The empty form; with `problems`, what is wrong next to each field. Only the type of account is kept."""
+    """Return the empty form; with `problems`, what is wrong next to each field. Only the type of account is kept."""
     facts = _facts(opened) | {"problems": problems or {}, "account_type": account_type}
     return page(f"{opened.type}.html", facts, status=400 if problems else 200)
 

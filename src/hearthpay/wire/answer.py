@@ -37,7 +37,7 @@ class Answer:
     next_cursor: str | None = None
 
     def body(self, request_id: str) -> bytes:
-        """The answer in its envelope, rendered."""
+        """Return the answer in its envelope, rendered."""
         meta: dict[str, object] = {"requestId": request_id}
         if self.is_list:
             meta["next_cursor"] = self.next_cursor

@@ -42,7 +42,7 @@ class RequestModel(BaseModel):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """How OpenAPI describes the model: a default amount is a number, where pydantic would write a text."""
+        """Return how OpenAPI describes the model: a default amount is a number, where pydantic would write a text."""
         described = handler(schema)
         properties = handler.resolve_ref_schema(described)["properties"]
         for name, field in cls.model_fields.items():
@@ -130,15 +130,15 @@ class Text:
     name: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """How pydantic validates the field."""
+        """Return how pydantic validates the field."""
         return core_schema.no_info_after_validator_function(self.read, core_schema.str_schema(strict=True))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: Any) -> dict[str, Any]:
-        """How OpenAPI describes the field."""
+        """Return how OpenAPI describes the field."""
         return {"type": "string", "minLength": self.shortest, "maxLength": self.longest}
 
     def read(self, value: str) -> str:
-        """The trimmed text. Raises PydanticCustomError where it is not fit to keep."""
+        """Return the trimmed text. Raises PydanticCustomError where it is not fit to keep."""
         trimmed = value.strip()
         if not self.shortest <= len(trimmed) <= self.longest:
             raise PydanticCustomError(
@@ -165,7 +165,7 @@ class Choice:
     values: tuple[str, ...]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """How pydantic validates the field."""
+        """Return how pydantic validates the field."""
         return core_schema.literal_schema(list(self.values))
 
 

@@ -30,13 +30,13 @@ class Amount:
     from_query: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        """How pydantic validates the field."""
+        """Return how pydantic validates the field."""
         return core_schema.no_info_plain_validator_function(self.read)
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """How OpenAPI describes the field."""
+        """Return how OpenAPI describes the field."""
         return {
             "type": "number",
             "minimum": _plain_number(self.minimum),
@@ -98,7 +98,7 @@ def number_of(cents: int) -> float:
 
 
 def shortest(number: Decimal) -> float:
-    """An exact number of an answer as the JSON number of the shortest spelling: 912.5 for 912.50, 912.0 for 912.
+    """Return an exact number of an answer as the JSON number of the shortest spelling: 912.5 for 912.50, 912.0 for 912.
 
     True for every number of at most fifteen digits.
     """

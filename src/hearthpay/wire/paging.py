@@ -22,12 +22,12 @@ Row = TypeVar("Row")
 
 
 def encode_cursor(last: UUID) -> str:
-    """The cursor behind which a list goes on after the item `last`."""
+    """Return the cursor behind which a list goes on after the item `last`."""
     return base64.urlsafe_b64encode(last.bytes).decode("ascii").rstrip("=")
 
 
 def decode_cursor(cursor: str) -> UUID:
-    """The id in a cursor. Raises ValueError for text that is no cursor of ours."""
+    """Return the id in a cursor. Raises ValueError for text that is no cursor of ours."""
     try:
         decoded = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (binascii.Error, UnicodeEncodeError):
@@ -72,7 +72,7 @@ class WantedPage(Protocol):
 async def page_of(
     session: AsyncSession, statement: Select[Row], id_column: InstrumentedAttribute[UUID], page: WantedPage
 ) -> tuple[Sequence[Row], str | None]:
-    """One page of `statement`'s rows, newest first, and the cursor of the next (None at the end).
+    """Return one page of `statement`'s rows, newest first, and the cursor of the next (None at the end).
 
     `statement` selects one entity whose id is `id_column`.
     """

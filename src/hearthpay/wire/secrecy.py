@@ -45,12 +45,12 @@ _LONGEST_NAME: Final = 80
 
 
 def names_a_secret(field: str) -> bool:
-    """Whether a field of this name would carry a number that the API never takes."""
+    """Return whether a field of this name would carry a number that the API never takes."""
     return _SECRET_NAME.search(field) is not None
 
 
 def holds_a_secret(text: str) -> bool:
-    """Whether `text` contains what reads like a Social Security, taxpayer, employer or bank account number.
+    """Return whether `text` contains what reads like a Social Security, taxpayer, employer or bank account number.
 
     Nine digits or more in a row are one, unless they are a telephone number (of North America, or with a `+`) or
     part of a UUID; so are three, two and four digits with any separator, and groups of four. Dates, amounts and
@@ -69,12 +69,12 @@ def holds_a_secret(text: str) -> bool:
 
 
 def address_holds_a_secret(email: str) -> bool:
-    """Whether an email address contains such a number; a `+` in it begins a tag, not a telephone number."""
+    """Return whether an email address contains such a number; a `+` in it begins a tag, not a telephone number."""
     return holds_a_secret(email.replace("+", " "))
 
 
 def key_holds_a_secret(key: str) -> bool:
-    """Whether a key that a client made up contains a Social Security number as people write it.
+    """Return whether a key that a client made up contains a Social Security number as people write it.
 
     Digits alone are an order's number or a time: they pass, as UUIDs and ULIDs do.
     """
@@ -85,7 +85,7 @@ def key_holds_a_secret(key: str) -> bool:
 
 
 def shown_name(field: str) -> str:
-    """The name of a field as a refusal may repeat it; what reads like a value in a name's place becomes `…`."""
+    """Return the name of a field as a refusal may repeat it; what reads like a value in a name's place becomes `…`."""
     if _NAME.fullmatch(field) is None or _DIGITS.search(field) is not None or _KEY.match(field) is not None:
         return "…"
     return field[:_LONGEST_NAME]

@@ -59,7 +59,7 @@ async def _keep_running(data_dir: Path | None) -> None:
 
 
 async def _run_to_its_end(data_dir: Path | None) -> int:
-    """Run a worker; returns its exit status, and stops it when cancelled."""
+    """Run a worker; return its exit status, and stops it when cancelled."""
     where = [] if data_dir is None else ["--data-dir", str(data_dir)]
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "hearthpay.cli", "worker", "--attended", *where),

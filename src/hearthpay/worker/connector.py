@@ -42,7 +42,7 @@ class QueueAddress:
 
 
 def queue_of(opened: OpenedDatabase) -> QueueAddress:
-    """The queue of an opened database."""
+    """Return the queue of an opened database."""
     return QueueAddress(opened.worker_url, opened.installation.roles.worker, opened.addresses.direct)
 
 
@@ -107,7 +107,7 @@ class QueueConnector(PsycopgConnector):
 
 
 def _driver_arguments(url: str) -> dict[str, Any]:
-    """The URL as the driver itself wants it, read as SQLAlchemy reads it for all else."""
+    """Return the URL as the driver itself wants it, read as SQLAlchemy reads it for all else."""
     target, arguments = engine_arguments(url)
     _, parameters = PGDialect_psycopg().create_connect_args(target)  # type: ignore[no-untyped-call]
     return {**parameters, **arguments}

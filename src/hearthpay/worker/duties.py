@@ -28,7 +28,7 @@ def worker_duties(
     mailer: Mailer | None = None,
     desk: NoticeDesk = NoticeDesk(),  # noqa: B008 - frozen
 ) -> tuple[Duty, ...]:
-    """The duties, in the order in which one worker alone does them; `database` acts as the worker's role.
+    """Return the duties, in the order in which one worker alone does them; `database` acts as the worker's role.
 
     Without a `mailer` mails wait for a worker that has one. The `desk` says who can be told of what goes wrong.
     """

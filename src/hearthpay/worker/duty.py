@@ -64,7 +64,7 @@ async def perform(
     within: float | None = None,
     after_chunk: Callable[[Progress], Awaitable[None]] | None = None,
 ) -> Progress:
-    """Do chunk after chunk until nothing is due that others do not have in hand; returns all that was done.
+    """Do chunk after chunk until nothing is due that others do not have in hand; return all that was done.
 
     Ends after the chunk in hand once `stopping` is set or `within` seconds are over. `after_chunk` is told the sum so
     far after each chunk that leaves something. Raises what the duty raises.

@@ -11,7 +11,7 @@ from hearthpay.database.outage import DatabaseUnavailable
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the same work may succeed later because only the way to the database or the bank failed.
+    """Return whether the same work may succeed later because only the way to the database or the bank failed.
 
     Procrastinate and SQLAlchemy wrap the driver's errors. A deadlock counts, and a pool without a free connection:
     they pass as well.

@@ -72,7 +72,7 @@ def open_queue(
     concurrency: int,
     stalled_after: float,
 ) -> App:
-    """The queue with the jobs of all duties, ready to be opened.
+    """Return the queue with the jobs of all duties, ready to be opened.
 
     `stopping` ends duties after the chunk in hand; a worker that has not been heard of for `stalled_after` seconds
     is dead, and its jobs are given to others.
@@ -84,7 +84,7 @@ def open_queue(
 
 
 def housekeeping(app: App, *, stalled_after: float) -> Duty:
-    """The duty to keep the queue itself in order."""
+    """Return the duty to keep the queue itself in order."""
 
     async def work(_stopping: Stopping) -> Progress:
         freed = await _free_stalled_jobs(app, stalled_after)
@@ -151,7 +151,7 @@ async def _call_for_help(duty: Duty, helping: Task[Any, Any, Any], remaining: in
 
 
 async def _free_stalled_jobs(app: App, stalled_after: float) -> int:
-    """Give the jobs of dead workers to the living; returns how many."""
+    """Give the jobs of dead workers to the living; return how many."""
     freed = 0
     for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=stalled_after):
         try:

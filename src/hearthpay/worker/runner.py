@@ -68,7 +68,7 @@ async def run_worker(
 async def _run_until_trouble(
     address: QueueAddress, duties: Sequence[Duty], concurrency: int, stopping: asyncio.Event, pulse: Pulse
 ) -> None:
-    """Work off the queue until told to stop; returns, too, when the queue could not be reached."""
+    """Work off the queue until told to stop; return, too, when the queue could not be reached."""
     app = open_queue(address, duties, stopping=stopping, concurrency=concurrency, stalled_after=pulse.stalled)
 
     async def work() -> None:
@@ -111,7 +111,7 @@ async def run_once(
     tell: Callable[[str], None],
     pulse: Pulse = Pulse(),
 ) -> bool:
-    """Do all that is due now, one duty after the other; returns whether everything succeeded.
+    """Do all that is due now, one duty after the other; return whether everything succeeded.
 
     `tell` is given a line for each duty, and one a second while it lasts. A duty that fails does not keep the next
     from being done.
@@ -128,7 +128,7 @@ async def run_once(
 
 
 async def _perform_telling(duty: Duty, stopping: asyncio.Event, tell: Callable[[str], None]) -> bool:
-    """Do one duty to its end, and tell of it; returns whether nothing failed."""
+    """Do one duty to its end, and tell of it; return whether nothing failed."""
     so_far = Progress()
 
     async def after_chunk(total: Progress) -> None:

@@ -48,7 +48,7 @@ class MigrationError(Exception):
 
 
 def newest_revision() -> str:
-    """The revision of the schema that this program was written for."""
+    """Return the revision of the schema that this program was written for."""
     head = ScriptDirectory(str(Path(__file__).parent)).get_current_head()
     assert head is not None
     return head
@@ -59,7 +59,7 @@ def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | N
 
     `owner_url` logs in as the role which owns, or will own, the tables; it may lead through a pooler. Everything
     happens in one transaction, so an interrupted migration leaves no trace, and servers which start together wait for
-    each other. Returns what the database then is (None only for a `revision` before it could say). Raises
+    each other. Return what the database then is (None only for a `revision` before it could say). Raises
     MigrationError for a PostgreSQL before 15, missing privileges, another's tables or a schema which a newer program
     has made, and DatabaseUnavailable.
     """
@@ -96,7 +96,7 @@ def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | N
 
 
 def read(owner_url: str | URL) -> Installation:
-    """What the database is, without changing it. Raises MigrationError and DatabaseUnavailable."""
+    """Return what the database is, without changing it. Raises MigrationError and DatabaseUnavailable."""
     target, arguments = engine_arguments(owner_url)
     engine = create_engine(target, connect_args=arguments, poolclass=NullPool, hide_parameters=True)
     try:
@@ -121,7 +121,7 @@ def _installation(
 
 
 def _driver_of(connection: Connection) -> psycopg.Connection[tuple[object, ...]]:
-    """The driver's own connection, in the same transaction."""
+    """Return the driver's own connection, in the same transaction."""
     driver = connection.connection.dbapi_connection
     assert isinstance(driver, psycopg.Connection)
     return driver

@@ -39,7 +39,7 @@ _ADDED_VALUE = re.compile(r"ALTER TYPE procrastinate_job_\w+ ADD VALUE '\w+'(?: 
 
 
 def rendering_cursor(roles: Roles, server_version: int) -> type[psycopg.Cursor[Any]]:
-    """A cursor that renders every statement for a server of this version and a database with these roles."""
+    """Return a cursor that renders every statement for a server of this version and a database with these roles."""
     words = [("hearthpay_service", roles.service), ("hearthpay_worker", roles.worker)]
     rules = _OLDER_WORDS + _WHOLE_TYPES
     words += [(written, said) for since, written, said in rules if server_version < since]

@@ -128,7 +128,7 @@ def _drop_if_unused(cursor: psycopg.Cursor[tuple[object, ...]], role: str) -> No
 
 
 def _formatted(cursor: psycopg.Cursor[tuple[object, ...]], statement: str, *names: Identifier) -> Composed:
-    """The statement about this database, whose name comes first."""
+    """Return the statement about this database, whose name comes first."""
     row = cursor.execute("SELECT current_database()").fetchone()
     assert row is not None
     return SQL(statement).format(Identifier(str(row[0])), *names)

@@ -33,7 +33,7 @@ _FOR_GOOD: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
 
 
 def head(document: str) -> str:
-    """What the plain page's head must say so that the reference of `document` takes its place."""
+    """Return what the plain page's head must say so that the reference of `document` takes its place."""
     return (
         f'<link rel="icon" href="data:,"><link rel="stylesheet" href="{STYLE_PATH}">'
         f'<script src="{SCRIPT_PATH}" data-document="{document}" '

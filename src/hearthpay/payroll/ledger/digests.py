@@ -7,7 +7,6 @@ from uuid import UUID
 
 from hearthpay.payroll.ledger.rows import LineRow, PaycheckRow
 
-#: Expression of the text of a paycheck `c` and its lines `l`, grouped by the paycheck; as `paycheck_digest` builds it.
 DIGEST_IN_SQL: Final = """
     sha256(convert_to(
         concat_ws('|', c.id, c.payroll_id, c.employee_id, coalesce(c.reverses::text, ''), c.tax_year,
@@ -19,6 +18,8 @@ DIGEST_IN_SQL: Final = """
                l.subject_wages, l.taxable_wages, coalesce(l.rate::text, ''), l.amount, l.ytd_amount), ''
                ORDER BY l.position), ''), 'UTF8'))
 """
+"""Expression of the text of a paycheck `c` and its lines `l`, grouped by the paycheck; as `paycheck_digest` builds
+it."""
 
 
 def paycheck_digest(

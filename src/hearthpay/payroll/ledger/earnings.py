@@ -32,10 +32,11 @@ class Earnings(NamedTuple):
         return Earnings._make(-part if part else part for part in self)
 
 
-#: The columns of entries and paychecks, with their types.
 EARNINGS_TYPES: Final = {
     name: "numeric" if name.endswith("_hours") else "bigint" for name in Earnings._fields
 }
+"""The columns of entries and paychecks, with their types."""
+
 _OPTIONAL: Final = ("bonus", "other_earnings")
 NO_EARNINGS: Final = Earnings(Decimal("0.00"), 0, Decimal("0.00"), 0, 0, 0)
 

@@ -22,12 +22,13 @@ from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.prior_wages import counted_year
 from hearthpay.taxes.year import PaidWages
 
-#: Arrays come as one text each: the driver would look at every element. Years, prior wages and escrow in one statement:
-#: each costs a trip to the database and the proof of the tenant.
 _ARRAYS: Final = (
     "array_to_string(codes, ','), array_to_string(subject_wages, ','), array_to_string(taxable_wages, ','), "
     "array_to_string(amounts, ','), gross_pay, net_pay, employee_taxes, employer_taxes"
 )
+"""Arrays come as one text each: the driver would look at every element. Years, prior wages and escrow in one
+statement: each costs a trip to the database and the proof of the tenant."""
+
 _HISTORIES: Final = text(
     f"SELECT 'year', employee_id, {_ARRAYS}, owed, fica_refunded, NULL::numeric, NULL::bigint FROM year_balances "
     "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
@@ -36,11 +37,12 @@ _HISTORIES: Final = text(
     "UNION ALL SELECT 'escrow', employee_id, NULL, NULL, NULL, NULL, balance, NULL, NULL, NULL, NULL, NULL, rule_rate, "
     "rule_amount FROM escrow_accounts WHERE employee_id = ANY(:employees)"
 )
-#: Where a year was opened by a version that did not keep them.
 _SUBJECT_WAGES: Final = text(
     "SELECT l.code, sum(l.subject_wages) FROM paychecks c JOIN paycheck_lines l ON l.paycheck_id = c.id "
     "WHERE c.employee_id = :employee AND c.tax_year = :tax_year GROUP BY l.code"
 )
+"""Where a year was opened by a version that did not keep them."""
+
 _STANDING: Final = text(
     "SELECT c.employee_id, c.id, p.pay_date, c.work_state, l.code, l.subject_wages, l.rate FROM paychecks c "
     "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
@@ -48,12 +50,13 @@ _STANDING: Final = text(
     "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
     "ORDER BY c.employee_id, c.id, l.position"
 )
-#: What a person's year owes is kept with one of the records that were paid in it.
 _OWED: Final = text(
     "UPDATE year_balances SET owed = CASE WHEN employee_id = (SELECT employee_id FROM year_balances "
     "WHERE employee_id = ANY(:records) AND tax_year = :tax_year ORDER BY employee_id DESC LIMIT 1) "
     "THEN CAST(:owed AS jsonb) ELSE '{}' END WHERE employee_id = ANY(:records) AND tax_year = :tax_year"
 )
+"""What a person's year owes is kept with one of the records that were paid in it."""
+
 _YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employee_id = ANY(:records)")
 
 

@@ -12,7 +12,6 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.orders.pay_dates import PayDates
 
-#: The payroll is looked up only where there is an overlap, which is seldom.
 _OVERLAPS: Final = text(
     "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, "
     "(SELECT p.pay_date FROM payrolls p WHERE p.id = e.payroll_id), "
@@ -20,6 +19,7 @@ _OVERLAPS: Final = text(
     "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
     "ORDER BY e.employee_id, e.payroll_id"
 )
+"""The payroll is looked up only where there is an overlap, which is seldom."""
 
 
 class Overlap(NamedTuple):

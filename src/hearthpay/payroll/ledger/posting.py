@@ -24,7 +24,6 @@ _OWED_NO_MORE: Final = text(
     "UPDATE year_balances SET owed = '{}' WHERE employee_id = ANY(:records) AND tax_year = :tax_year AND owed <> '{}'"
 )
 
-#: Columns with their array types: many rows go in with one statement.
 _PAYCHECK_TYPES: Final = {
     **TENANT_TYPES,
     "id": "uuid",
@@ -56,9 +55,12 @@ _PAYCHECK_TYPES: Final = {
     "carried": "jsonb",
     "digest": "bytea",
 }
-#: Of a line, what every line of its code has in common travels once, and stands first in it; `tax` is its place
-#: among those.
+"""Columns with their array types: many rows go in with one statement."""
+
 _TAX_TYPES: Final = {"code": "text", "name": "text", "payer": "text", "agency": "text", "category": "text"}
+"""Of a line, what every line of its code has in common travels once, and stands first in it; `tax` is its place
+among those."""
+
 _OWN: Final = len(_TAX_TYPES)
 _LINE_TYPES: Final = {
     "paycheck": "integer",
@@ -78,7 +80,6 @@ _POSTED_TYPES: Final = {
     "employee_id": "uuid",
     "tax_year": "smallint",
 }
-#: The arrays of a balance travel as the text of an array: unnest would take an array of arrays apart.
 _BALANCE_TYPES: Final = {
     **TENANT_TYPES,
     "employee_id": "uuid",
@@ -94,6 +95,8 @@ _BALANCE_TYPES: Final = {
     "employee_taxes": "bigint",
     "employer_taxes": "bigint",
 }
+"""The arrays of a balance travel as the text of an array: unnest would take an array of arrays apart."""
+
 _BALANCE_VALUES: Final = (
     "r.organization_id, r.employer_id, r.sandbox, r.employee_id, r.tax_year, CAST(r.codes AS text[]), "
     "CAST(r.subject_wages AS bigint[]), CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.owed, "
@@ -132,8 +135,8 @@ class Posting(NamedTuple):
     period_end: datetime.date
     paycheck: PaycheckRow
     after: History
-    #: The paycheck that this one undoes.
     reverses: UUID | None = None
+    """The paycheck that this one undoes."""
 
 
 def postings_of(

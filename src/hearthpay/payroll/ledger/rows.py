@@ -24,8 +24,8 @@ class Owner(NamedTuple):
     sandbox: bool
 
 
-#: The columns of an owner, with their types.
 TENANT_TYPES: Final = {"organization_id": "uuid", "employer_id": "uuid", "sandbox": "boolean"}
+"""The columns of an owner, with their types."""
 
 
 class LineRow(NamedTuple):
@@ -88,12 +88,13 @@ class PaycheckRow:
     ytd: YearToDate
     warnings: tuple[str, ...]
     residence_state: str
-    #: The certificate under which another state's resident is free of the work state's income tax.
     reciprocity_certificate: str | None
+    """The certificate under which another state's resident is free of the work state's income tax."""
+
     work_state: str
     carried: tuple[Carried, ...] = ()
-    #: Names of earnings that the order left out: told as a bare 0 by whoever calculates it, and not kept.
     left_out: frozenset[str] = frozenset()
+    """Names of earnings that the order left out: told as a bare 0 by whoever calculates it, and not kept."""
 
     @property
     def is_refund(self) -> bool:
@@ -132,8 +133,8 @@ class PayrollRecord:
     rulebook_version: str
     tax_year: int
     notes: str | None
-    #: Codes of lines whose figures of the year are not published yet; such a payroll is an estimate.
     projected: tuple[str, ...] = ()
+    """Codes of lines whose figures of the year are not published yet; such a payroll is an estimate."""
 
     @property
     def totals(self) -> PayrollTotals:
@@ -181,8 +182,8 @@ class Preview:
 
     record: PayrollRecord
     confirmations: tuple[str, ...]
-    #: Nobody named a payment method: dated as direct deposit would be.
     dated_ahead: bool = False
+    """Nobody named a payment method: dated as direct deposit would be."""
 
 
 RemedyAction = Literal["pay_by_check", "wait_for_account", "refund"]
@@ -232,10 +233,12 @@ class StoredPayroll:
     tax_year: int
     totals: PayrollTotals
     created_at: datetime.datetime
-    #: What was calculated for good; empty while a payroll waits.
     paychecks: tuple[PaycheckRow, ...] = ()
-    #: What a scheduled payroll was expected to be when it was approved, as it was answered.
+    """What was calculated for good; empty while a payroll waits."""
+
     estimate: Mapping[str, Any] | None = None
+    """What a scheduled payroll was expected to be when it was approved, as it was answered."""
+
     history: tuple[Transition, ...] = ()
     failure: Mapping[str, Any] | None = None
     ways_out: WaysOut = NO_WAYS_OUT

@@ -31,8 +31,8 @@ class OtherRecords(NamedTuple):
     ids: tuple[UUID, ...]
     totals: YearToDate
     year: YearSoFar
-    #: Whether Social Security and Medicare were repaid with one of them.
     fica_refunded: bool = False
+    """Whether Social Security and Medicare were repaid with one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +48,9 @@ class History:
     set_aside_balance: int = 0
     set_aside_rule: SetAsideRule | None = None
     prior: PriorWages | None = None
-    #: Social Security and Medicare of the year were repaid with this record; see `fica_repaid`.
     fica_refunded: bool = False
+    """Social Security and Medicare of the year were repaid with this record; see `fica_repaid`."""
+
     others: OtherRecords | None = None
 
     @property

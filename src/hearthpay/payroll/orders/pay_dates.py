@@ -7,8 +7,8 @@ from typing import Literal
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking import calendar
 
-#: The longest pay period that is not taken for a slip of the pen.
 LONGEST_PERIOD_DAYS = 366
+"""The longest pay period that is not taken for a slip of the pen."""
 
 Way = Literal["on_paper", "catch_up", "direct_deposit"]
 """How a payroll is paid: by check or cash, recorded in retrospect, or through the bank."""
@@ -22,10 +22,11 @@ class PayDates:
     period_end: datetime.date
     pay_date: datetime.date
     defaulted: bool
-    #: When the money of a later direct deposit is sent; None where the payroll does not wait.
     send_at: datetime.datetime | None = None
-    #: The day that was asked for, where the money arrives on another: on ``pay_date``.
+    """When the money of a later direct deposit is sent; None where the payroll does not wait."""
+
     asked: datetime.date | None = None
+    """The day that was asked for, where the money arrives on another: on ``pay_date``."""
 
     @property
     def told(self) -> str | None:

@@ -40,8 +40,8 @@ class PayrollEntry(NamedTuple):
     set_aside_wish: int | None = None
     regular_pay: Decimal | None = None
     overtime_pay: Decimal | None = None
-    #: Paid beside another payroll of the period, without hours: all of it is supplemental wages.
     supplemental: bool = False
+    """Paid beside another payroll of the period, without hours: all of it is supplemental wages."""
 
 
 class SettledOrder(NamedTuple):
@@ -75,12 +75,14 @@ class SettledOrder(NamedTuple):
 
 
 def is_catch_up(notes: str | None) -> bool:
-    """Whether the notes say that a payroll records in retrospect what was paid: it never moves money."""
+    """Return whether the notes say that a payroll records in retrospect what was paid: it never moves money."""
     return notes is not None and notes.strip().lower() == "catch-up"
 
 
 def is_fica_refund(notes: str | None) -> bool:
-    """Whether the notes say that a payroll repays Social Security and Medicare of a year below their threshold."""
+    """Return whether the notes say that a payroll repays Social Security and Medicare of a year below their
+    threshold.
+    """
     return notes is not None and notes.strip().lower() == "fica-refund"
 
 
@@ -100,8 +102,8 @@ class Payee(NamedTuple):
     federal_withholding: dict[str, Any]
     state_withholding: dict[str, Any]
     end_date: datetime.date | None = None
-    #: The first record of the person, where there are several.
     person_id: UUID | None = None
+    """The first record of the person, where there are several."""
 
     @property
     def name(self) -> str:

@@ -194,7 +194,7 @@ async def _take_in(
 ) -> tuple[int, int, bool]:
     """Take in the files that wait at the bank; each in one transaction with all that follows from it.
 
-    Returns how many files, how many entries they return, and whether all that the bank has to say was heard.
+    Return how many files, how many entries they return, and whether all that the bank has to say was heard.
     """
     if bank is None:
         return 0, 0, False

@@ -49,8 +49,8 @@ CHUNK: Final = 200
 """Payrolls in one transaction."""
 
 _FIRED: Final[tuple[PayrollStatus, ...]] = ("firing", "pending_funding")
-#: Where nothing is to be collected or paid: what is withheld and set aside takes all of it.
 _FIRED_WITHOUT_MONEY: Final[tuple[PayrollStatus, ...]] = (*_FIRED, "processing", "completed")
+"""Where nothing is to be collected or paid: what is withheld and set aside takes all of it."""
 
 _log = structlog.get_logger("hearthpay.payroll")
 
@@ -66,17 +66,19 @@ _CLAIM: Final = text(
 _CLAIM_AGAIN: Final = text(
     f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} AND id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED"
 )
-#: Counted only as far as it matters to those who share the work.
 _COUNT_DUE: Final = text(f"SELECT count(*) FROM (SELECT FROM payrolls WHERE {_DUE} LIMIT {10 * CHUNK}) due")
+"""Counted only as far as it matters to those who share the work."""
+
 _TERMS: Final = text(
     f"SELECT e.id, e.threshold_bases, r.tax_year, r.state, r.sui_rate FROM {EMPLOYERS} e "
     f"LEFT JOIN {ASSIGNED_RATES} r ON r.employer_id = e.id WHERE e.id = ANY(:employers)"
 )
-#: Households that chose how their thresholds count: the years of all their employees hang together.
 _EMPLOYEES_TOGETHER: Final = text(
     f"SELECT m.id, e.id AS employer_id FROM {EMPLOYERS} e JOIN {EMPLOYEES} m ON m.employer_id = e.id "
     "WHERE e.id = ANY(:employers) AND e.threshold_bases <> '{}'"
 )
+"""Households that chose how their thresholds count: the years of all their employees hang together."""
+
 _TOTALS: Final = text(
     "UPDATE payrolls p SET gross_pay = r.gross_pay, total_deductions = r.total_deductions, net_pay = r.net_pay, "
     "employer_taxes = r.employer_taxes, total_cost = r.total_cost, rulebook_version = r.rulebook_version, "

@@ -63,20 +63,22 @@ _STANDING: Final = text(
 _LOCK: Final = text(
     "SELECT id, status, tax_year, pay_date, failure FROM payrolls WHERE id = :id FOR NO KEY UPDATE"
 )
-#: But for those whose wages the household has paid by check when the deposit could not leave.
 _DEPOSITS_TO_UNDO: Final = text(
     "SELECT id FROM paychecks c WHERE payroll_id = :id AND payment_method = 'direct_deposit' AND reverses IS NULL "
     "AND NOT EXISTS (SELECT FROM paycheck_remedies r WHERE r.paycheck_id = c.id AND r.action = 'pay_by_check')"
 )
+"""But for those whose wages the household has paid by check when the deposit could not leave."""
+
 _ALL_ON_BANK: Final = text(
     "SELECT NOT EXISTS (SELECT FROM payroll_entries WHERE payroll_id = :id AND payment_method <> 'direct_deposit') "
     "AND NOT EXISTS (SELECT FROM paycheck_remedies WHERE payroll_id = :id AND action = 'pay_by_check')"
 )
-#: What the household's bank has taken back is not there to be given back.
 _COLLECTED: Final = text(
     f"SELECT EXISTS (SELECT FROM {BANK_ENTRIES} bank_entries "
     "WHERE payroll_id = :id AND kind = 'debit' AND status IN ('sent', 'settled'))"
 )
+"""What the household's bank has taken back is not there to be given back."""
+
 _UNCOLLECTED: Final = text(
     f"SELECT DISTINCT payroll_id FROM {BANK_ENTRIES} e WHERE kind = 'debit' AND status = 'pending' "
     "AND send_on <= :by AND (id = ANY(:held) OR sandbox) ORDER BY payroll_id"
@@ -92,7 +94,7 @@ async def fund(
 ) -> list[UUID]:
     """Begin to pay the employees of payrolls whose debit has settled; `day` is the cut-off that is next or now.
 
-    Returns the payrolls moved to `processing`. The money leaves one banking day before the pay date, or at once
+    Return the payrolls moved to `processing`. The money leaves one banking day before the pay date, or at once
     where that has passed. Where it could then only arrive in another year it keeps the days it was meant for, does
     not leave, and is made anew (`payroll.payday.year_end`).
     """
@@ -214,14 +216,14 @@ async def expire(session: AsyncSession, payroll_id: UUID, now: datetime.datetime
 
 
 def _may_be_presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> bool:
-    """Whether a debit may be tried once more, and its wages still be paid within their tax year."""
+    """Return whether a debit may be tried once more, and its wages still be paid within their tax year."""
     if entry.return_class != "retry" or entry.attempt > return_codes().attempts:
         return False
     return _arrives(day).year == tax_year
 
 
 def _arrives(day: datetime.date) -> datetime.date:
-    """When wages arrive whose debit is sent at the cut-off of `day`."""
+    """Return when wages arrive whose debit is sent at the cut-off of `day`."""
     funded = add_banking_days(next_banking_day(day), RETURN_DAYS)
     return next_banking_day(funded)
 
@@ -240,7 +242,7 @@ async def _credit_returned(
 
 
 def employees_of(failure: Mapping[str, Any] | None) -> tuple[UUID, ...]:
-    """The employees whom an earlier failure of the payroll concerns."""
+    """Return the employees whom an earlier failure of the payroll concerns."""
     return tuple(UUID(found) for found in (failure or {}).get("employees", ()))
 
 
@@ -332,7 +334,8 @@ def _failure(entry: ReturnedEntry, employees: tuple[UUID, ...]) -> StoredFailure
 
 
 def _presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) -> StoredFailure:
-    """A debit that came back and is collected at the cut-off of `day`; `until` the last cut-off that it may have.
+    """Return a debit that came back and is collected at the cut-off of `day`; `until` the last cut-off that it may
+    have.
 
     Each time it settles a banking day later, and comes back at the latest when the days of a return are over.
     """
@@ -347,7 +350,7 @@ def _presented_again(entry: ReturnedEntry, day: datetime.date, tax_year: int) ->
 
 
 def _not_covered(failure: StoredFailure) -> StoredFailure:
-    """A debit that came back when the wages had gone out."""
+    """Return a debit that came back when the wages had gone out."""
     return replace(
         failure,
         kind="wages_not_covered",

@@ -54,7 +54,6 @@ _UNDER_WAY: Final = text(
     "AND status IN ('pending', 'sent'))"
 )
 _CLEAR_FAILURE: Final = text("UPDATE payrolls SET failure = NULL WHERE id = :id AND status <> 'failed'")
-#: A new account that the bank is being asked about is waited for beyond the day.
 _WAITED: Final = text(
     "SELECT r.payroll_id, r.paycheck_id FROM paycheck_remedies r "
     f"JOIN {BANK_ENTRIES} e ON e.paycheck_id = r.paycheck_id AND e.kind = 'credit' AND e.status = 'pending' "
@@ -62,6 +61,8 @@ _WAITED: Final = text(
     f"WHERE later.paycheck_id = r.paycheck_id AND later.id > r.id) AND NOT EXISTS (SELECT FROM {BANK_ACCOUNTS} a "
     "WHERE a.employee_id = r.employee_id AND a.status IN ('verifying', 'active')) ORDER BY r.paycheck_id"
 )
+"""A new account that the bank is being asked about is waited for beyond the day."""
+
 _CLAIM: Final = text(
     "SELECT id, organization_id, employer_id, sandbox, status, failure FROM payrolls WHERE id = :id "
     "FOR NO KEY UPDATE SKIP LOCKED"

@@ -45,7 +45,7 @@ async def reverse_deposit(
     amount_cents: int,
     now: datetime.datetime,
 ) -> datetime.date:
-    """Take back the employee's direct deposit with the next bank file; returns the day on which it shall settle.
+    """Take back the employee's direct deposit with the next bank file; return the day on which it shall settle.
 
     `amount_cents` is what the operator confirms. The payroll tells it at once, and so do the notices. Raises
     `not_found`, and `invalid_state` where the deposit cannot be taken back or the amount is another.

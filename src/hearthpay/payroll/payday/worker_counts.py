@@ -28,7 +28,7 @@ async def add_to_counts(session: AsyncSession, counts: Mapping[str, int]) -> Non
 
 
 async def worker_figures(database: Database, clock: Clock) -> dict[str, float]:
-    """How the worker is doing, over all tenants: numbers by name; none while the database does not answer.
+    """Return how the worker is doing, over all tenants: numbers by name; none while the database does not answer.
 
     `database` acts as the service's role.
     """

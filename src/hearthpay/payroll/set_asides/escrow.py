@@ -99,12 +99,13 @@ _RETURN_PAYOUTS: Final = text(
         "WHERE b.id = ANY(:entries) AND b.kind = 'payout' AND b.status = 'returned'"
     )
 )
-#: What has been deposited and may still bounce: the household's debit has not settled.
 _NOT_COLLECTED: Final = text(
     "SELECT coalesce(sum(m.amount), 0)::bigint FROM escrow_movements m JOIN paychecks c ON c.id = m.paycheck_id "
     "JOIN payrolls p ON p.id = c.payroll_id WHERE m.employee_id = :employee AND m.kind = 'deposit' "
     "AND m.payment_method = 'direct_deposit' AND p.status = 'pending_funding'"
 )
+"""What has been deposited and may still bounce: the household's debit has not settled."""
+
 _LOCK: Final = text(f"SELECT 1 FROM {EMPLOYEES} e WHERE id = :employee FOR NO KEY UPDATE")
 _MOVEMENTS: Final = text(
     "SELECT id, kind, payment_method, amount, balance, paycheck_id, note, created_at FROM escrow_movements "
@@ -121,7 +122,7 @@ class EscrowAccount:
     held: int = 0
 
     def available(self, method: str) -> int:
-        """How many cents can be paid out that way: by bank what is held, by hand what the household keeps."""
+        """Return how many cents can be paid out that way: by bank what is held, by hand what the household keeps."""
         part = self.held if method == "direct_deposit" else self.balance - self.held
         return max(min(part, self.balance), 0)
 

@@ -9,10 +9,11 @@ from typing import Final
 
 from hearthpay.taxes.rounding import half_up
 
-#: The most that one paycheck sets aside, in cents.
 LARGEST_SET_ASIDE: Final = 999_900
-#: A rate of at most this many decimals: 0.0525 is five and a quarter percent.
+"""The most that one paycheck sets aside, in cents."""
+
 MOST_DECIMALS: Final = 6
+"""A rate of at most this many decimals: 0.0525 is five and a quarter percent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class SetAsideRule:
             raise ValueError("the amount must be above 0 and at most 9,999")
 
     def wished_cents(self, gross_cents: int) -> int:
-        """What the rule asks for of this gross pay: a share to the nearest cent, halves up."""
+        """Return what the rule asks for of this gross pay: a share to the nearest cent, halves up."""
         if self.rate is None:
             return self.amount_cents or 0
         numerator, denominator = self.rate.as_integer_ratio()

@@ -20,7 +20,6 @@ WayOut = Literal["void", "pay_by_check", "wait_for_account", "refund"]
 _NOTHING: Final = "Nothing: the payroll is voided."
 _AGAIN: Final = "run the payroll again, or run it by check or cash"
 
-#: Why a payroll was not sent: what puts it right, and whether the payroll goes by itself then.
 _NOT_SENT: Final[dict[str, tuple[str, str]]] = {
     "bank_account_not_ready": (
         "Connect and verify the household's bank account",
@@ -35,6 +34,8 @@ _NOT_SENT: Final[dict[str, tuple[str, str]]] = {
     "tax_year_not_final": ("The operator must update Hearthpay", "it is sent by itself then"),
     "internal_error": ("The operator has been told", "it is tried again by itself"),
 }
+"""Why a payroll was not sent: what puts it right, and whether the payroll goes by itself then."""
+
 _REASONS: Final = {
     "bank_account_not_ready": "The household's account is not ready",
     "employee_account_not_ready": "An employee's account is not ready",
@@ -54,13 +55,14 @@ _REASONS: Final = {
 }
 
 
-#: How a held payment's reason begins, as the file's builder notes it: in words for the household. Others are ours.
 _HOLDS: Final = {
     "the bank account is verifying": "The bank account is still being verified",
     "the bank account is": "The bank account cannot be used",
     "the name has": "The name has no letter that banks can read",
     "it would arrive": "It would arrive in another year",
 }
+"""How a held payment's reason begins, as the file's builder notes it: in words for the household. Others are ours."""
+
 _NOT_AUTHORIZED: Final = "the household has not authorized"
 
 
@@ -78,12 +80,14 @@ class Circumstances:
 
 
 def reason_of(code: str) -> str:
-    """A few words for a code: the bank's own reason, or ours."""
+    """Return a few words for a code: the bank's own reason, or ours."""
     return _REASONS.get(code) or return_codes().reason(code).title
 
 
 def hold_of(reason: str, *, of_household: bool) -> tuple[str, str]:
-    """The code of a hold and its reason in words for the household, which are none of what a key or a file says."""
+    """Return the code of a hold and its reason in words for the household, which are none of what a key or a file
+    says.
+    """
     if reason.startswith(_NOT_AUTHORIZED):
         return "not_authorized", "The debit is not authorized"
     told = next((words for begins, words in _HOLDS.items() if reason.startswith(begins)), None)
@@ -173,5 +177,5 @@ def _or_else(ways_out: Collection[WayOut]) -> str:
 
 
 def in_words(moment: datetime.datetime) -> str:
-    """A moment as people in the East say it: on Tuesday, November 24, at 3:00 PM Eastern time."""
+    """Return a moment as people in the East say it: on Tuesday, November 24, at 3:00 PM Eastern time."""
     return f"on {moment.astimezone(BUSINESS_TIME):%A, %B %-d, at %-I:%M %p} Eastern time"

@@ -16,7 +16,7 @@ _LONGEST_PAUSE: Final = datetime.timedelta(hours=8)
 
 
 def pause_after(attempts: int) -> datetime.timedelta:
-    """How long to wait after the attempt that follows so many earlier ones."""
+    """Return how long to wait after the attempt that follows so many earlier ones."""
     factor: int = 4 ** min(attempts, MOST_ATTEMPTS)
     return min(_FIRST_PAUSE * factor, _LONGEST_PAUSE)
 
@@ -27,6 +27,6 @@ def most_attempts(code: str) -> int:
 
 
 def given_up_at(next_attempt_at: datetime.datetime, attempts: int, code: str) -> datetime.datetime:
-    """When the last attempt is made, after so many that have failed; the worker's own delays come on top."""
+    """Return when the last attempt is made, after so many that have failed; the worker's own delays come on top."""
     rest = (pause_after(each) for each in range(attempts, most_attempts(code) - 1))
     return next_attempt_at + sum(rest, datetime.timedelta())

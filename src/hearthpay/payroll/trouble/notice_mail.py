@@ -38,7 +38,7 @@ class ReturnTold:
 
 
 def household_notice(to: str, told: Told, trouble: Trouble) -> Mail:
-    """What is in the payroll's way, as `GET /payroll/{id}` tells it at the same moment."""
+    """Return what is in the payroll's way, as `GET /payroll/{id}` tells it at the same moment."""
     names = [name for name in (name_in_mail(each) for each in told.employees) if name]
     about = f" It concerns {', '.join(names)}." if names else ""
     # The tax engine may repeat what a certificate says: no mail carries an address that somebody typed there.
@@ -145,7 +145,7 @@ def return_notice_to_employee(to: str, told: ReturnTold) -> Mail:
 
 
 def operator_notice(to: str, about: str, lines: Sequence[str]) -> Mail:
-    """What only the operator can put right."""
+    """Return what only the operator can put right."""
     return _mail(to, f"Hearthpay: {about}", "", list(lines))
 
 

@@ -48,10 +48,12 @@ _PEOPLE: Final = text(
     "SELECT e.id, e.first_name, e.last_name, e.email, n.payment_method FROM payroll_entries n "
     f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE n.payroll_id = :id ORDER BY n.position"
 )
-#: What the employees paid by direct deposit are told of, all of them where none is named.
 _FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed", "held", "year_passed")
-#: What only the operator can put right, or must know of.
+"""What the employees paid by direct deposit are told of, all of them where none is named."""
+
 _FOR_OPERATOR: Final = ("wages_not_covered", "deposit_reversed", "reversal_returned")
+"""What only the operator can put right, or must know of."""
+
 _OPERATORS_CODES: Final = ("internal_error", "tax_year_not_final")
 _log = structlog.get_logger("hearthpay.payroll")
 
@@ -76,7 +78,7 @@ async def find_untold(session: AsyncSession) -> list[UUID]:
 async def tell_of_payrolls(
     database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, payrolls: Sequence[UUID]
 ) -> int:
-    """Queue the notices about these payrolls; returns of how many. Raises DatabaseUnavailable.
+    """Queue the notices about these payrolls; return of how many. Raises DatabaseUnavailable.
 
     `database` acts as the worker's role. One that cannot be told of holds no other back.
     """

@@ -71,6 +71,6 @@ async def note_problems(
 
 
 def problem_key(problem: str) -> str:
-    """What stays the same of a problem while it lasts: counts and days change."""
+    """Return what stays the same of a problem while it lasts: counts and days change."""
     steady = _NUMBER.sub("#", _DAY.sub("#", problem))
     return hashlib.md5(steady.encode(), usedforsecurity=False).hexdigest()

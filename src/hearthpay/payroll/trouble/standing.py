@@ -206,7 +206,7 @@ def _refund(entry: Any) -> RefundStanding:
 def _of_the_service(
     payroll: Any, outage: datetime.datetime | None, ways_out: frozenset[WayOut], now: datetime.datetime
 ) -> Trouble | None:
-    """What keeps the payroll although nothing is wrong with it."""
+    """Return what keeps the payroll although nothing is wrong with it."""
     if outage is not None:
         return _of(
             Circumstances("bank_unreachable", "bank_unreachable", payroll.status),
@@ -224,7 +224,7 @@ def _of_the_service(
 
 
 def _stored(payroll: Any, stored: Mapping[str, Any], ways_out: frozenset[WayOut]) -> Trouble:
-    """What is kept with the payroll; from before there were kinds, its code and its employees tell the kind."""
+    """Return what is kept with the payroll; from before there were kinds, its code and its employees tell the kind."""
     code = str(stored["code"])
     employees = tuple(UUID(each) for each in stored.get("employees", ()))
     kind = cast("FailureKind", stored.get("kind") or _kind_before(code, payroll.status, employees))
@@ -269,7 +269,7 @@ def _held(payroll: Any, held: Sequence[Any], ways_out: frozenset[WayOut], now: d
 
 
 async def _ways_out(session: AsyncSession, payroll: Any, now: datetime.datetime) -> frozenset[WayOut]:
-    """What the payroll's state does not refuse."""
+    """Return what the payroll's state does not refuse."""
     found = await ways_out_of(session, payroll.id, payroll.status, now)
     remedies = {remedy for deposit in found.deposits.values() for remedy in deposit.remedies}
     return frozenset[WayOut](remedies | ({"void"} if "void" in found.actions else set()))
@@ -288,7 +288,7 @@ def _of(
 
 
 def _last_day(tax_year: int) -> datetime.date:
-    """The last day whose file brings a deposit within the year."""
+    """Return the last day whose file brings a deposit within the year."""
     return previous_banking_day(banking_day_on_or_before(datetime.date(tax_year, 12, 31)))
 
 

@@ -74,7 +74,7 @@ class Position:
 
 
 async def position_of(session: AsyncSession, payroll_id: UUID, now: datetime.datetime) -> Position:
-    """How far the payroll's money has got."""
+    """Return how far the payroll's money has got."""
     parameters = {"payroll": payroll_id, "now": now, "today": business_date(now)}
     return Position(*(await session.execute(_POSITION, parameters)).one())
 

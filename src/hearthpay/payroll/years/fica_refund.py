@@ -25,8 +25,8 @@ from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.thresholds import liability_thresholds
 
-#: From this month on the year of someone still employed may be taken for over.
 _LAST_MONTH: Final = 12
+"""From this month on the year of someone still employed may be taken for over."""
 
 
 def refuse_other_pay(order: Order) -> None:

@@ -81,22 +81,28 @@ class HouseholdYear:
     """A household's paychecks of a year that stand, and what else counts towards its thresholds."""
 
     tax_year: int
-    #: Whether what waits for a threshold is charged once the wages paid have reached it.
     as_paid: bool
-    #: Whether the household ever chose: then every line that waits for a threshold follows the year's wages.
+    """Whether what waits for a threshold is charged once the wages paid have reached it."""
+
     chosen: bool
-    #: The person behind each record.
+    """Whether the household ever chose: then every line that waits for a threshold follows the year's wages."""
+
     persons: Mapping[UUID, UUID]
-    #: What was paid to each person, in the order it was run.
+    """The person behind each record."""
+
     standing: dict[UUID, list[PaidWages]]
-    #: The persons whose Social Security and Medicare were repaid.
+    """What was paid to each person, in the order it was run."""
+
     refunded: Collection[UUID] = ()
-    #: The last day of work by any record, for those persons whose records have all ended.
+    """The persons whose Social Security and Medicare were repaid."""
+
     left: Mapping[UUID, datetime.date] = field(default_factory=dict)
+    """The last day of work by any record, for those persons whose records have all ended."""
+
     prior: QuarterlyWages = field(default_factory=QuarterlyWages)
     last_year: QuarterlyWages = field(default_factory=QuarterlyWages)
-    #: Where anybody works or has worked in the year.
     states: frozenset[str] = frozenset()
+    """Where anybody works or has worked in the year."""
 
     def liable(self, payments: Mapping[UUID, Payment] | None = None) -> dict[UUID, LiableFrom]:
         """Return for each employee from which pay date on the lines are due, with these payments made."""
@@ -160,7 +166,7 @@ class HouseholdYear:
         return self.standing.get(self.persons[employee], ())
 
     def has_left(self, employee: UUID, day: datetime.date) -> bool:
-        """Whether no record of the person behind this one works after a day."""
+        """Return whether no record of the person behind this one works after a day."""
         last = self.left.get(self.persons[employee])
         return last is not None and last <= day
 

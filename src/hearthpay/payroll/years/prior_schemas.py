@@ -23,7 +23,7 @@ class PriorWagesLine(RequestModel):
     amount: Money = Field(description="What was withheld or charged.")
 
     def to_command(self) -> PriorLine:
-        """The same in plain values."""
+        """Return the same in plain values."""
         return PriorLine(
             self.code,
             to_cents(self.subject_wages, "subject_wages"),
@@ -51,7 +51,7 @@ class NewPriorWages(RequestModel):
     lines: list[PriorWagesLine] = Field(min_length=1, max_length=_MOST_LINES)
 
     def to_command(self) -> EnterPriorWages:
-        """The same in plain values."""
+        """Return the same in plain values."""
         return EnterPriorWages(
             tax_year=self.tax_year,
             source=self.source,

@@ -90,7 +90,7 @@ async def reverse_paychecks(
 
 
 async def _refunded_otherwise(session: AsyncSession, refund: Posted) -> bool:
-    """Whether another refund of the year stands beside this one."""
+    """Return whether another refund of the year stands beside this one."""
     which = {"employee": refund.paycheck.employee_id, "tax_year": refund.tax_year, "id": refund.id}
     return bool(await session.scalar(_REFUNDED, which))
 

@@ -50,8 +50,9 @@ class BasisChoice:
 
     before: ThresholdBasis
     after: ThresholdBasis
-    #: The first tax year for which it holds.
     since: int
+    """The first tax year for which it holds."""
+
     told: tuple[str, ...]
 
 

@@ -78,8 +78,9 @@ class ExclusionBands:
     """A rate on gross wages less an exclusion that shrinks as wages rise (working in Yonkers)."""
 
     rate: int
-    #: Frequency → rows of (wages from, exclusion or None where nothing is due), highest first.
     bands: Mapping[str, tuple[tuple[int, int | None], ...]]
+    """Frequency → rows of (wages from, exclusion or None where nothing is due), highest first."""
+
     periods: Mapping[str, int]
 
     def withhold(
@@ -114,10 +115,12 @@ class FlatRate:
     """A rate on wages, in some places after exemptions counted on the state's certificate."""
 
     rate: int
-    #: Certificate entry that counts a kind of exemption → cents a year for each.
     exemptions: Mapping[str, int]
-    #: True where the value of one exemption is rounded to the cent, false where that of all of a kind is.
+    """Certificate entry that counts a kind of exemption → cents a year for each."""
+
     each_rounded: bool
+    """True where the value of one exemption is rounded to the cent, false where that of all of a kind is."""
+
     periods: Mapping[str, int]
 
     def withhold(
@@ -156,8 +159,9 @@ class Fee:
 
     annual: int
     weekly: int | None
-    #: True where a payday's share loses its fraction of a cent.
     rounded_down: bool
+    """True where a payday's share loses its fraction of a cent."""
+
     periods: Mapping[str, int]
 
     def withhold(

@@ -24,11 +24,11 @@ class NotOwed(NamedTuple):
     sources: tuple[Source, ...]
 
 
-#: What an assumption about the place goes with: the state's own line, the state's tax, or nothing.
 GOES_WITH = ("state_line", "state_tax", "nothing")
+"""What an assumption about the place goes with: the state's own line, the state's tax, or nothing."""
 
-#: Whether the cities of the rule file are all that tax, or some; empty where the tax is none of cities.
 CITIES = ("", "all", "some")
+"""Whether the cities of the rule file are all that tax, or some; empty where the tax is none of cities."""
 
 
 class Unchosen(NamedTuple):
@@ -36,11 +36,14 @@ class Unchosen(NamedTuple):
 
     code: str
     message: str
-    #: Entries of the certificate of which any settles the place, also by saying that there is none.
     certificate_fields: tuple[str, ...]
-    #: Groups of localities of which one settles it; empty where any locality does.
+    """Entries of the certificate of which any settles the place, also by saying that there is none."""
+
     groups: tuple[str, ...]
+    """Groups of localities of which one settles it; empty where any locality does."""
+
     goes_with: str
-    #: A flag of the certificate that must be set for the assumption to matter.
     only_if: str | None
+    """A flag of the certificate that must be set for the assumption to matter."""
+
     cities: str

@@ -15,16 +15,17 @@ from hearthpay.taxes.rule_file import Confidence
 from hearthpay.taxes.trace import Source, Trace
 from hearthpay.taxes.withholding import PeriodPay
 
-#: Whether a household must withhold or pay a local tax. ``follows_state``: where the state's tax is withheld.
-#: ``voluntary``: the employee owes it, the household withholds it only because the locality was chosen.
 LocalHouseholdRule = Literal["required", "voluntary", "follows_state"]
+"""Whether a household must withhold or pay a local tax. ``follows_state``: where the state's tax is withheld.
+``voluntary``: the employee owes it, the household withholds it only because the locality was chosen."""
+
 LOCAL_HOUSEHOLD_RULES = ("required", "voluntary", "follows_state")
 
-#: Whom a local tax is about; empty where its name says so.
 APPLIES_TO = ("", "residents", "nonresidents", "workers", "residents and workers")
+"""Whom a local tax is about; empty where its name says so."""
 
-#: The last day of the month on which a month's first payday falls, where paydays are regular.
 FIRST_PAYDAY_UNTIL: Mapping[str, int] = {"weekly": 7, "biweekly": 14, "semimonthly": 15, "monthly": 31}
+"""The last day of the month on which a month's first payday falls, where paydays are regular."""
 
 
 class LocalPay(NamedTuple):
@@ -32,12 +33,14 @@ class LocalPay(NamedTuple):
 
     pay: PeriodPay
     pay_date: datetime.date
-    #: The part of the wages that is paid as flat-rate supplemental pay.
     supplemental: int
-    #: The state's tax on this pay before additional withholding; 0 where none is withheld.
+    """The part of the wages that is paid as flat-rate supplemental pay."""
+
     state_tax: int
-    #: The same tax withheld earlier in the year; None where that is not known.
+    """The state's tax on this pay before additional withholding; 0 where none is withheld."""
+
     tax_before: int | None
+    """The same tax withheld earlier in the year; None where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +56,22 @@ class LocalTax:
     payer: Payer
     household: LocalHouseholdRule
     applies_to: str
-    #: Only one locality of a group can be an employee's: a county of residence, resident or nonresident.
     group: str | None
+    """Only one locality of a group can be an employee's: a county of residence, resident or nonresident."""
+
     note: str
-    #: The certificate entries of which the first that is filled in chooses the locality, and the value that does.
     certificate_fields: tuple[str, ...]
+    """The certificate entries of which the first that is filled in chooses the locality, and the value that does."""
+
     certificate_value: CertificateValue
-    #: True where the rate is lowered by that of another city in which the employee works.
     less_city_of_work: bool
+    """True where the rate is lowered by that of another city in which the employee works."""
+
     additional_field: str | None
     supplemental_rate: int | None
-    #: The most that a year may bear, in cents.
     year_maximum: int | None
+    """The most that a year may bear, in cents."""
+
     effective_from: datetime.date
     effective_to: datetime.date | None
     sources: tuple[Source, ...]

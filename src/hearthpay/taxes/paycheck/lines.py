@@ -4,8 +4,8 @@ from hearthpay.taxes.heading import Heading
 from hearthpay.taxes.paycheck.result import Correction, LineExplanation, PaycheckLine
 from hearthpay.taxes.trace import Source, Trace
 
-#: Makes a line without the detour through its constructor, which would double what a line costs.
 _new = tuple.__new__
+"""Makes a line without the detour through its constructor, which would double what a line costs."""
 
 
 class Lines:

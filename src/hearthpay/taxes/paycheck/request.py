@@ -35,11 +35,11 @@ class EmployerProfile:
     waived_lines: frozenset[str] = frozenset()
 
 
-#: What the law assumes of an employee without a Form W-4: single, no other entries.
 NO_CERTIFICATE = FederalCertificate()
+"""What the law assumes of an employee without a Form W-4: single, no other entries."""
 
-#: A household that pays every tax at the new-employer rates.
 NEW_EMPLOYER = EmployerProfile()
+"""A household that pays every tax at the new-employer rates."""
 
 
 @dataclass(frozen=True, slots=True)

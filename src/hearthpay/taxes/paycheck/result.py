@@ -20,8 +20,9 @@ class PaycheckLine(NamedTuple):
     category: str
     subject_wages_cents: int
     taxable_wages_cents: int
-    #: Billionths, where the tax has one rate.
     rate_scaled: int | None
+    """Billionths, where the tax has one rate."""
+
     amount_cents: int
 
     @property
@@ -53,8 +54,8 @@ class Correction(NamedTuple):
     payer: Payer
     taxable_wages_cents: int
     amount_cents: int
-    #: What the net pay does not reach for: it is left to the next paycheck.
     carried_cents: int
+    """What the net pay does not reach for: it is left to the next paycheck."""
 
     @property
     def amount(self) -> Decimal:
@@ -88,10 +89,11 @@ class Paycheck(NamedTuple):
     limitations: tuple[str, ...]
     explanations: tuple[LineExplanation, ...]
     reciprocity: ReciprocityRule | None
-    #: Codes of lines calculated with last year's figures because the pay date's year is not final.
     projected: tuple[str, ...] = ()
-    #: What of the lines is for earlier wages of the year, or could not be charged yet.
+    """Codes of lines calculated with last year's figures because the pay date's year is not final."""
+
     corrections: tuple[Correction, ...] = ()
+    """What of the lines is for earlier wages of the year, or could not be charged yet."""
 
     @property
     def net_pay_cents(self) -> int:

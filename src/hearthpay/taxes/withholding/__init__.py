@@ -13,12 +13,14 @@ class PeriodPay(NamedTuple):
 
     wages: int
     frequency: str
-    #: Federal income tax withheld from this pay (Alabama and Oregon deduct it).
     federal_income_tax: int
-    #: The employee's Social Security and Medicare on this pay (Massachusetts deducts them).
+    """Federal income tax withheld from this pay (Alabama and Oregon deduct it)."""
+
     social_security_and_medicare: int
-    #: The same on earlier pay of the year.
+    """The employee's Social Security and Medicare on this pay (Massachusetts deducts them)."""
+
     social_security_and_medicare_before: int = 0
+    """The same on earlier pay of the year."""
 
 
 class Method(Protocol):
@@ -32,5 +34,5 @@ class Method(Protocol):
         ...
 
 
-#: Reads the ``figures`` of a version; the mapping is the number of pay periods a year by frequency.
 MethodReader = Callable[[RuleTable, Mapping[str, int]], Method]
+"""Reads the ``figures`` of a version; the mapping is the number of pay periods a year by frequency."""

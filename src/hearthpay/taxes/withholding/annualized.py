@@ -12,8 +12,8 @@ from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Trace
 from hearthpay.taxes.withholding import PeriodPay
 
-#: Cents that a result is rounded to.
 UNITS = {"cent": 1, "dollar": 100}
+"""Cents that a result is rounded to."""
 
 
 def annualized_tax(
@@ -54,13 +54,15 @@ class Annualized:
     column_field: str | None
     columns: Mapping[str, str]
     standard_deduction: Mapping[str, int]
-    #: A money entry of the certificate that takes the place of the standard deduction where it is filled in.
     deduction_field: str | None
+    """A money entry of the certificate that takes the place of the standard deduction where it is filled in."""
+
     allowances: Mapping[str, int]
     credits: Mapping[str, int]
     tables: Mapping[str, BracketTable]
-    #: Cents that the annual tax before credits is rounded to; 0 for not at all.
     annual_unit: int
+    """Cents that the annual tax before credits is rounded to; 0 for not at all."""
+
     unit: int
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:

@@ -19,8 +19,8 @@ class Flat:
 
     periods: Mapping[str, int]
     rate: int
-    #: Dollars a year each allowance frees, by the certificate entry that counts them.
     allowances: Mapping[str, int]
+    """Dollars a year each allowance frees, by the certificate entry that counts them."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`. The period's allowance is rounded to the cent first."""

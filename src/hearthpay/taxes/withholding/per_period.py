@@ -32,12 +32,13 @@ class PerPeriod:
     periods: Mapping[str, int]
     column_field: str | None
     columns: Mapping[str, str]
-    #: A certificate entry that names the column outright where it is filled in (New Jersey's rate letter).
     override_field: str | None
+    """A certificate entry that names the column outright where it is filled in (New Jersey's rate letter)."""
+
     allowance_fields: tuple[str, ...]
     figures: Mapping[tuple[str, str], PeriodFigures]
-    #: Cents that the result is rounded to.
     unit: int
+    """Cents that the result is rounded to."""
 
     def column(self, certificate: StateCertificate) -> str:
         """Return the column of the tables that the certificate leads to."""

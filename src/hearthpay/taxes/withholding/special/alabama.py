@@ -17,12 +17,14 @@ class SteppedDeduction(NamedTuple):
     """A standard deduction that falls by ``reduction`` for each ``step`` of wages, or part of one. Cents."""
 
     most: int
-    #: The highest gross income with the full deduction.
     ceiling: int
+    """The highest gross income with the full deduction."""
+
     step: int
     reduction: int
-    #: From here on the deduction is ``least``.
     floor_from: int
+    """From here on the deduction is ``least``."""
+
     least: int
 
     def amount(self, gross: int) -> int:
@@ -42,8 +44,9 @@ class Alabama:
     periods: Mapping[str, int]
     deductions: Mapping[str, SteppedDeduction]
     personal_exemptions: Mapping[str, int]
-    #: The exemption for each dependent by gross income, as the base of each row.
     dependent_exemption: BracketTable
+    """The exemption for each dependent by gross income, as the base of each row."""
+
     tables: Mapping[str, BracketTable]
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:

@@ -39,14 +39,17 @@ class Arkansas:
 
     periods: Mapping[str, int]
     standard_deduction: int
-    #: Net income below it is moved to the midpoint of its band.
     midpoint_below: int
+    """Net income below it is moved to the midpoint of its band."""
+
     band: int
-    #: Rows of lower bound and rate; the base is the constant taken off, not a tax.
     table: BracketTable
+    """Rows of lower bound and rate; the base is the constant taken off, not a tax."""
+
     credit: int
-    #: How many dependents lead to the wider low-income band.
     more_dependents_from: int
+    """How many dependents lead to the wider low-income band."""
+
     low_income: Mapping[str, LowIncomeStatus]
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:

@@ -34,12 +34,14 @@ class MethodB:
     """Low income exemption, estimated and standard deduction, rate table, then the allowance credit."""
 
     periods: Mapping[str, Period]
-    #: Filing status of the DE 4 → rate table.
     tables: Mapping[str, str]
-    #: Filing status → column of exemption and deduction for fewer and for enough allowances.
+    """Filing status of the DE 4 → rate table."""
+
     columns: Mapping[str, tuple[str, str]]
-    #: How many allowances move a married employee to the second column.
+    """Filing status → column of exemption and deduction for fewer and for enough allowances."""
+
     second_column_from: int
+    """How many allowances move a married employee to the second column."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""

@@ -17,14 +17,16 @@ from hearthpay.taxes.withholding import PeriodPay
 class CodeTables(NamedTuple):
     """Tables A to E of one withholding code."""
 
-    #: Exemption by annual wages, as the base of each row.
     exemption: BracketTable
+    """Exemption by annual wages, as the base of each row."""
+
     initial_tax: BracketTable
-    #: What the phase-out of the lowest rate and the recapture add, as the base of each row.
     add_back: BracketTable
+    """What the phase-out of the lowest rate and the recapture add, as the base of each row."""
+
     recapture: BracketTable
-    #: The share of the tax that the personal credit takes off, as the rate of each row.
     credit: BracketTable
+    """The share of the tax that the personal credit takes off, as the rate of each row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +36,9 @@ class Connecticut:
     periods: Mapping[str, int]
     no_certificate_rate: int
     codes: Mapping[str, CodeTables]
-    #: The value of ``withholding_code`` without a certificate, and the one that claims no withholding.
     no_certificate_code: str
+    """The value of ``withholding_code`` without a certificate, and the one that claims no withholding."""
+
     no_withholding_code: str
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:

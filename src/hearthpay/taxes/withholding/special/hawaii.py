@@ -15,8 +15,8 @@ class Hawaii:
     """The annual table of the booklet; what falls below the minimum for one payment is not withheld."""
 
     annualized: Annualized
-    #: Cents from which a payment of wages bears the tax at all.
     minimum: int
+    """Cents from which a payment of wages bears the tax at all."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""

@@ -18,8 +18,8 @@ class Indiana:
 
     periods: Mapping[str, int]
     rate: int
-    #: Certificate entry that counts a kind of exemption → cents a year for each.
     exemptions: Mapping[str, int]
+    """Certificate entry that counts a kind of exemption → cents a year for each."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`; the state's own line for extra withholding is included."""

@@ -20,14 +20,18 @@ class Iowa:
 
     periods: Mapping[str, int]
     rate: int
-    #: Form vintage → filing status → column of the deductions.
     columns: Mapping[str, Mapping[str, str]]
-    #: The same for an employee on a newer form whose spouse has earned income too.
+    """Form vintage → filing status → column of the deductions."""
+
     columns_with_earning_spouse: Mapping[str, str]
-    #: Column → frequency → cents.
+    """The same for an employee on a newer form whose spouse has earned income too."""
+
     deductions: Mapping[str, Mapping[str, int]]
-    #: The vintage whose form counts allowances, and what each is worth a year.
+    """Column → frequency → cents."""
+
     counting_vintage: str
+    """The vintage whose form counts allowances, and what each is worth a year."""
+
     counted_allowance: int
 
     def column(self, certificate: StateCertificate) -> str:

@@ -18,12 +18,13 @@ class Period:
     """The printed figures of one pay frequency, in cents."""
 
     joint_allowance: int
-    #: How many allowances the joint personal allowance stands for.
     joint_covers: int
+    """How many allowances the joint personal allowance stands for."""
+
     single_allowance: int
     dependent_allowance: int
-    #: Allowance rate of Form K-4 → percentage table.
     tables: Mapping[str, BracketTable]
+    """Allowance rate of Form K-4 → percentage table."""
 
     def allowance(self, rate: str, count: int) -> int:
         """Return what ``count`` allowances free at the allowance ``rate`` (``single`` or ``joint``)."""

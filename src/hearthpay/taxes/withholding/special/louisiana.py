@@ -18,10 +18,11 @@ class Louisiana:
 
     periods: Mapping[str, int]
     rate: int
-    #: Cents a year by the number in block A.
     deductions: Mapping[int, int]
-    #: What a filing status stands for in block A, where the block itself was not filled in.
+    """Cents a year by the number in block A."""
+
     blocks: Mapping[str, int]
+    """What a filing status stands for in block A, where the block itself was not filled in."""
 
     def block(self, certificate: StateCertificate) -> int:
         """Return block A; raises `TaxInputError` for a number that the form does not have."""

@@ -24,8 +24,8 @@ class Column:
     phaseout_start: int
     phaseout_end: int
     table: BracketTable
-    #: Annualized income above which the surcharge is due; None in a version without one.
     surcharge_over: int | None
+    """Annualized income above which the surcharge is due; None in a version without one."""
 
     def deduction_for(self, annual_wages: int) -> int:
         """Return the deduction at these annual wages, to the whole dollar where it phases out."""

@@ -18,8 +18,8 @@ class LocalSchedule(NamedTuple):
     """A county's rates by column of the certificate's filing status."""
 
     tables: Mapping[str, BracketTable]
-    #: True where the rate of the band falls on all of the taxable wages (Frederick), not on the part above.
     whole: bool
+    """True where the rate of the band falls on all of the taxable wages (Frederick), not on the part above."""
 
     def scaled_tax(self, taxable: int, column: str) -> int:
         """Return the local tax on ``taxable`` cents a year as exact cents times `RATE_SCALE`."""
@@ -38,20 +38,24 @@ class Maryland:
     """
 
     periods: Mapping[str, int]
-    #: Pay of a period below which nothing is withheld.
     minimum_gross: Mapping[str, int]
-    #: Column of the tables → cents a year.
+    """Pay of a period below which nothing is withheld."""
+
     standard_deduction: Mapping[str, int]
+    """Column of the tables → cents a year."""
+
     exemption: int
-    #: Filing status of the MW507 → column of the tables.
     columns: Mapping[str, str]
+    """Filing status of the MW507 → column of the tables."""
+
     state_tables: Mapping[str, BracketTable]
     counties: Mapping[str, LocalSchedule]
-    #: Where the county is not known, and for those who do not live in Maryland.
     unknown_county: LocalSchedule
+    """Where the county is not known, and for those who do not live in Maryland."""
+
     nonresident: LocalSchedule
-    #: The same law as the comptroller's calculator applies it.
     calculator: "Maryland | None" = None
+    """The same law as the comptroller's calculator applies it."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""

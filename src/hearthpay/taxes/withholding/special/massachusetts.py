@@ -17,12 +17,13 @@ class Period(NamedTuple):
     """The amounts that Circular M prints for one pay frequency."""
 
     per_exemption: int
-    #: Added once where any exemption is claimed.
     exemption_base: int
+    """Added once where any exemption is claimed."""
+
     head_of_household: int
     blindness: int
-    #: Pay below which nothing is withheld where an exemption is claimed.
     low_pay: int
+    """Pay below which nothing is withheld where an exemption is claimed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,9 @@ class Massachusetts:
 
     periods: Mapping[str, int]
     amounts: Mapping[str, Period]
-    #: The most Social Security and Medicare of a year that is taken off the wages.
     contributions_most: int
+    """The most Social Security and Medicare of a year that is taken off the wages."""
+
     table: BracketTable
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:

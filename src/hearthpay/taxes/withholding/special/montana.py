@@ -21,8 +21,9 @@ class Montana:
     tables: PerPeriod
     status_field: str
     both_spouses_work_field: str
-    #: The status whose table a married employee uses when both spouses work.
     both_spouses_work_status: str
+    """The status whose table a married employee uses when both spouses work."""
+
     named_amount_field: str
     round_up: bool
 

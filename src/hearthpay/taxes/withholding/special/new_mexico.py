@@ -17,12 +17,14 @@ class NewMexico:
     tables: PerPeriod
     status_field: str
     single_rate_field: str
-    #: The status whose table an employee uses who asks for the single rate.
     single_rate_status: str
-    #: Cents a month below which nothing is withheld, where one pay period covers the whole month or more.
+    """The status whose table an employee uses who asks for the single rate."""
+
     monthly_floor: int
-    #: Pay periods a year up to which one pay period covers a month.
+    """Cents a month below which nothing is withheld, where one pay period covers the whole month or more."""
+
     months: int
+    """Pay periods a year up to which one pay period covers a month."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""

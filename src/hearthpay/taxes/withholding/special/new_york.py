@@ -17,8 +17,8 @@ class NewYork:
     """Method II below the top of its tables; above, one rate on the whole annual net (Method III)."""
 
     method_two: PerPeriod
-    #: Column → (annual net from, rate on the whole), ascending.
     top_rates: Mapping[str, tuple[tuple[int, int], ...]]
+    """Column → (annual net from, rate on the whole), ascending."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""

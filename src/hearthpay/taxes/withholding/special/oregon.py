@@ -48,15 +48,18 @@ class Oregon:
     """The annual formula chosen by status, allowances and wages; allowances are a credit against its tax."""
 
     periods: Mapping[str, int]
-    #: Filing status of the OR-W-4 → ``single`` or ``married``.
     columns: Mapping[str, str]
+    """Filing status of the OR-W-4 → ``single`` or ``married``."""
+
     schedules: Mapping[str, Schedule]
     ceilings: Mapping[str, tuple[Ceiling, ...]]
     allowances_end_above: Mapping[str, int]
-    #: A single employee with this many allowances uses the married deduction and formulas.
     married_formulas_from_allowances: int
-    #: Annual wages from which the second set of formulas applies.
+    """A single employee with this many allowances uses the married deduction and formulas."""
+
     large_wages_from: int
+    """Annual wages from which the second set of formulas applies."""
+
     allowance_credit: int
     no_certificate_rate: int
 

@@ -17,8 +17,8 @@ class RhodeIsland:
     tables: PerPeriod
     exemption_field: str
     most_exemptions: int
-    #: Annual wages above which an exemption is worth nothing.
     exemptions_end_above: int
+    """Annual wages above which an exemption is worth nothing."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""

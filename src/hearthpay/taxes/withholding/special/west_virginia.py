@@ -15,8 +15,8 @@ class WestVirginia:
     """The table of one or two earners, unless Form WV/IT-104NR frees the employee."""
 
     tables: PerPeriod
-    #: The flag of the certificate that frees the employee.
     exempt_field: str
+    """The flag of the certificate that frees the employee."""
 
     def withhold(self, pay: PeriodPay, certificate: StateCertificate, trace: Trace | None) -> int:
         """See `hearthpay.taxes.withholding.Method`."""
