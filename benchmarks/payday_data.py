@@ -209,14 +209,15 @@ class _Maker:
         details = AccountDetails(
             parse_number("bank_routing", ROUTING), parse_number("bank_account", account), "checking"
         )
+        operator = Actor.operator(self.actor.organization_id, sandbox=False, request_id=str(uuid7()))
         now, vouching = self.clock.now(), _Vouching()
         if employee is None:
             await connect_household_account(
-                session, self.ring, self.actor, employer, details, now, verification=vouching
+                session, self.ring, operator, employer, details, now, verification=vouching
             )
         else:
             await connect_employee_account(
-                session, self.ring, self.actor, employee, details, now, verification=vouching
+                session, self.ring, operator, employee, details, now, verification=vouching
             )
 
     async def _run(self, employer_id: UUID, employee_id: UUID, period: datetime.date) -> None:
