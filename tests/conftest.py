@@ -13,6 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 import pytest_asyncio
+from hypothesis import settings
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.embedded import DATABASE, OWNER_ROLE, ROLES, EmbeddedServer
@@ -29,6 +30,10 @@ POOLER_VARIABLE = "HEARTHPAY_TEST_POOLER"
 """`forgetful`, `session` or `transaction`: what stands between the service and its database in this run."""
 
 _PLACE = pytest.StashKey[Path]()
+
+# How long an example takes depends on what else the machine does.
+settings.register_profile("any pace", deadline=None)
+settings.load_profile("any pace")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -2,10 +2,13 @@
 
 from dataclasses import fields
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, ClassVar, Final, Protocol
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+
+class Command(Protocol):
+    """A dataclass whose fields may be left as they are."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
 class Unchanged(Enum):
@@ -17,7 +20,7 @@ class Unchanged(Enum):
 UNCHANGED: Final = Unchanged.UNCHANGED
 
 
-def changes_of(command: "DataclassInstance") -> dict[str, Any]:
+def changes_of(command: Command) -> dict[str, Any]:
     """Return the fields of a command that are to change, with their new values, in the order of the command."""
     told = {each.name: getattr(command, each.name) for each in fields(command)}
     return {name: value for name, value in told.items() if value is not UNCHANGED}

@@ -8,7 +8,6 @@ from uuid import UUID, uuid4
 
 import psycopg
 import pytest
-from hearthpay.payroll.pay_dates import PayDates
 from psycopg import errors
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
@@ -19,16 +18,12 @@ from hearthpay.database.session import Database
 from hearthpay.database.worker_audit import Deed, record_deeds
 from hearthpay.payroll.answers import estimate_json
 from hearthpay.payroll.calculation import calculate_payroll
-from hearthpay.payroll.ledger import (
-    NewPayroll,
-    Owner,
-    insert_payrolls,
-    read_histories,
-    read_payroll,
-    save_estimates,
-)
+from hearthpay.payroll.ledger.histories import read_histories
+from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payrolls, read_payroll, save_estimates
+from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.payroll.lifecycle import Cause, ForbiddenTransitionError, begin_all
 from hearthpay.payroll.orders import PayrollEntry, SettledOrder, read_payees
+from hearthpay.payroll.orders.pay_dates import PayDates
 from tests.conftest import plain_url
 from tests.database.household import Household, add_household, add_organization
 from tests.database.sealing import enter

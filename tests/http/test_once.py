@@ -10,7 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.database.session import Database
-from hearthpay.http.once import Answered, Claim, Deed, KeyTakenError, Rendered, do_once, fingerprint_of
+from hearthpay.http.once import Answered, Claim, DeedOnce, KeyTakenError, Rendered, do_once, fingerprint_of
 from hearthpay.security.key_ring import EncryptionKey, KeyRing, UnknownKeyError
 from tests.database.household import add_organization
 
@@ -28,7 +28,7 @@ def _claim(actor: Actor, key: str = "k", content: object = None) -> Claim:
     return Claim(key, fingerprint_of(actor, PATH, content=content), PATH)
 
 
-def _counting(done: list[str], body: bytes = b"done") -> Deed:
+def _counting(done: list[str], body: bytes = b"done") -> DeedOnce:
     async def deed(session: AsyncSession) -> Rendered:
         await session.execute(text("SELECT 1"))
         done.append("once")
@@ -37,7 +37,7 @@ def _counting(done: list[str], body: bytes = b"done") -> Deed:
     return deed
 
 
-async def _ask(database: Database, actor: Actor, claim: Claim | None, deed: Deed) -> Answered:
+async def _ask(database: Database, actor: Actor, claim: Claim | None, deed: DeedOnce) -> Answered:
     return await do_once(database, actor, claim, deed, now=NOW)
 
 

@@ -70,7 +70,7 @@ async def account_blockers(
     for row in await session.execute(_ACCOUNTS, asked):
         blocker = _of_account(row.status, row.reason)
         if blocker is None:
-            del blockers[row.owner]
+            blockers.pop(row.owner, None)
         else:
             blockers[row.owner] = blocker
     return blockers
@@ -108,11 +108,16 @@ async def employee_blockers(
     names = await session.execute(
         select(Employee.id, Employee.first_name, Employee.last_name).where(Employee.id.in_(employee_ids))
     )
-    blockers = {each: [accounts[each]] if each in accounts else [] for each in employee_ids}
-    for each, first_name, last_name in names:
-        if not _spellable(f"{first_name} {last_name}"):
-            blockers[each].append(_NOT_SPELLABLE)
-    return {each: tuple(found) for each, found in blockers.items()}
+    unspellable = {
+        each for each, first_name, last_name in names if not _spellable(f"{first_name} {last_name}")
+    }
+    return {
+        each: (
+            *((accounts[each],) if each in accounts else ()),
+            *((_NOT_SPELLABLE,) if each in unspellable else ()),
+        )
+        for each in employee_ids
+    }
 
 
 def _of_account(status: str, reason: str | None) -> Blocker | None:

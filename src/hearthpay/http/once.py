@@ -82,7 +82,7 @@ class KeyTakenError(Exception):
     """The key belongs to another request."""
 
 
-Deed = Callable[[AsyncSession], Awaitable[Rendered]]
+DeedOnce = Callable[[AsyncSession], Awaitable[Rendered]]
 """Does the thing in the session's transaction and renders the answer: what cannot be answered is not done."""
 
 
@@ -107,7 +107,7 @@ async def do_once(
     database: Database,
     actor: Actor,
     claim: Claim | None,
-    deed: Deed,
+    deed: DeedOnce,
     *,
     now: datetime,
     sealed_with: KeyRing | None = None,

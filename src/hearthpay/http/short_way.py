@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from hearthpay.http.routing import Endpoint
 
-Handler = Callable[[Request, Exception], Awaitable[Response]]
+FailureHandler = Callable[[Request, Exception], Awaitable[Response]]
 
 
 class ShortWay:
@@ -58,7 +58,7 @@ def endpoints_by_address(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], E
     return found
 
 
-def _handler_of(app: FastAPI, failure: Exception) -> Handler | None:
+def _handler_of(app: FastAPI, failure: Exception) -> FailureHandler | None:
     handlers = app.exception_handlers
     known = next((kind for kind in type(failure).__mro__ if kind in handlers), None)
-    return None if known is None else cast(Handler, handlers[known])
+    return None if known is None else cast(FailureHandler, handlers[known])

@@ -45,7 +45,7 @@ class Payroll(Base):
     created_at: Mapped[datetime]
 
 
-class Paycheck(Base):
+class FoundPaycheck(Base):
     """One employee's paycheck of a payroll, as it is looked up; what it says is read by the ledger."""
 
     __tablename__ = "paychecks"

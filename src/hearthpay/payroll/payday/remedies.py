@@ -29,7 +29,7 @@ from hearthpay.database.worker_audit import Deed, record_deeds
 from hearthpay.payroll.ledger.payrolls import read_payroll
 from hearthpay.payroll.ledger.rows import RemedyAction, StoredPayroll
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, move
-from hearthpay.payroll.models import EntryRow, Paycheck, Payroll
+from hearthpay.payroll.models import EntryRow, FoundPaycheck, Payroll
 from hearthpay.payroll.payday.outcomes import employees_of, fail, give_back, refund_up_to
 from hearthpay.payroll.trouble import failures
 from hearthpay.payroll.trouble.ways_out import LONGEST_WAIT, remedies_for, with_ways_out
@@ -91,10 +91,10 @@ async def apply_remedy(
     if payroll is None or not actor.reaches(payroll.employer_id):
         raise Refusal("not_found", "There is no such payroll.")
     paycheck = await session.scalar(
-        select(Paycheck).where(
-            Paycheck.payroll_id == payroll_id,
-            Paycheck.employee_id == employee_id,
-            Paycheck.reverses.is_(None),
+        select(FoundPaycheck).where(
+            FoundPaycheck.payroll_id == payroll_id,
+            FoundPaycheck.employee_id == employee_id,
+            FoundPaycheck.reverses.is_(None),
         )
     )
     if paycheck is None:
@@ -166,7 +166,9 @@ async def _end_wait(
     still = [row.paycheck_id for row in await session.execute(_WAITED, {"today": business_date(now)})]
     if credit is None or paycheck_id not in still:
         return False
-    employee_id = await session.scalar(select(Paycheck.employee_id).where(Paycheck.id == paycheck_id))
+    employee_id = await session.scalar(
+        select(FoundPaycheck.employee_id).where(FoundPaycheck.id == paycheck_id)
+    )
     assert employee_id is not None, "paychecks stay"
     await _decide(session, paycheck_id, "refund", None, ("system", None), now)
     await _give_back(session, payroll, paycheck_id, employee_id, credit, ("system", None), now)
@@ -183,7 +185,7 @@ async def _end_wait(
 
 def _require(
     payroll: Payroll,
-    paycheck: Paycheck,
+    paycheck: FoundPaycheck,
     credit: BankEntryState | None,
     account: str | None,
     action: RemedyAction,

@@ -15,7 +15,7 @@ from hearthpay.payroll.ledger.paychecks import Posted, read_paychecks
 from hearthpay.payroll.ledger.posting import Posting, post_paychecks
 from hearthpay.payroll.ledger.rows import PaycheckRow, SetAside, YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, seen_by_others
-from hearthpay.payroll.models import Paycheck
+from hearthpay.payroll.models import FoundPaycheck
 from hearthpay.payroll.orders import read_payees
 from hearthpay.payroll.years.household_year import lock_household, measure_household
 
@@ -39,7 +39,9 @@ async def reverse_paychecks(
     """
     undone = set(
         await session.scalars(
-            select(Paycheck.reverses).where(Paycheck.payroll_id == payroll_id, Paycheck.reverses.is_not(None))
+            select(FoundPaycheck.reverses).where(
+                FoundPaycheck.payroll_id == payroll_id, FoundPaycheck.reverses.is_not(None)
+            )
         )
     )
     standing = [
