@@ -141,6 +141,15 @@ def test_impossible_values_are_refused(statement: str, owner: psycopg.Connection
         owner.execute(statement)
 
 
+@pytest.mark.parametrize("table", TABLES)
+def test_the_smallest_household_has_a_row_in_every_table(
+    table: str, owner: psycopg.Connection, smiths: Household
+) -> None:
+    """Or the tests of the policies would look for leaks where there is nothing to see."""
+    found = owner.execute(f"SELECT FROM {table}").rowcount
+    assert found == 1, f"let `add_household` of tests/database/household.py insert one row of {table}"
+
+
 def test_one_household_of_a_kind_is_primary(owner: psycopg.Connection, smiths: Household) -> None:
     owner.execute("UPDATE employers SET is_primary = true")
     with pytest.raises(errors.UniqueViolation, match="employers_one_primary_key"):
