@@ -1,5 +1,6 @@
 """A compiled engine that its sources have left behind refuses to calculate, and is not shipped."""
 
+import ast
 import os
 import shutil
 import subprocess
@@ -30,6 +31,30 @@ def _import_from(place: Path, *code: str) -> subprocess.CompletedProcess[str]:
         check=False,
         env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"},
     )
+
+
+def test_nothing_beyond_the_engine_takes_an_alias_from_a_compiled_module():
+    """Of `Literal[...]` a compiled module keeps only that it is a type: no request could be described with it."""
+    aliases = {
+        node.targets[0].id
+        for path in compiled.sources()
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Subscript)
+        and ast.unparse(node.value.value) == "Literal"
+    }
+    assert len(aliases) > 3
+    taken = {
+        (path.name, name.name)
+        for path in PACKAGE.parent.rglob("*.py")
+        if not path.is_relative_to(PACKAGE)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("hearthpay.taxes")
+        for name in node.names
+        if name.name in aliases
+    }
+    assert taken == set()
 
 
 def test_the_engine_tells_whether_it_is_compiled():

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hearthpay.employees.commands import PayFrequency
-from hearthpay.taxes.certificates import FilingStatus
-from hearthpay.taxes.thresholds import ThresholdStatus
+from hearthpay.taxes.vocabulary import FilingStatus, ThresholdStatus
 from hearthpay.wire.fields import RequestModel, StateCode
 from hearthpay.wire.money import Amount, Dollars, Percent, Rate
 

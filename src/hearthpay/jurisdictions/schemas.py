@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from hearthpay.taxes.local import LocalHouseholdRule
-from hearthpay.taxes.rule_file import Confidence
+from hearthpay.taxes.vocabulary import Confidence, LocalHouseholdRule
 from hearthpay.wire.money import Dollars, Rate
 
 EntryKind = Literal["choice", "count", "money", "flag", "text"]

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import NamedTuple, cast
 
 from hearthpay.taxes.assumptions import assumptions_of
-from hearthpay.taxes.certificates import FederalCertificate, FilingStatus
+from hearthpay.taxes.certificates import FederalCertificate
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
@@ -23,6 +23,7 @@ from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_for
 from hearthpay.taxes.state import ReciprocityRule, StateRules
 from hearthpay.taxes.thresholds import ThresholdCheck, check_thresholds
+from hearthpay.taxes.vocabulary import FilingStatus
 
 MAX_ANNUAL_WAGES = Decimal(999_999)
 

@@ -8,8 +8,8 @@ from typing import Literal
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.money import to_cents
 from hearthpay.taxes.place_names import plain_name
+from hearthpay.taxes.vocabulary import FilingStatus
 
-FilingStatus = Literal["single", "married", "head_of_household"]
 PreFilingStatus = Literal["single", "married", "married_withhold_at_single_rate"]
 
 ZERO = Decimal(0)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 
-INTERPRETED = ("__init__.py", "compiled.py", "rulebook.py")
-"""Not compiled: what must see the sources as they are, and what keeps computed properties on its instances."""
+INTERPRETED = ("__init__.py", "compiled.py", "rulebook.py", "vocabulary.py")
+"""Not compiled: what must see the sources as they are, what keeps computed properties on its instances, and aliases."""
 
 STAMP = PACKAGE.joinpath(f"compiled.{sys.implementation.cache_tag}.stamp")
 """Says of which sources the build for this interpreter was made; it is there exactly while a build is."""

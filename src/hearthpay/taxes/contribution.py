@@ -9,8 +9,9 @@ from hearthpay.taxes.agencies import read_agency
 from hearthpay.taxes.heading import Heading, Payer
 from hearthpay.taxes.money import HALF_RATE, RATE_SCALE
 from hearthpay.taxes.rounding import half_up
-from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 
 CATEGORIES = (
     "federal_income_tax",

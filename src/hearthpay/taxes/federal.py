@@ -10,7 +10,6 @@ from hearthpay.taxes.brackets import BracketTable
 from hearthpay.taxes.certificates import (
     MAX_COUNT,
     FederalCertificate,
-    FilingStatus,
     Pre2020Certificate,
     PreFilingStatus,
 )
@@ -18,8 +17,9 @@ from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.heading import Heading, Payer
 from hearthpay.taxes.money import RATE_SCALE, to_cents
 from hearthpay.taxes.rounding import half_up
-from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source, Trace
+from hearthpay.taxes.vocabulary import Confidence, FilingStatus
 from hearthpay.taxes.withholding.annualized import annualized_tax
 
 STATUSES = get_args(FilingStatus)

@@ -4,10 +4,9 @@ import datetime
 from typing import NamedTuple
 
 from hearthpay.taxes.heading import Payer
-from hearthpay.taxes.local import LocalHouseholdRule
-from hearthpay.taxes.rule_file import Confidence
 from hearthpay.taxes.rulebook import rulebook_for
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence, LocalHouseholdRule
 
 
 class Locality(NamedTuple):

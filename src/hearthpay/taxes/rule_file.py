@@ -6,15 +6,14 @@ import tomllib
 from collections.abc import Container, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
 from hearthpay.taxes.brackets import BracketTable
 from hearthpay.taxes.errors import RuleError
 from hearthpay.taxes.money import RATE_SCALE, scaled_rate
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.trace import Source
-
-Confidence = Literal["high", "medium", "low"]
+from hearthpay.taxes.vocabulary import Confidence
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -24,9 +24,10 @@ from hearthpay.taxes.heading import Heading
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.local import LocalTaxes
 from hearthpay.taxes.place_names import plain_name
-from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.thresholds import known_liabilities
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 from hearthpay.taxes.withholding import Method, MethodReader, PeriodPay
 from hearthpay.taxes.withholding.annualized import read_annualized
 from hearthpay.taxes.withholding.flat import read_flat

@@ -7,10 +7,9 @@ from typing import Literal, NamedTuple, cast
 
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.money import from_cents, to_cents
-from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
-
-ThresholdStatus = Literal["below", "approaching", "above"]
+from hearthpay.taxes.vocabulary import Confidence, ThresholdStatus
 
 _FILE = Path(__file__).parent / "rules" / "household_thresholds.toml"
 QUARTERS = 4

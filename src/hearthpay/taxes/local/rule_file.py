@@ -16,8 +16,9 @@ from hearthpay.taxes.local.methods import (
     StateTaxSurcharge,
 )
 from hearthpay.taxes.local.places import CITIES, GOES_WITH, CertificatePlace, NotOwed, Unchosen
-from hearthpay.taxes.local.tax import APPLIES_TO, LOCAL_HOUSEHOLD_RULES, LocalHouseholdRule, LocalTax
+from hearthpay.taxes.local.tax import APPLIES_TO, LOCAL_HOUSEHOLD_RULES, LocalTax
 from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.vocabulary import LocalHouseholdRule
 from hearthpay.taxes.withholding.per_period import read_per_period
 
 

@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from hearthpay.taxes.certificates import CertificateValue, StateCertificate
 from hearthpay.taxes.errors import TaxInputError
@@ -11,13 +11,9 @@ from hearthpay.taxes.heading import Heading, Payer
 from hearthpay.taxes.local.methods import FlatRate, LocalMethod, MonthlyFee
 from hearthpay.taxes.money import RATE_SCALE
 from hearthpay.taxes.rounding import half_up
-from hearthpay.taxes.rule_file import Confidence
 from hearthpay.taxes.trace import Source, Trace
+from hearthpay.taxes.vocabulary import Confidence, LocalHouseholdRule
 from hearthpay.taxes.withholding import PeriodPay
-
-LocalHouseholdRule = Literal["required", "voluntary", "follows_state"]
-"""Whether a household must withhold or pay a local tax. ``follows_state``: where the state's tax is withheld.
-``voluntary``: the employee owes it, the household withholds it only because the locality was chosen."""
 
 LOCAL_HOUSEHOLD_RULES = ("required", "voluntary", "follows_state")
 
