@@ -10,8 +10,9 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 
-INTERPRETED = ("__init__.py", "compiled.py", "rulebook.py", "vocabulary.py")
-"""Not compiled: what must see the sources as they are, what keeps computed properties on its instances, and aliases."""
+INTERPRETED = ("__init__.py", "certificates.py", "compiled.py", "rulebook.py", "vocabulary.py")
+"""Not compiled: what must see the sources as they are, what keeps computed properties on its instances, and what
+requests and answers are described with: of its types a compiled class tells no more than that they are some."""
 
 STAMP = PACKAGE.joinpath(f"compiled.{sys.implementation.cache_tag}.stamp")
 """Says of which sources the build for this interpreter was made; it is there exactly while a build is."""
