@@ -44,7 +44,7 @@ def test_nothing_beyond_the_engine_takes_an_alias_from_a_compiled_module():
         and isinstance(node.value, ast.Subscript)
         and ast.unparse(node.value.value) == "Literal"
     }
-    assert len(aliases) > 3
+    assert aliases
     taken = {
         (path.name, name.name)
         for path in PACKAGE.parent.rglob("*.py")
