@@ -42,7 +42,8 @@ _LOCK: Final = text(
     "AND e.held_told IS DISTINCT FROM e.held_reason) AS held_untold "
     "FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
 )
-_HOUSEHOLD: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYERS} e WHERE id = :id")
+HOUSEHOLD: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYERS} e WHERE id = :id")
+"""Who is written to for a household."""
 _TOLD: Final = text("UPDATE payrolls SET failure_told = :print WHERE id = :id")
 _PEOPLE: Final = text(
     "SELECT e.id, e.first_name, e.last_name, e.email, n.payment_method FROM payroll_entries n "
@@ -78,7 +79,7 @@ async def find_untold(session: AsyncSession) -> list[UUID]:
 async def tell_of_payrolls(
     database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, payrolls: Sequence[UUID]
 ) -> int:
-    """Queue the notices about these payrolls; return of how many. Raises DatabaseUnavailable.
+    """Queue the notices about these payrolls; return how many were told of. Raises DatabaseUnavailable.
 
     `database` acts as the worker's role. One that cannot be told of holds no other back.
     """
@@ -126,7 +127,7 @@ async def _tell_of(
     if not untold and not payroll.held_untold:  # another worker was faster
         return False
     standing = await read_standing(session, payroll_id, now, within_tenant=False)
-    household = (await session.execute(_HOUSEHOLD, {"id": payroll.employer_id})).one()
+    household = (await session.execute(HOUSEHOLD, {"id": payroll.employer_id})).one()
     people = (await session.execute(_PEOPLE, {"id": payroll_id})).all()
     told = [(standing.stored, str(payroll.print))] if untold else []
     if payroll.held_untold and standing.held is not None:

@@ -7,7 +7,6 @@ Both would show only at the next payday, or when somebody looks.
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final
 from uuid import UUID
 
@@ -24,7 +23,7 @@ from hearthpay.banking.untold_returns import (
 )
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
-from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
+from hearthpay.database.relations import EMPLOYEES
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NoticeDesk, Recipient, queue_notice
@@ -33,12 +32,13 @@ from hearthpay.payroll.trouble.notice_mail import (
     return_notice_to_employee,
     return_notice_to_household,
 )
+from hearthpay.payroll.trouble.notices import HOUSEHOLD
 from hearthpay.security.key_ring import KeyRing
+from hearthpay.taxes.money import from_cents
 
 AT_ONCE: Final = 100
 """Returned payments told of in one round."""
 
-_HOUSEHOLD: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYERS} e WHERE id = :id")
 _EMPLOYEE: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYEES} e WHERE id = :id")
 _log = structlog.get_logger("hearthpay.payroll")
 
@@ -57,7 +57,7 @@ async def untold_returns(session: AsyncSession) -> Sequence[UUID]:
 async def tell_of_returns(
     database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, entries: Sequence[UUID]
 ) -> int:
-    """Queue the notices about these payments; return of how many. Raises DatabaseUnavailable.
+    """Queue the notices about these payments; return how many were told of. Raises DatabaseUnavailable.
 
     `database` acts as the worker's role. One that cannot be told of holds no other back.
     """
@@ -79,7 +79,7 @@ async def _tell_of(
     entry = await lock_untold_return(session, entry_id)
     if entry is None:
         return False
-    household = (await session.execute(_HOUSEHOLD, {"id": entry.employer_id})).one()
+    household = (await session.execute(HOUSEHOLD, {"id": entry.employer_id})).one()
     employee = None
     if entry.employee_id is not None:
         employee = (await session.execute(_EMPLOYEE, {"id": entry.employee_id})).one()
@@ -111,7 +111,7 @@ def _notices(entry: UntoldReturn, people: _People) -> list[Notice]:
         None if employee is None else (employee.first_name, employee.last_name),
         entry.last_four,
         f"{reason.title} ({entry.code})",
-        None if entry.kind == "prenote" else f"${Decimal(entry.amount).scaleb(-2):,.2f}",
+        None if entry.kind == "prenote" else f"${from_cents(entry.amount):,}",
     )
     address = household.email
     notices = [notice("household", return_notice_to_household(address, told) if address else None)]
