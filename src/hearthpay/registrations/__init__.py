@@ -1,0 +1,1 @@
+"""State registrations: with which agencies a household must register, and the numbers they gave it."""

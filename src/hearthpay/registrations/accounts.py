@@ -1,0 +1,188 @@
+"""The accounts a state keeps for household employers, and the numbers they go by, read from ``states/<state>.toml``."""
+
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, cast, get_args
+
+from hearthpay.taxes.agencies import Agency, agencies
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.trace import Source
+
+AccountType = Literal["sui", "withholding", "sdi", "pfml", "other"]
+"""Unemployment insurance, income tax withholding, disability insurance, paid family and medical leave, anything else."""
+
+ACCOUNT_TYPES: Final[tuple[AccountType, ...]] = get_args(AccountType)
+"""In the order in which a state's accounts are listed."""
+
+FOLDER: Final = Path(__file__).with_name("states")
+
+_CODE: Final = re.compile(r"[A-Z]{2}-[A-Z-]+-(EE|ER)")
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFormat:
+    """A number that an agency or insurer gives out, under which one account is kept or several."""
+
+    id: str
+    """Its name within the state."""
+
+    shape: str | None
+    """How it is printed, ``#`` for a digit and ``A`` for a letter; None where no shape is known."""
+
+    pattern: re.Pattern[str] | None
+    """What it looks like, separators optional. Agencies change their formats: it warns and never refuses."""
+
+    note: str
+    confidence: Confidence
+    """How sure the format is."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateAccount:
+    """One account, or policy, that a household employer may need in a state."""
+
+    state: str
+    type: AccountType
+    agency: Agency
+    label: str
+    url: str
+    """Where the household registers."""
+
+    number: NumberFormat
+    """The number it goes by; accounts that share one name the same."""
+
+    lines: tuple[str, ...]
+    """The tax lines reported under it. Who is exempt from all of them needs no account; empty for withholding and
+    unemployment insurance, which have rules of their own."""
+
+    insurance: bool
+    """Whether it is an insurance policy: wanted as long as somebody is employed, with nothing to report afterwards."""
+
+    apply_with: str
+    """The form or service with which the household registers; empty where it is not known."""
+
+    takes: str
+    """How long the agency takes, and when it may be asked, in words; empty where it is not known."""
+
+    note: str
+    confidence: Confidence
+    """How sure agency, label and address are."""
+
+
+@dataclass(frozen=True, slots=True)
+class StateAccounts:
+    """All accounts of one state."""
+
+    state: str
+    numbers: tuple[NumberFormat, ...]
+    accounts: tuple[StateAccount, ...]
+    """One for each type at the most, in the order of `ACCOUNT_TYPES`."""
+
+    sources: tuple[Source, ...]
+
+    def account(self, account_type: AccountType) -> StateAccount | None:
+        """Return the account of a type, or None where the state has none."""
+        return next((account for account in self.accounts if account.type == account_type), None)
+
+
+@functools.cache
+def accounts_of(state: str) -> StateAccounts:
+    """Return the accounts of a state (two capital letters).
+
+    Raises `ValueError` for what is no state, `RuleError` for a file that is not sound.
+    """
+    if state not in STATES:
+        raise ValueError(f"{state!r} is not a US state or DC")
+    return read_accounts(state, RuleTable.load(FOLDER / f"{state}.toml"))
+
+
+def read_accounts(state: str, table: RuleTable) -> StateAccounts:
+    """Return the accounts that the file of ``state`` lists; raises `RuleError` naming what is wrong."""
+    if table.text("state") != state:
+        raise table.error("state", f"must be {state}")
+    sources = table.sources()
+    numbers: dict[str, NumberFormat] = {}
+    for entry in table.tables("number"):
+        number = _read_number(entry)
+        if number.id in numbers:
+            raise entry.error("id", f"{number.id!r} is listed twice")
+        numbers[number.id] = number
+    accounts: list[StateAccount] = []
+    for entry in table.tables("account"):
+        account = _read_account(state, entry, numbers)
+        if any(account.type == other.type for other in accounts):
+            raise entry.error("type", f"{account.type!r} is listed twice")
+        accounts.append(account)
+    unused = numbers.keys() - {account.number.id for account in accounts}
+    if unused:
+        raise table.error("number", f"no account goes by {min(unused)!r}")
+    if not any(account.type == "sui" for account in accounts):
+        raise table.error("account", "the state needs an account for unemployment insurance (sui)")
+    # The table itself has read what stands under [sources].
+    table.table("sources")
+    table.close()
+    accounts.sort(key=lambda account: ACCOUNT_TYPES.index(account.type))
+    return StateAccounts(state, tuple(numbers.values()), tuple(accounts), sources)
+
+
+def _read_number(entry: RuleTable) -> NumberFormat:
+    shape = entry.optional_text("format")
+    text = entry.optional_text("pattern")
+    if (shape is None) != (text is None):
+        raise entry.error("pattern", "needs a format, and a format a pattern")
+    pattern = None
+    if text is not None and shape is not None:
+        try:
+            pattern = re.compile(text, re.ASCII)
+        except re.error as error:
+            raise entry.error("pattern", str(error)) from error
+        if pattern.fullmatch(shape.replace("#", "1")) is None:
+            raise entry.error("pattern", f"does not match the format {shape}")
+    number = NumberFormat(
+        id=entry.text("id"),
+        shape=shape,
+        pattern=pattern,
+        note=entry.text("note", default=""),
+        confidence=entry.confidence(),
+    )
+    entry.close()
+    return number
+
+
+def _read_account(state: str, entry: RuleTable, numbers: Mapping[str, NumberFormat]) -> StateAccount:
+    account_type = cast("AccountType", entry.choice("type", ACCOUNT_TYPES))
+    agency = agencies().get(entry.text("agency"))
+    if agency is None or agency.state != state:
+        raise entry.error("agency", f"is not the id of an agency of {state}")
+    number = numbers.get(entry.text("number"))
+    if number is None:
+        raise entry.error("number", "is not the id of a number of this file")
+    lines = entry.texts("lines")
+    if (account_type in ("sui", "withholding")) == bool(lines):
+        raise entry.error("lines", "belong to every account but sui and withholding")
+    for line in lines:
+        if not line.startswith(f"{state}-") or _CODE.fullmatch(line) is None:
+            raise entry.error("lines", f"{line!r} is not the code of a line of {state}")
+    url = entry.text("url")
+    if not url.startswith("https://"):
+        raise entry.error("url", "must begin with https://")
+    account = StateAccount(
+        state=state,
+        type=account_type,
+        agency=agency,
+        label=entry.text("label"),
+        url=url,
+        number=number,
+        lines=lines,
+        insurance=entry.flag("insurance", default=False),
+        apply_with=entry.text("apply_with", default=""),
+        takes=entry.text("takes", default=""),
+        note=entry.text("note", default=""),
+        confidence=entry.confidence(),
+    )
+    entry.close()
+    return account

@@ -1,0 +1,26 @@
+"""What may be said of an agency's number without giving it away: whether it looks right, and its last characters."""
+
+from typing import Final
+
+from hearthpay.registrations.accounts import NumberFormat
+
+_SHOWN: Final = 4
+
+
+def format_warning(number: str, expected: NumberFormat) -> str | None:
+    """Return what to tell whoever typed a number that does not look as the agency prints it; None where it does.
+
+    It is no reason to refuse the number: agencies change their formats, and ours are gathered from guides. The
+    number itself is never repeated.
+    """
+    if expected.pattern is None or expected.pattern.fullmatch(number.strip().upper()):
+        return None
+    warning = f"does not look as it is usually printed, {expected.shape}"
+    return f"{warning} ({expected.note})" if expected.note else warning
+
+
+def last_four(number: str) -> str:
+    """Return the letters and digits by which its owner recognises a number: four, never more than half of a short one."""
+    characters = [character for character in number if character.isalnum()]
+    shown = min(_SHOWN, len(characters) // 2)
+    return "".join(characters[len(characters) - shown :])
