@@ -13,7 +13,7 @@ from hearthpay.taxes.rule_file import Confidence, RuleTable
 from hearthpay.taxes.trace import Source
 
 AccountType = Literal["sui", "withholding", "sdi", "pfml", "other"]
-"""Unemployment insurance, income tax withholding, disability insurance, paid family and medical leave, anything else."""
+"""Unemployment insurance, income tax withholding, disability insurance, paid family and medical leave, and others."""
 
 ACCOUNT_TYPES: Final[tuple[AccountType, ...]] = get_args(AccountType)
 """In the order in which a state's accounts are listed."""

@@ -20,7 +20,7 @@ def format_warning(number: str, expected: NumberFormat) -> str | None:
 
 
 def last_four(number: str) -> str:
-    """Return the letters and digits by which its owner recognises a number: four, never more than half of a short one."""
+    """Return the letters and digits by which its owner recognises a number: four, never over half of a short one."""
     characters = [character for character in number if character.isalnum()]
     shown = min(_SHOWN, len(characters) // 2)
     return "".join(characters[len(characters) - shown :])

@@ -1,0 +1,259 @@
+"""Which registrations a household needs, has, or waits for: rows worked out anew from plain facts, and never stored.
+
+Whether unemployment insurance asks for an account does not depend on family ties; whether disability insurance and
+paid leave do, as their tax lines exempt relatives; whether income tax withholding does, on what is withheld today.
+"""
+
+import datetime
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from hearthpay.registrations.accounts import AccountType, StateAccount, accounts_of
+from hearthpay.taxes.certificates import FederalCertificate
+from hearthpay.taxes.contribution import Contribution
+from hearthpay.taxes.paycheck.state_income_tax import is_withheld
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
+from hearthpay.taxes.state import StateRules
+from hearthpay.taxes.thresholds import liability_thresholds, supported_threshold_years
+
+RegistrationStatus = Literal["registered", "pending", "required", "not_required"]
+"""``registered``: a number is on file. ``pending``: needed, and the household said that it applied. ``required``:
+needed, and nothing said. ``not_required``: not needed now, and no number on file."""
+
+_ANY_WAGES: Final = 1
+"""In cents: the threshold of a line that every wage is liable to."""
+
+
+@dataclass(frozen=True, slots=True)
+class WithholdingElection:
+    """What employee and household agreed on income tax; whether it binds is for the state's rule to say."""
+
+    federal: bool = True
+    """Whether federal income tax is withheld."""
+
+    state: bool | None = None
+    """Whether the work state's is; None where nothing was said, which follows the federal election."""
+
+    exempt: bool = False
+    """Whether the certificate claims exemption from the work state's tax."""
+
+    reciprocity_certificate: bool = False
+    """Whether a certificate moves the tax to the state of residence."""
+
+
+@dataclass(frozen=True, slots=True)
+class WagesOfQuarter:
+    """What an employee was paid for work in a state, by calendar quarter of the pay dates."""
+
+    state: str
+    year: int
+    quarter: int
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class EmployeeFacts:
+    """What registrations depend on, of one employee."""
+
+    work_state: str
+    active: bool = True
+    """Whether the employment goes on; from the day it is entered, as some agencies want to know before it begins."""
+
+    relationship: str = "none"
+    """The family tie to the household, one of `hearthpay.taxes.contribution.RELATIONSHIPS`."""
+
+    residence_state: str | None = None
+    """None where it is the work state."""
+
+    election: WithholdingElection = WithholdingElection()
+    wages: tuple[WagesOfQuarter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NumberOnFile:
+    """A number that the household holds; of the number itself only its last characters are told."""
+
+    state: str
+    number_id: str
+    last_four: str
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """The household's word that it applied for a number."""
+
+    state: str
+    number_id: str
+    applied_on: datetime.date
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdFacts:
+    """What registrations depend on, of a household with all its employees, those who left included."""
+
+    state: str
+    employees: tuple[EmployeeFacts, ...] = ()
+    numbers: tuple[NumberOnFile, ...] = ()
+    applications: tuple[Application, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """One row: an account or policy of a state, and where the household stands with it."""
+
+    state: str
+    account_type: AccountType
+    agency: str
+    label: str
+    url: str | None
+    """Where to register; None where nothing asks for it."""
+
+    status: RegistrationStatus
+    required: bool
+    """Whether it is needed now. A number stays on file when it no longer is: registered, not required."""
+
+    last_four: str | None
+    applied_on: datetime.date | None
+    number_id: str
+
+
+def registrations_of(household: HouseholdFacts, on: datetime.date) -> tuple[Registration, ...]:
+    """Return the rows of every state that concerns the household on a day: by state, then by type of account.
+
+    These are its own state, those of its employees' work, past ones included, those whose income tax is withheld, and
+    those of its numbers and applications. Raises `ValueError` for what is no state.
+    """
+    states = {household.state}
+    states |= {employee.work_state for employee in household.employees}
+    states |= {wages.state for employee in household.employees for wages in employee.wages}
+    states |= {state for employee in household.employees if (state := state_withheld_for(employee, on))}
+    states |= {number.state for number in household.numbers}
+    states |= {application.state for application in household.applications}
+    return tuple(
+        _row(account, household, on) for state in sorted(states) for account in accounts_of(state).accounts
+    )
+
+
+def state_withheld_for(employee: EmployeeFacts, on: datetime.date) -> str | None:
+    """Return the state whose income tax is withheld from an active employee's pay on a day, or None.
+
+    As a paycheck decides it: the state's rule for households first, then the elections; a certificate of reciprocity
+    moves the tax to the state of residence.
+    """
+    if not employee.active:
+        return None
+    rules = _rules(employee.work_state, on.year)
+    tax, election = rules.income_tax, employee.election
+    certificate = {"exempt": election.exempt, "elected": election.state}
+    state, home = employee.work_state, employee.residence_state
+    if home and election.reciprocity_certificate and home in rules.reciprocity:
+        moved = _rules(home, on.year).income_tax
+        if moved is not None:
+            state, tax, certificate = home, moved, {}
+    if tax is None or not is_withheld(tax, FederalCertificate(elected=election.federal), certificate):
+        return None
+    return state
+
+
+def _row(account: StateAccount, household: HouseholdFacts, on: datetime.date) -> Registration:
+    entry = (account.state, account.number.id)
+    last_four = next(
+        (number.last_four for number in household.numbers if (number.state, number.number_id) == entry), None
+    )
+    applied_on = next(
+        (said.applied_on for said in household.applications if (said.state, said.number_id) == entry), None
+    )
+    required = _is_required(account, household.employees, on)
+    status: RegistrationStatus
+    if last_four is not None:
+        status = "registered"
+    elif not required:
+        status = "not_required"
+    else:
+        status = "required" if applied_on is None else "pending"
+    return Registration(
+        state=account.state,
+        account_type=account.type,
+        agency=account.agency.full_name,
+        label=account.label,
+        url=None if status == "not_required" else account.url,
+        status=status,
+        required=required,
+        last_four=last_four,
+        applied_on=applied_on if status == "pending" else None,
+        number_id=account.number.id,
+    )
+
+
+def _is_required(account: StateAccount, employees: tuple[EmployeeFacts, ...], on: datetime.date) -> bool:
+    if account.type == "withholding":
+        return any(state_withheld_for(employee, on) == account.state for employee in employees)
+    if account.type == "sui":
+        return _works_in(account.state, employees) or _paid_enough(account.state, "sui", employees, on)
+    return any(_is_liable(account, line, employees, on) for line in _lines_in_force(account, on))
+
+
+def _is_liable(
+    account: StateAccount, line: Contribution, employees: tuple[EmployeeFacts, ...], on: datetime.date
+) -> bool:
+    """Tell whether anybody whom the line does not exempt works, or was paid enough to be reported still."""
+    subject = [employee for employee in employees if employee.relationship not in line.exempt_relationships]
+    if _works_in(account.state, subject):
+        return True
+    return not account.insurance and _paid_enough(account.state, line.liability, subject, on, line.code)
+
+
+def _works_in(state: str, employees: Iterable[EmployeeFacts]) -> bool:
+    return any(employee.active and employee.work_state == state for employee in employees)
+
+
+def _paid_enough(
+    state: str, liability: str, employees: Iterable[EmployeeFacts], on: datetime.date, code: str | None = None
+) -> bool:
+    """Tell whether wages of this year or the one before keep the household liable after everybody has left.
+
+    They do where a quarter of all wages in the state reached the threshold. With ``code``, only years count in which
+    that line was in force.
+    """
+    cents, next_year_too = _threshold(state, liability, on)
+    quarters: dict[tuple[int, int], int] = {}
+    for employee in employees:
+        for wages in employee.wages:
+            if wages.state == state:
+                quarter = (wages.year, wages.quarter)
+                quarters[quarter] = quarters.get(quarter, 0) + wages.cents
+    years = (on.year, on.year - 1) if next_year_too else (on.year,)
+    return any(
+        paid >= cents and year in years and (code is None or _known_in(state, code, year))
+        for (year, _), paid in quarters.items()
+    )
+
+
+def _threshold(state: str, liability: str, on: datetime.date) -> tuple[int, bool]:
+    """Return the cents a quarter from which the household is liable, and whether for the next year too."""
+    years = supported_threshold_years()
+    for threshold in liability_thresholds(state, min(max(on.year, years[0]), years[-1])):
+        if threshold.liability == liability:
+            return threshold.cents, threshold.next_year_too
+    return _ANY_WAGES, True
+
+
+def _lines_in_force(account: StateAccount, on: datetime.date) -> Iterator[Contribution]:
+    for line in _rules(account.state, on.year).contributions:
+        started = line.effective_from <= on and line.code in account.lines
+        if started and (line.effective_to is None or on <= line.effective_to):
+            yield line
+
+
+def _known_in(state: str, code: str, year: int) -> bool:
+    return any(line.code == code for line in _rules(state, year).contributions)
+
+
+def _rules(state: str, year: int) -> StateRules:
+    """Return a state's rules of a year, else of the year nearest to it that has some.
+
+    No figure is taken from them, only who is exempt and what is withheld at all: better last year's than no list.
+    """
+    years = [known for known in supported_years() if state in rulebook_of(known).supported_states]
+    return rulebook_of(min(years, key=lambda known: (abs(known - year), -known))).state(state)
