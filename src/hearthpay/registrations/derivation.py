@@ -191,7 +191,7 @@ def _is_required(account: StateAccount, employees: tuple[EmployeeFacts, ...], on
         return any(state_withheld_for(employee, on) == account.state for employee in employees)
     if account.type == "sui":
         return _works_in(account.state, employees) or _paid_enough(account.state, "sui", employees, on)
-    return any(_is_liable(account, line, employees, on) for line in _lines_in_force(account, on))
+    return any(_is_liable(account, line, employees, on) for line in _lines(account, on.year))
 
 
 def _is_liable(
@@ -239,11 +239,9 @@ def _threshold(state: str, liability: str, on: datetime.date) -> tuple[int, bool
     return _ANY_WAGES, True
 
 
-def _lines_in_force(account: StateAccount, on: datetime.date) -> Iterator[Contribution]:
-    for line in _rules(account.state, on.year).contributions:
-        started = line.effective_from <= on and line.code in account.lines
-        if started and (line.effective_to is None or on <= line.effective_to):
-            yield line
+def _lines(account: StateAccount, year: int) -> Iterator[Contribution]:
+    """Yield the lines of an account that a year has; none before its program begins."""
+    return (line for line in _rules(account.state, year).contributions if line.code in account.lines)
 
 
 def _known_in(state: str, code: str, year: int) -> bool:
