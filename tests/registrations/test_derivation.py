@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from hearthpay.registrations.accounts import accounts_of
 from hearthpay.registrations.derivation import (
-    Application,
     EmployeeFacts,
     HouseholdFacts,
     NumberOnFile,
     Registration,
+    RegistrationApplication,
     WagesOfQuarter,
     WithholdingElection,
     registrations_of,
@@ -117,7 +117,7 @@ def test_a_household_of_two_states_written_out():
             "CA", *first_hire("CA"), EmployeeFacts("NY", relationship="parent", election=NOTHING_WITHHELD)
         ),
         numbers=(NumberOnFile("CA", "edd", "6789"),),
-        applications=(Application("NY", "policy", datetime.date(2026, 11, 2)),),
+        applications=(RegistrationApplication("NY", "policy", datetime.date(2026, 11, 2)),),
     )
     rows = [
         (row.state, row.account_type, row.status, row.required, row.last_four, row.applied_on, row.url)
@@ -332,7 +332,8 @@ def test_a_number_stays_on_file_when_nothing_asks_for_it():
 def test_an_application_waits_only_for_what_is_needed_and_gives_way_to_the_number():
     applied = datetime.date(2026, 10, 1)
     facts = replace(
-        household("GA", *first_hire("GA")), applications=(Application("GA", "withholding", applied),)
+        household("GA", *first_hire("GA")),
+        applications=(RegistrationApplication("GA", "withholding", applied),),
     )
 
     def row(facts: HouseholdFacts) -> Registration:
@@ -384,7 +385,9 @@ households = st.builds(
     state=some_state,
     employees=st.lists(people, min_size=1, max_size=3).map(tuple),
     numbers=st.lists(entries.map(lambda entry: NumberOnFile(*entry, "1234")), max_size=2).map(tuple),
-    applications=st.lists(entries.map(lambda entry: Application(*entry, TODAY)), max_size=2).map(tuple),
+    applications=st.lists(entries.map(lambda entry: RegistrationApplication(*entry, TODAY)), max_size=2).map(
+        tuple
+    ),
 )
 
 

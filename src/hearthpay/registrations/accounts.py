@@ -12,10 +12,10 @@ from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rule_file import Confidence, RuleTable
 from hearthpay.taxes.trace import Source
 
-AccountType = Literal["sui", "withholding", "sdi", "pfml", "other"]
+RegistrationType = Literal["sui", "withholding", "sdi", "pfml", "other"]
 """Unemployment insurance, income tax withholding, disability insurance, paid family and medical leave, and others."""
 
-ACCOUNT_TYPES: Final[tuple[AccountType, ...]] = get_args(AccountType)
+ACCOUNT_TYPES: Final[tuple[RegistrationType, ...]] = get_args(RegistrationType)
 """In the order in which a state's accounts are listed."""
 
 FOLDER: Final = Path(__file__).with_name("states")
@@ -46,7 +46,7 @@ class StateAccount:
     """One account, or policy, that a household employer may need in a state."""
 
     state: str
-    type: AccountType
+    type: RegistrationType
     agency: Agency
     label: str
     url: str
@@ -84,7 +84,7 @@ class StateAccounts:
 
     sources: tuple[Source, ...]
 
-    def account(self, account_type: AccountType) -> StateAccount | None:
+    def account(self, account_type: RegistrationType) -> StateAccount | None:
         """Return the account of a type, or None where the state has none."""
         return next((account for account in self.accounts if account.type == account_type), None)
 
@@ -154,7 +154,7 @@ def _read_number(entry: RuleTable) -> NumberFormat:
 
 
 def _read_account(state: str, entry: RuleTable, numbers: Mapping[str, NumberFormat]) -> StateAccount:
-    account_type = cast("AccountType", entry.choice("type", ACCOUNT_TYPES))
+    account_type = cast("RegistrationType", entry.choice("type", ACCOUNT_TYPES))
     agency = agencies().get(entry.text("agency"))
     if agency is None or agency.state != state:
         raise entry.error("agency", f"is not the id of an agency of {state}")

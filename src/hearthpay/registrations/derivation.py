@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from hearthpay.registrations.accounts import AccountType, StateAccount, accounts_of
+from hearthpay.registrations.accounts import RegistrationType, StateAccount, accounts_of
 from hearthpay.taxes.certificates import FederalCertificate
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.paycheck.state_income_tax import is_withheld
@@ -80,7 +80,7 @@ class NumberOnFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Application:
+class RegistrationApplication:
     """The household's word that it applied for a number."""
 
     state: str
@@ -95,7 +95,7 @@ class HouseholdFacts:
     state: str
     employees: tuple[EmployeeFacts, ...] = ()
     numbers: tuple[NumberOnFile, ...] = ()
-    applications: tuple[Application, ...] = ()
+    applications: tuple[RegistrationApplication, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Registration:
     """One row: an account or policy of a state, and where the household stands with it."""
 
     state: str
-    account_type: AccountType
+    account_type: RegistrationType
     agency: str
     label: str
     url: str | None
