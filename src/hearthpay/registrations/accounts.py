@@ -65,8 +65,8 @@ class StateAccount:
     apply_with: str
     """The form or service with which the household registers; empty where it is not known."""
 
-    takes: str
-    """How long the agency takes, and when it may be asked, in words; empty where it is not known."""
+    timing: str
+    """How long the agency takes, and from when or by when to register, in words; empty where it is not known."""
 
     note: str
     confidence: Confidence
@@ -180,7 +180,7 @@ def _read_account(state: str, entry: RuleTable, numbers: Mapping[str, NumberForm
         lines=lines,
         insurance=entry.flag("insurance", default=False),
         apply_with=entry.text("apply_with", default=""),
-        takes=entry.text("takes", default=""),
+        timing=entry.text("timing", default=""),
         note=entry.text("note", default=""),
         confidence=entry.confidence(),
     )
