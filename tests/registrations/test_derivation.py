@@ -30,7 +30,7 @@ from hearthpay.registrations.derivation import (
 from hearthpay.taxes import FederalCertificate, PaycheckInput, calculate_paycheck
 from hearthpay.taxes.contribution import RELATIONSHIPS
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.rulebook import rulebook_of
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from tests.registrations.facts import (
     CASES,
     NOTHING_WITHHELD,
@@ -270,6 +270,15 @@ def test_who_left_counts_from_the_threshold_on(state: str, account: str, dollars
     # The year after still counts, the one after that does not.
     assert status(enough, datetime.date(2027, 12, 31)) == "required"
     assert status(enough, datetime.date(2028, 1, 1)) == "not_required"
+
+
+def test_years_without_rules_are_answered_by_those_nearest():
+    """Nobody is left without a list because the law of a year is not known yet, or no longer."""
+    for state in STATES:
+        facts = household(state, *first_hire(state))
+        latest = statuses(facts, datetime.date(supported_years()[-1], 12, 31))
+        assert statuses(facts, datetime.date(supported_years()[-1] + 10, 1, 1)) == latest
+    assert statuses(household("MD", *first_hire("MD")), datetime.date(2020, 6, 1))["MD", "sui"] == "required"
 
 
 def test_a_program_that_every_wage_owes_counts_the_first_dollar():
