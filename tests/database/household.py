@@ -112,6 +112,16 @@ def add_household(
         key_id=current_key(connection),
         last_four="0000",
     )
+    insert(
+        connection,
+        "state_registrations",
+        **household,
+        id=uuid7(),
+        state="CA",
+        number_id="edd",
+        created_at=NOW,
+        updated_at=NOW,
+    )
     add_entry(connection, household, payroll_id, employee_id)
     insert(connection, "payroll_estimates", **household, payroll_id=payroll_id, estimate="{}")
     insert(

@@ -201,6 +201,8 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "DELETE FROM assigned_rates",
         "DELETE FROM vault",
         "UPDATE vault SET owner_id = employer_id",
+        "DELETE FROM state_registrations",
+        "UPDATE state_registrations SET number_id = 'sui'",
     ],
 )
 def test_what_is_written_for_good_stays_even_for_its_own_tenant(

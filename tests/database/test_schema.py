@@ -134,6 +134,12 @@ def test_a_uuid_and_its_address_are_the_same_bits(
         "UPDATE idempotency_keys SET key = ''",
         "UPDATE audit_log SET actor_kind = 'ghost'",
         "UPDATE organizations SET name = ''",
+        "UPDATE state_registrations SET state = 'ca'",
+        "UPDATE state_registrations SET number_id = ''",
+        "UPDATE vault SET kind = 'state_account'",
+        "UPDATE vault SET last_four = 'AB12'",
+        "UPDATE vault SET ciphertext = ciphertext || ciphertext",
+        "UPDATE vault SET owner_kind = 'registration'",
     ],
 )
 def test_impossible_values_are_refused(statement: str, owner: psycopg.Connection, smiths: Household) -> None:

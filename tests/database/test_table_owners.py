@@ -53,6 +53,7 @@ OWNERS = {
         "worker_problems",
         "year_balances",
     ),
+    "registrations": ("state_registrations",),
 }
 """Which package writes a table, and reads it as it likes."""
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from hearthpay.registrations.accounts import accounts_of
-from hearthpay.registrations.numbers import format_warning, last_four
+from hearthpay.registrations.numbers import format_warning
 from hearthpay.taxes.jurisdictions import STATES
 
 
@@ -31,20 +31,3 @@ def test_another_number_draws_a_warning_that_does_not_repeat_it():
 def test_a_number_of_no_known_shape_draws_none():
     (policy,) = (number for number in accounts_of("NY").numbers if number.id == "policy")
     assert format_warning("whatever the insurer prints", policy) is None
-
-
-@pytest.mark.parametrize(
-    ("number", "shown"),
-    [
-        ("123-4567-8", "5678"),
-        ("WH-123-456-7890-01", "9001"),
-        ("1234567-AB", "67AB"),
-        ("036-123456789F-01", "9F01"),
-        ("123456", "456"),
-        ("123", "3"),
-        ("1", ""),
-        ("---", ""),
-    ],
-)
-def test_the_last_four_and_never_more_than_half(number: str, shown: str):
-    assert last_four(number) == shown

@@ -30,6 +30,13 @@ GOOD: list[tuple[NumberKind, str, str]] = [
     ("bank_routing", "322271627", "322271627"),
     ("bank_account", "0042", "0042"),
     ("bank_account", "12345678901234567", "12345678901234567"),
+    ("state_account", " 123-4567-8 ", "123-4567-8"),
+    ("state_account", "036-123456789F-01", "036-123456789F-01"),
+    ("state_account", "WH-123-456-7890-01", "WH-123-456-7890-01"),
+    ("state_account", "12-34567 8", "12-34567 8"),
+    ("state_account", "DBL 1234567/2026", "DBL 1234567/2026"),
+    ("state_account", "7", "7"),
+    ("state_account", "1" * 40, "1" * 40),
 ]
 BAD: list[tuple[NumberKind, str]] = [
     ("ssn", "536-22-814"),
@@ -66,6 +73,12 @@ BAD: list[tuple[NumberKind, str]] = [
     ("bank_account", "DE123456"),
     ("bank_account", "0000"),
     ("bank_account", ""),
+    ("state_account", ""),
+    ("state_account", "---"),
+    ("state_account", "1" * 41),
+    ("state_account", "123-4567-8\n9"),
+    ("state_account", "１２３"),
+    ("state_account", "<b>1</b>"),
 ]
 
 
@@ -99,6 +112,21 @@ def test_every_single_wrong_digit_of_a_routing_number_is_noticed(position: int, 
 )
 def test_a_short_account_number_shows_at_most_half_of_itself(digits: str, shown: str) -> None:
     assert parse_number("bank_account", digits).last_four == shown
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        ("123-4567-8", "5678"),
+        ("1234567-AB", "67AB"),
+        ("036-123456789F-01", "9F01"),
+        ("123456", "456"),
+        ("12-3", "3"),
+        ("1", ""),
+    ],
+)
+def test_of_an_agencys_number_the_last_letters_and_digits_are_shown(number: str, shown: str) -> None:
+    assert parse_number("state_account", number).last_four == shown
 
 
 def test_a_number_hides_itself() -> None:

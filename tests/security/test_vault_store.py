@@ -50,6 +50,26 @@ async def read(
     return number.reveal()
 
 
+async def test_an_agencys_number_is_kept_with_its_registration_and_goes_with_it(
+    database: Database, owner: psycopg.Connection, ring: KeyRing, clerk: Clerk, smiths: Household
+) -> None:
+    (registration,) = owner.execute("SELECT id FROM state_registrations").fetchone() or ()
+    place = replace(employer_of(smiths), kind="registration", id=registration)
+    longest = "WH-" + "1" * 37
+    async with database.transaction(smiths.tenant) as session:
+        for written in ("7", longest):
+            await store_secret(session, ring, clerk, place, parse_number("state_account", written))
+        number = await read_secret(
+            session, ring, clerk, place, "state_account", purpose="registration.reveal"
+        )
+    assert number.reveal() == longest
+    assert owner.execute("SELECT last_four, registration_id FROM vault").fetchall() == [
+        ("1111", registration)
+    ]
+    owner.execute("DELETE FROM state_registrations")
+    assert owner.execute("SELECT FROM vault").rowcount == 0
+
+
 async def test_round_trip(
     database: Database, owner: psycopg.Connection, ring: KeyRing, clerk: Clerk, smiths: Household
 ) -> None:

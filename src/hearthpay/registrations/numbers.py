@@ -1,10 +1,6 @@
-"""What may be said of an agency's number without giving it away: whether it looks right, and its last characters."""
-
-from typing import Final
+"""What may be said of an agency's number without giving it away: whether it looks right."""
 
 from hearthpay.registrations.accounts import NumberFormat
-
-_SHOWN: Final = 4
 
 
 def format_warning(number: str, expected: NumberFormat) -> str | None:
@@ -17,10 +13,3 @@ def format_warning(number: str, expected: NumberFormat) -> str | None:
         return None
     warning = f"does not look as it is usually printed, {expected.shape}"
     return f"{warning} ({expected.note})" if expected.note else warning
-
-
-def last_four(number: str) -> str:
-    """Return the letters and digits by which its owner recognises a number: four, never over half of a short one."""
-    characters = [character for character in number if character.isalnum()]
-    shown = min(_SHOWN, len(characters) // 2)
-    return "".join(characters[len(characters) - shown :])

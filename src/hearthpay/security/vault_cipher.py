@@ -12,7 +12,7 @@ from cryptography.exceptions import InvalidTag
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import NumberKind, SecretNumber
 
-OwnerKind = Literal["employer", "employee"]
+OwnerKind = Literal["employer", "employee", "registration"]
 
 _NONCE_BYTES: Final = 12
 _FORMAT: Final = b"hearthpay vault 1"
@@ -24,7 +24,7 @@ class UnreadableSecretError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SecretOwner:
-    """Whose number it is: a household itself (its id is then `employer_id`) or one of its employees."""
+    """Whose number it is: a household itself (its id is then `employer_id`), an employee, or a state registration."""
 
     organization_id: UUID
     employer_id: UUID

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import Final, Literal, NoReturn
 
-NumberKind = Literal["ssn", "itin", "ein", "bank_routing", "bank_account"]
+NumberKind = Literal["ssn", "itin", "ein", "bank_routing", "bank_account", "state_account"]
 
 _SHOWN_DIGITS: Final = 4
 _TAXPAYER = re.compile(r"([0-9]{3})([- ]?)([0-9]{2})\2([0-9]{4})")
 _EMPLOYER = re.compile(r"([0-9]{2})-?([0-9]{7})")
 _ROUTING = re.compile(r"[0-9]{9}")
 _ACCOUNT = re.compile(r"[0-9]{4,17}")
+# As an agency or insurer prints it; agencies change their formats, so that anything printable in a line is taken.
+_STATE_ACCOUNT = re.compile(r"(?=.*[0-9A-Za-z])[0-9A-Za-z ./#-]{1,40}")
 
 # Printed in advertisements and pamphlets, and withdrawn by the Social Security Administration for that reason.
 _WITHDRAWN: Final = frozenset({"078051120", "219099999"})
@@ -38,21 +40,22 @@ class InvalidNumberError(ValueError):
 class SecretNumber:
     """A number of the vault. Only `reveal` gives it away: not repr, str, a format, JSON, or a pickle."""
 
-    __slots__ = ("_digits", "kind")
+    __slots__ = ("_characters", "kind")
 
-    def __init__(self, kind: NumberKind, digits: str) -> None:
-        """Hold digits that `parse_number` has checked."""
+    def __init__(self, kind: NumberKind, characters: str) -> None:
+        """Hold what `parse_number` has checked."""
         self.kind: Final = kind
-        self._digits: Final = digits
+        self._characters: Final = characters
 
     def reveal(self) -> str:
-        """Return the bare digits, for the document or file that must carry them."""
-        return self._digits
+        """Return the bare number, for the document or file that must carry it."""
+        return self._characters
 
     @property
     def last_four(self) -> str:
-        """The digits by which its owner recognises it: four, but never more than half of a short account number."""
-        return self._digits[-min(_SHOWN_DIGITS, len(self._digits) // 2) :]
+        """The letters and digits by which its owner recognises it: four, but never more than half of a short number."""
+        shown = "".join(character for character in self._characters if character.isalnum())
+        return shown[len(shown) - min(_SHOWN_DIGITS, len(shown) // 2) :]
 
     def __repr__(self) -> str:
         return f"SecretNumber({self.kind!r}, …)"
@@ -122,10 +125,20 @@ def _account(text: str) -> str:
     return text
 
 
+def _state_account(text: str) -> str:
+    if _STATE_ACCOUNT.fullmatch(text) is None:
+        raise InvalidNumberError(
+            "state_account",
+            "an agency's number has up to 40 letters, digits, spaces, hyphens, dots, slashes and #",
+        )
+    return text
+
+
 _PARSERS: Final = {
     "ssn": _ssn,
     "itin": _itin,
     "ein": _ein,
     "bank_routing": _routing,
     "bank_account": _account,
+    "state_account": _state_account,
 }

@@ -1,0 +1,29 @@
+"""The table of state registrations: what a household said of a number of an agency; the vault keeps the number."""
+
+from datetime import date, datetime
+from uuid import UUID
+
+from sqlalchemy import CHAR
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hearthpay.database.base import Base
+
+
+class StateRegistration(Base):
+    """A number of a state's agency that a household has or has applied for."""
+
+    __tablename__ = "state_registrations"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    state: Mapped[str] = mapped_column(CHAR(2))
+    number_id: Mapped[str]
+    """The number's name in the file of its state (`hearthpay.registrations.accounts.NumberFormat`)."""
+
+    applied_on: Mapped[date | None]
+    """When the household applied, by its word; None where it never said so."""
+
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
