@@ -25,7 +25,7 @@ from hearthpay.payroll.schemas import PayrollRequest, PayrollsQuery
 from hearthpay.unchanged import UNCHANGED, changes_of
 
 ROSA = UUID("019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b11")
-PACKAGES = ("accounts", "banking", "employees", "employers", "payroll")
+PACKAGES = ("accounts", "banking", "employees", "employers", "payroll", "registrations")
 
 
 def _services() -> Iterator[tuple[str, Callable[..., Any]]]:

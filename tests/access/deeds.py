@@ -40,6 +40,7 @@ from hearthpay.payroll.payday import remedies, reversed_deposits
 from hearthpay.payroll.set_asides import escrow
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.payroll.years import prior_wages, threshold_choice
+from hearthpay.registrations import service as registrations
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.taxes.prior_wages import PriorLine
@@ -289,6 +290,32 @@ async def _enter_prior_wages(session: AsyncSession, actor: Actor, target: Target
 @_deed(prior_wages.list_prior_wages, LOOKERS, "employees")
 async def _list_prior_wages(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await prior_wages.list_prior_wages(session, actor, target.employee_id)
+
+
+@_deed(registrations.list_registrations, LOOKERS, "state_registrations")
+async def _list_registrations(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await registrations.list_registrations(session, actor, CLOCK, target.employer_id)
+
+
+@_deed(registrations.reveal_numbers, LOOKERS, "state_registrations")
+async def _reveal_numbers(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await registrations.reveal_numbers(session, RING, actor, await _employer(session, target), ())
+
+
+@_deed(registrations.keep_number, PEOPLE, None)
+async def _keep_number(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await registrations.keep_number(
+        session, RING, actor, CLOCK, household, state="CA", account_type="sui", number="123-4567-8"
+    )
+
+
+@_deed(registrations.note_application, PEOPLE, None)
+async def _note_application(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household, day = await _employer(session, target), date(2026, 11, 2)
+    return await registrations.note_application(
+        session, actor, CLOCK, household, state="CA", account_type="sui", applied_on=day
+    )
 
 
 @_deed(payrolls.preview_payroll, PAYROLL_LOOKERS, "payroll")

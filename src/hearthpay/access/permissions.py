@@ -69,6 +69,11 @@ ENTER_NUMBERS: Final = Permission(
 MANAGE_ACCOUNTS: Final = Permission("manage_accounts", None, "employees", "admin", people_only=True)
 """To enter the household's bank account, and to disconnect any."""
 
+READ_REGISTRATIONS: Final = Permission("read_registrations", "state_registrations", "employees", "viewer")
+"""To read with which agencies a household must register, and its numbers there."""
+KEEP_REGISTRATIONS: Final = Permission("keep_registrations", None, "employees", "admin", people_only=True)
+"""To enter a household's numbers with the states' agencies, and what it applied for."""
+
 READ_PAYROLLS: Final = Permission("read_payrolls", "payroll", "payroll", "viewer", also=_KEPT_WORKING)
 RUN_PAYROLL: Final = Permission("run_payroll", "payroll", "payroll", "admin", also=_KEPT_WORKING)
 """To run, void and settle payrolls, to authorize their debits, and to pay out what was set aside."""

@@ -1,0 +1,192 @@
+"""A household's state registrations: what is needed, the numbers it has, and what it said of applications."""
+
+import datetime
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import KEEP_REGISTRATIONS, READ_REGISTRATIONS, allow
+from hearthpay.access.refusal import invalid
+from hearthpay.clock import Clock
+from hearthpay.database.relations import VAULT_ENDINGS
+from hearthpay.database.vault_store import read_secret, store_secret
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.employers.service import resolve_employer
+from hearthpay.payroll.ledger.quarters import read_quarters
+from hearthpay.registrations.accounts import RegistrationType, StateAccount, accounts_of
+from hearthpay.registrations.derivation import (
+    NumberOnFile,
+    Registration,
+    RegistrationApplication,
+    WagesOfQuarter,
+    registrations_of,
+)
+from hearthpay.registrations.models import StateRegistration
+from hearthpay.registrations.numbers import format_warning
+from hearthpay.registrations.records import household_facts
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_cipher import SecretOwner
+from hearthpay.security.vault_numbers import InvalidNumberError, parse_number
+from hearthpay.taxes.jurisdictions import STATES
+
+_PURPOSE: Final = "registration.reveal"
+_SAID: Final = text(
+    "SELECT r.state, r.number_id, r.applied_on, v.last_four FROM state_registrations r "
+    f"LEFT JOIN {VAULT_ENDINGS} v ON v.owner_kind = 'registration' AND v.owner_id = r.id "
+    "WHERE r.employer_id = :employer ORDER BY r.state, r.number_id"
+)
+
+
+async def list_registrations(
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID | None
+) -> tuple[Employer, tuple[Registration, ...]]:
+    """Return the household and its rows of today. Raises what `allow` and `resolve_employer` raise."""
+    allow(actor, READ_REGISTRATIONS)
+    employer = await resolve_employer(session, actor, employer_id)
+    today = clock.today()
+    statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
+    employees = (await session.scalars(statement)).all()
+    wages: dict[UUID, tuple[WagesOfQuarter, ...]] = {}
+    for paid in await read_quarters(session, employer.id, first_year=today.year - 1, last_year=today.year):
+        quarter = WagesOfQuarter(paid.work_state, paid.year, paid.quarter, paid.cents)
+        wages[paid.employee_id] = (*wages.get(paid.employee_id, ()), quarter)
+    said = (await session.execute(_SAID, {"employer": employer.id})).all()
+    numbers = tuple(
+        NumberOnFile(row.state, row.number_id, row.last_four) for row in said if row.last_four is not None
+    )
+    applications = tuple(
+        RegistrationApplication(row.state, row.number_id, row.applied_on)
+        for row in said
+        if row.applied_on is not None
+    )
+    facts = household_facts(employer, employees, wages, numbers, applications)
+    return employer, registrations_of(facts, today)
+
+
+async def reveal_numbers(
+    session: AsyncSession, ring: KeyRing, actor: Actor, employer: Employer, rows: Sequence[Registration]
+) -> dict[tuple[str, str], str]:
+    """Return the numbers of these rows in full, by state and number id; each one read leaves an audit row.
+
+    Let them out only once the transaction has committed. Raises what `allow` raises.
+    """
+    allow(actor, READ_REGISTRATIONS, employer.id)
+    wanted = {(row.state, row.number_id) for row in rows if row.status == "registered"}
+    statement = select(StateRegistration).where(StateRegistration.employer_id == employer.id)
+    numbers = {}
+    for kept in (await session.scalars(statement.order_by(StateRegistration.id))).all():
+        if (kept.state, kept.number_id) in wanted:
+            owner = _owner(employer, kept.id)
+            secret = await read_secret(session, ring, actor, owner, "state_account", purpose=_PURPOSE)
+            numbers[kept.state, kept.number_id] = secret.reveal()
+    return numbers
+
+
+async def keep_number(
+    session: AsyncSession,
+    ring: KeyRing,
+    actor: Actor,
+    clock: Clock,
+    employer: Employer,
+    *,
+    state: str,
+    account_type: RegistrationType,
+    number: str,
+) -> str | None:
+    """Keep the number that an agency gave, in place of an earlier one; return a warning where it looks odd.
+
+    It counts for every account of the state that goes by it. Raises what `allow` raises, and `validation_error` for
+    a state or type that has no account, and for what is no number at all.
+    """
+    allow(actor, KEEP_REGISTRATIONS, employer.id)
+    account = _account(state, account_type)
+    try:
+        secret = parse_number("state_account", number)
+    except InvalidNumberError as error:
+        raise invalid("number", str(error)) from None
+    registration = await _registration(session, clock, employer, account)
+    await store_secret(session, ring, actor, _owner(employer, registration), secret)
+    return format_warning(secret.reveal(), account.number)
+
+
+async def note_application(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employer: Employer,
+    *,
+    state: str,
+    account_type: RegistrationType,
+    applied_on: datetime.date | None,
+) -> None:
+    """Note when the household applied, by its word, or with None that it did not; with an audit row.
+
+    Raises what `allow` raises, and `validation_error` for a state or type without an account and a day to come.
+    """
+    allow(actor, KEEP_REGISTRATIONS, employer.id)
+    account = _account(state, account_type)
+    if applied_on is not None and applied_on > clock.today():
+        raise invalid("applied_on", "must not lie in the future")
+    registration = await session.get(
+        StateRegistration, await _registration(session, clock, employer, account), with_for_update=True
+    )
+    assert registration is not None
+    before, registration.applied_on = registration.applied_on, applied_on
+    registration.updated_at = clock.now()
+    await session.flush()
+    await record_audit(
+        session,
+        actor,
+        "registration.apply",
+        employer_id=employer.id,
+        subject_id=registration.id,
+        details={"before": _day(before), "after": _day(applied_on)},
+    )
+
+
+def _account(state: str, account_type: RegistrationType) -> StateAccount:
+    if state not in STATES:
+        raise invalid("state", "must be one of the 50 states or DC, by its two letters")
+    account = accounts_of(state).account(account_type)
+    if account is None:
+        known = ", ".join(each.type for each in accounts_of(state).accounts)
+        raise invalid("type", f"is no account of {state}, which has {known}")
+    return account
+
+
+async def _registration(
+    session: AsyncSession, clock: Clock, employer: Employer, account: StateAccount
+) -> UUID:
+    """Return the id of the row of the account's number, which is made if there is none; of two at once one is."""
+    now = clock.now()
+    row = {
+        "id": uuid7(),
+        "organization_id": employer.organization_id,
+        "employer_id": employer.id,
+        "sandbox": employer.sandbox,
+        "state": account.state,
+        "number_id": account.number.id,
+        "created_at": now,
+        "updated_at": now,
+    }
+    statement = insert(StateRegistration).values(row)
+    made = statement.on_conflict_do_update(
+        index_elements=("employer_id", "state", "number_id"), set_={"updated_at": now}
+    ).returning(StateRegistration.id)
+    return (await session.execute(made)).scalar_one()
+
+
+def _owner(employer: Employer, registration: UUID) -> SecretOwner:
+    return SecretOwner(employer.organization_id, employer.id, employer.sandbox, "registration", registration)
+
+
+def _day(day: datetime.date | None) -> str | None:
+    return None if day is None else day.isoformat()
