@@ -41,6 +41,7 @@ from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import router as payroll
 from hearthpay.payroll.years.prior_routes import router as prior_wages
 from hearthpay.payroll.years.threshold_routes import router as households
+from hearthpay.registrations.routes import router as registrations
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.portal import router as portal
 
@@ -52,6 +53,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     employees,
     prior_wages,
     banking,
+    registrations,
     jurisdictions,
     retired,
 )
@@ -60,7 +62,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """What answers without an API key."""
 
-INTERFACE_VERSION: Final = "1.1.1"
+INTERFACE_VERSION: Final = "1.2.0"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
@@ -78,6 +80,10 @@ _TAGS: Final = (
     {
         "name": "Employees",
         "description": "Who is paid: hiring, changes, invitations, wages from before, leaving.",
+    },
+    {
+        "name": "State registrations",
+        "description": "With which agencies a household must register, and the numbers they gave it.",
     },
     {"name": "Jurisdictions", "description": "What a state's law asks for."},
 )

@@ -297,6 +297,12 @@ async def _list_registrations(session: AsyncSession, actor: Actor, target: Targe
     return await registrations.list_registrations(session, actor, CLOCK, target.employer_id)
 
 
+@_deed(registrations.registrations_of_household, LOOKERS, "state_registrations")
+async def _registrations_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await registrations.registrations_of_household(session, actor, CLOCK, household)
+
+
 @_deed(registrations.reveal_numbers, LOOKERS, "state_registrations")
 async def _reveal_numbers(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await registrations.reveal_numbers(session, RING, actor, await _employer(session, target), ())

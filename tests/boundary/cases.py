@@ -246,3 +246,8 @@ def _transfer(world: World) -> Asked:
 @_case("authorizeDebit")
 def _authorize_debit(world: World) -> Asked:
     return Asked({"confirm_ach_debit": True})
+
+
+@_case("listStateRegistrations")
+def _list_state_registrations(world: World) -> Asked:
+    return Asked()

@@ -1,14 +1,12 @@
 """`hearthpay bank`: connecting accounts, and the files that go to the bank."""
 
-import asyncio
 import json
-import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from hearthpay.cli.operator import DataDir, refuse
+from hearthpay.cli.operator import DataDir, refuse, run_with_keys
 from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
@@ -51,7 +49,9 @@ def connect(
     if account_type not in ("checking", "savings"):
         refuse("--type must be checking or savings")
     entered = _from_stdin(account_type, bank_name) if stdin else _asked(account_type, bank_name)
-    account = _run(data_dir, lambda opened, ring: _connect(opened, ring, household_id, employee_id, entered))
+    account = run_with_keys(
+        data_dir, lambda opened, ring: _connect(opened, ring, household_id, employee_id, entered)
+    )
     typer.echo(f"Connected {account.id}: {account.account_type} …{account.last_four}, {account.status}.")
 
 
@@ -60,7 +60,7 @@ def list_files(data_dir: DataDir = None) -> None:
     """List the files, the newest first, with what each of them moves."""
     from decimal import Decimal
 
-    for row in _run(data_dir, _read_files):
+    for row in run_with_keys(data_dir, _read_files):
         totals = (Decimal(row[name]).scaleb(-2) for name in ("debit_total", "credit_total"))
         debits, credits_ = (f"{total:,.2f}" for total in totals)
         typer.echo(
@@ -77,7 +77,7 @@ def reconcile(
     """Hold every file against the entries and these against the payrolls; leaves with 1 where something differs."""
     from dataclasses import asdict
 
-    result: Reconciliation = _run(data_dir, _reconcile)
+    result: Reconciliation = run_with_keys(data_dir, _reconcile)
     if as_json:
         typer.echo(json.dumps(asdict(result), default=str, indent=2))
     else:
@@ -100,7 +100,7 @@ def exposure(
     from dataclasses import asdict
     from decimal import Decimal
 
-    cases: list[OpenCase] = _run(data_dir, _open_cases)
+    cases: list[OpenCase] = run_with_keys(data_dir, _open_cases)
     if as_json:
         typer.echo(json.dumps([asdict(case) for case in cases], default=str, indent=2))
     else:
@@ -141,7 +141,7 @@ def remedy(
     except ValueError:
         refuse("--until must be a day, YYYY-MM-DD")
     chosen = cast("RemedyAction", action)
-    status = _run(data_dir, lambda opened, _: _remedy(opened, payroll_id, employee_id, chosen, day))
+    status = run_with_keys(data_dir, lambda opened, _: _remedy(opened, payroll_id, employee_id, chosen, day))
     typer.echo(f"Done: {action}. The payroll is {status}.")
 
 
@@ -175,7 +175,7 @@ def reverse(
         refuse(str(error))
     if not cents.is_finite() or cents != cents.to_integral_value():
         refuse("the amount must be an amount of money with at most two decimals")
-    day = _run(
+    day = run_with_keys(
         data_dir,
         lambda opened, ring: _reverse(opened, ring, payroll_id, employee_id, reason, int(cents)),
     )
@@ -325,20 +325,3 @@ def _id(text: str, what: str) -> "UUID":
         return UUID(text)
     except ValueError:
         refuse(f"the id of {what} is needed")
-
-
-def _run(data_dir: Any, work: Any) -> Any:
-    """Run ``work(opened database, key ring)``."""
-    from hearthpay.access.refusal import Refusal
-    from hearthpay.database.startup import Addresses, open_database
-    from hearthpay.security.key_ring import KeyRingError, load_key_ring
-
-    async def run() -> Any:
-        async with open_database(data_dir, Addresses.of(os.environ)) as opened:
-            directory = opened.embedded.data_dir if opened.embedded is not None else None
-            return await work(opened, load_key_ring(directory, os.environ))
-
-    try:
-        return asyncio.run(run())
-    except (Refusal, KeyRingError) as error:
-        refuse(str(error))

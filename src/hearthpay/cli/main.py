@@ -24,6 +24,7 @@ from hearthpay.cli.keys import keys
 from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, decimal_of, refuse
 from hearthpay.cli.organizations import organizations
 from hearthpay.cli.plans import plans
+from hearthpay.cli.registrations import register, registrations
 from hearthpay.cli.vault import vault
 from hearthpay.cli.worker import worker
 from hearthpay.clock import SystemClock
@@ -42,6 +43,7 @@ app = typer.Typer(
 )
 
 app.add_typer(keys, name="keys")
+households.command("register")(register)
 app.add_typer(households, name="households")
 app.add_typer(vault, name="vault")
 app.add_typer(bank, name="bank")
@@ -50,6 +52,7 @@ app.command()(doctor)
 app.command()(worker)
 app.add_typer(organizations, name="organizations")
 app.command()(plans)
+app.command()(registrations)
 app.command()(audit)
 app.command()(backup)
 app.command()(restore)

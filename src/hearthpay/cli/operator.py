@@ -51,3 +51,20 @@ def as_operator(data_dir: Path | None, work: Any) -> Any:
         return asyncio.run(run())
     except Refusal as error:
         refuse(error.message)
+
+
+def run_with_keys(data_dir: Path | None, work: Any) -> Any:
+    """Run ``work(opened database, key ring)``."""
+    from hearthpay.access.refusal import Refusal
+    from hearthpay.database.startup import Addresses, open_database
+    from hearthpay.security.key_ring import KeyRingError, load_key_ring
+
+    async def run() -> Any:
+        async with open_database(data_dir, Addresses.of(os.environ)) as opened:
+            directory = opened.embedded.data_dir if opened.embedded is not None else None
+            return await work(opened, load_key_ring(directory, os.environ))
+
+    try:
+        return asyncio.run(run())
+    except (Refusal, KeyRingError) as error:
+        refuse(str(error))

@@ -4,6 +4,7 @@ Success: `{"success": true, "data": …, "meta": {"requestId": …}}`; lists add
 Error: `{"success": false, "error": {"code", "message", …}, "meta": {"requestId": …}}`.
 """
 
+import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Generic, TypeVar
@@ -50,9 +51,11 @@ def request_id_of(request: Request) -> str:
     return identity
 
 
-def answer(request: Request, data: object, status: int = 200) -> Response:
-    """Return a successful answer with `data`."""
-    return JsonResponse(Answer(data, status).body(request_id_of(request)), status)
+def answer(
+    request: Request, data: object, status: int = 200, *, as_of: datetime.date | None = None
+) -> Response:
+    """Return a successful answer with `data`; what changes from day to day says for which day it holds."""
+    return JsonResponse(Answer(data, status, as_of=as_of).body(request_id_of(request)), status)
 
 
 def listing(request: Request, items: object, next_cursor: str | None) -> Response:
@@ -86,6 +89,23 @@ class Envelope(Generic[T]):
     success: bool
     data: T
     meta: Meta
+
+
+@dataclass(frozen=True, slots=True)
+class DatedMeta:
+    """What accompanies an answer that changes from day to day: `as_of` is the day for which it holds."""
+
+    requestId: str  # noqa: N815 - the wire's own spelling
+    as_of: datetime.date
+
+
+@dataclass(frozen=True, slots=True)
+class DatedEnvelope(Generic[T]):
+    """A successful answer that holds for a day."""
+
+    success: bool
+    data: T
+    meta: DatedMeta
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from hearthpay.taxes.trace import Source
 RegistrationType = Literal["sui", "withholding", "sdi", "pfml", "other"]
 """Unemployment insurance, income tax withholding, disability insurance, paid family and medical leave, and others."""
 
-ACCOUNT_TYPES: Final[tuple[RegistrationType, ...]] = get_args(RegistrationType)
+REGISTRATION_TYPES: Final[tuple[RegistrationType, ...]] = get_args(RegistrationType)
 """In the order in which a state's accounts are listed."""
 
 FOLDER: Final = Path(__file__).with_name("states")
@@ -80,7 +80,7 @@ class StateAccounts:
     state: str
     numbers: tuple[NumberFormat, ...]
     accounts: tuple[StateAccount, ...]
-    """One for each type at the most, in the order of `ACCOUNT_TYPES`."""
+    """One for each type at the most, in the order of `REGISTRATION_TYPES`."""
 
     sources: tuple[Source, ...]
 
@@ -125,7 +125,7 @@ def read_accounts(state: str, table: RuleTable) -> StateAccounts:
     # The table itself has read what stands under [sources].
     table.table("sources")
     table.close()
-    accounts.sort(key=lambda account: ACCOUNT_TYPES.index(account.type))
+    accounts.sort(key=lambda account: REGISTRATION_TYPES.index(account.type))
     return StateAccounts(state, tuple(numbers.values()), tuple(accounts), sources)
 
 
@@ -154,7 +154,7 @@ def _read_number(entry: RuleTable) -> NumberFormat:
 
 
 def _read_account(state: str, entry: RuleTable, numbers: Mapping[str, NumberFormat]) -> StateAccount:
-    account_type = cast("RegistrationType", entry.choice("type", ACCOUNT_TYPES))
+    account_type = cast("RegistrationType", entry.choice("type", REGISTRATION_TYPES))
     agency = agencies().get(entry.text("agency"))
     if agency is None or agency.state != state:
         raise entry.error("agency", f"is not the id of an agency of {state}")

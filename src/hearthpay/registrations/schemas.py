@@ -2,9 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from uuid import UUID
+
+from pydantic import Field
 
 from hearthpay.registrations.accounts import RegistrationType
 from hearthpay.registrations.derivation import Registration, RegistrationStatus
+from hearthpay.wire.fields import Identifier, RequestModel
+
+
+class RegistrationsQuery(RequestModel):
+    """Of which household, and whether its numbers are wanted in full."""
+
+    employer_id: Identifier | None = Field(
+        default=None, description="The household; left out, the one that the key remembers."
+    )
+    reveal: bool = Field(
+        default=False, strict=False, description="Give the numbers in full; each one read is on record."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +45,22 @@ class RevealedRegistrationItem(StateRegistrationItem):
     """The same with the number in full, which no log of the item shows."""
 
     account_number: str | None = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StateRegistrations:
+    """A household's registrations."""
+
+    employer_id: UUID
+    items: list[StateRegistrationItem]
+
+
+@dataclass(frozen=True, slots=True)
+class RevealedRegistrations:
+    """A household's registrations with the numbers in full."""
+
+    employer_id: UUID
+    items: list[RevealedRegistrationItem]
 
 
 def item_of(row: Registration) -> StateRegistrationItem:

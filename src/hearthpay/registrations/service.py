@@ -51,6 +51,14 @@ async def list_registrations(
     """Return the household and its rows of today. Raises what `allow` and `resolve_employer` raise."""
     allow(actor, READ_REGISTRATIONS)
     employer = await resolve_employer(session, actor, employer_id)
+    return employer, await registrations_of_household(session, actor, clock, employer)
+
+
+async def registrations_of_household(
+    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer
+) -> tuple[Registration, ...]:
+    """Return the rows of a household that has been found. Raises what `allow` raises."""
+    allow(actor, READ_REGISTRATIONS, employer.id)
     today = clock.today()
     statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
     employees = (await session.scalars(statement)).all()
@@ -68,7 +76,7 @@ async def list_registrations(
         if row.applied_on is not None
     )
     facts = household_facts(employer, employees, wages, numbers, applications)
-    return employer, registrations_of(facts, today)
+    return registrations_of(facts, today)
 
 
 async def reveal_numbers(

@@ -1,5 +1,6 @@
 """What an operation answers, and the one way in which anything becomes JSON."""
 
+import datetime
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -29,16 +30,22 @@ def render(value: object) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an operation answers: `data` for the envelope; a list also says where it goes on."""
+    """What an operation answers: `data` for the envelope; a list also says where it goes on.
+
+    What changes from day to day says for which day it holds.
+    """
 
     data: object
     status: int = 200
     is_list: bool = False
     next_cursor: str | None = None
+    as_of: datetime.date | None = None
 
     def body(self, request_id: str) -> bytes:
         """Return the answer in its envelope, rendered."""
         meta: dict[str, object] = {"requestId": request_id}
         if self.is_list:
             meta["next_cursor"] = self.next_cursor
+        if self.as_of is not None:
+            meta["as_of"] = self.as_of
         return render({"success": True, "data": self.data, "meta": meta})

@@ -1,0 +1,64 @@
+"""The HTTP face of state registrations."""
+
+from typing import Annotated, Final
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import READ_REGISTRATIONS
+from hearthpay.access.refusal import Refusal
+from hearthpay.http.auth import require
+from hearthpay.http.envelope import DatedEnvelope, answer
+from hearthpay.http.routing import api_router, describe
+from hearthpay.http.runtime import runtime_of
+from hearthpay.registrations.schemas import (
+    RegistrationsQuery,
+    RevealedRegistrations,
+    StateRegistrations,
+    item_of,
+    revealed_item_of,
+)
+from hearthpay.registrations.service import list_registrations, reveal_numbers
+
+router: Final = api_router("State registrations")
+
+
+@router.get(
+    "/state-registrations",
+    operation_id="listStateRegistrations",
+    summary="Tell with which agencies a household must register",
+    **describe(
+        answer=DatedEnvelope[StateRegistrations | RevealedRegistrations],
+        query={"reveal": False},
+        errors=("household_forbidden", "key_mode_mismatch"),
+    ),
+)
+async def get_state_registrations(
+    request: Request,
+    query: Annotated[RegistrationsQuery, Query()],
+    actor: Annotated[Actor, Depends(require(READ_REGISTRATIONS))],
+) -> Response:
+    """One item for every account of each state that concerns the household: its own, and those of its employees' work.
+
+    `registered`: a number is on file. `pending`: needed, and the household said that it applied. `required`: needed.
+    `not_required`: not needed now; it has no `registration_url`. It changes by itself when the household hires,
+    terminates, moves an employee or turns withholding on or off; `meta.as_of` is the day that it was worked out for.
+
+    Numbers are shown by their last four characters; with `reveal=true` in full, and each one read leaves a row in the
+    audit trail. They are entered by people, never through this API.
+    """
+    runtime = runtime_of(request)
+    if query.reveal and runtime.ring is None:
+        raise Refusal("service_unavailable", "This service has no key ring: it cannot read numbers.")
+    data: StateRegistrations | RevealedRegistrations
+    async with runtime.database.transaction(actor.tenant) as session:
+        employer, rows = await list_registrations(session, actor, runtime.clock, query.employer_id)
+        if query.reveal and runtime.ring is not None:
+            numbers = await reveal_numbers(session, runtime.ring, actor, employer, rows)
+            revealed = [revealed_item_of(row, numbers) for row in rows]
+            data = RevealedRegistrations(employer.id, revealed)
+        else:
+            data = StateRegistrations(employer.id, [item_of(row) for row in rows])
+    return answer(request, data, as_of=runtime.clock.today())
