@@ -108,6 +108,11 @@ def _list_employees(step: Step, worlds: list[World]) -> Request:
     return Request("GET", "/employees", about, query={**household, "limit": 1 + step.variant})
 
 
+def _list_state_registrations(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    return Request("GET", "/state-registrations", about, query={**household, "limit": 1 + step.variant})
+
+
 def _create_employee(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
     person = worlds[step.speaker].person(_NAMES[step.variant])
@@ -223,6 +228,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "updateEmployer": _update_employer,
     "deleteEmployer": _delete_employer,
     "listEmployees": _list_employees,
+    "listStateRegistrations": _list_state_registrations,
     "createEmployee": _create_employee,
     "getEmployee": _get_employee,
     "updateEmployee": _update_employee,

@@ -94,6 +94,8 @@ async def test_every_success_is_documented_to_the_last_field(
     )
     await caller.get(f"/employees/{rosa}")
     await caller.get("/jurisdictions/IN")
+    for reveal in ("false", "true"):
+        await caller.get("/state-registrations", employer_id=employer_id, reveal=reveal)
     for _ in range(2):
         await caller.get("/employees", employer_id=employer_id, limit=1)
     for body in (

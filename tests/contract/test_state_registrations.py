@@ -1,0 +1,134 @@
+"""The contract, "State registrations": each test's first line is a sentence of it."""
+
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from hearthpay.access.actor import Actor
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.employers.models import Employer
+from hearthpay.registrations.service import keep_number
+from hearthpay.security.key_ring import KeyRing
+from tests.http.api import MARIA, Account, NewKey, data, fields, refusal
+from tests.worlds.households import add_employee
+
+ITEM = {
+    *("state_code", "account_type", "label", "agency", "registration_url", "account_number_last_four"),
+    *("status", "required"),
+}
+PLANTED = "987-6543-2"
+
+
+@pytest.fixture
+async def registered(
+    account: Account, household: Any, owner_database: Database, ring: KeyRing, clock: FixedClock
+) -> Any:
+    """A household with a nanny in California and a number with EDD."""
+    await add_employee(account.live, household["id"])
+    async with owner_database.transaction(None) as session:
+        employer = await session.get_one(Employer, UUID(household["id"]))
+        actor = Actor.operator(employer.organization_id, sandbox=False, request_id="req_planted")
+        place = {"state": "CA", "account_type": "sui"}
+        await keep_number(session, ring, actor, clock, employer, number=PLANTED, **place)  # type: ignore[arg-type]
+    return household
+
+
+def readings(owner: psycopg.Connection) -> int:
+    return owner.execute("SELECT FROM audit_log WHERE action = 'vault.read'").rowcount
+
+
+async def test_every_item_has_the_fields_of_the_contract(account: Account, household: Any) -> None:
+    """`data {items: [..]}`; `employer_id` optional; `as_of` in `meta`; URL null on `not_required`."""
+    await add_employee(account.live, household["id"], state_withholding={"elected": False})
+    response = await account.live.get("/state-registrations")
+    told = data(response)
+    assert told["employer_id"] == household["id"]
+    assert response.json()["meta"].keys() == {"requestId", "as_of"}
+    assert all(item.keys() == ITEM for item in told["items"])
+    by_type = {item["account_type"]: item for item in told["items"]}
+    assert {name: (item["status"], item["required"]) for name, item in by_type.items()} == {
+        "sui": ("required", True),
+        "withholding": ("not_required", False),
+        "sdi": ("required", True),
+    }
+    assert all((item["registration_url"] is None) == (not item["required"]) for item in told["items"])
+
+
+async def test_an_all_family_household_still_needs_unemployment_insurance(
+    account: Account, household: Any
+) -> None:
+    """`sui` reports required: true even for an all-family household; `withholding` is household-aware."""
+    nobody = {"elected": False}
+    await add_employee(
+        account.live,
+        household["id"],
+        relationship="spouse",
+        federal_withholding=nobody,
+        state_withholding=nobody,
+    )
+    items = data(await account.live.get("/state-registrations"))["items"]
+    assert {item["account_type"]: item["required"] for item in items} == {
+        "sui": True,
+        "withholding": False,
+        "sdi": False,
+    }
+
+
+async def test_hiring_leaving_and_coming_back_changes_the_rows(account: Account, household: Any) -> None:
+    """It changes by itself when the household hires, terminates, reinstates."""
+
+    async def required() -> set[str]:
+        items = data(await account.live.get("/state-registrations"))["items"]
+        return {item["account_type"] for item in items if item["required"]}
+
+    assert await required() == set()
+    rosa = await add_employee(account.live, household["id"])
+    assert await required() == {"sui", "withholding", "sdi"}
+    data(await account.live.post(f"/employees/{rosa}/terminate", {}))
+    assert await required() == set()
+    data(await account.live.post(f"/employees/{rosa}/reinstate", {}))
+    assert await required() == {"sui", "withholding", "sdi"}
+
+
+async def test_a_number_is_masked_unless_it_is_revealed_on_record(
+    account: Account, registered: Any, owner_connection: psycopg.Connection
+) -> None:
+    """`reveal=true` gives full numbers, one audit row per number read."""
+    masked = await account.live.get("/state-registrations")
+    assert PLANTED not in masked.text
+    assert {item["account_number_last_four"] for item in data(masked)["items"]} == {"5432"}
+    assert readings(owner_connection) == 0
+    revealed = data(await account.live.get("/state-registrations", reveal="true"))["items"]
+    assert all(item.keys() == ITEM | {"account_number"} for item in revealed)
+    assert {item["account_number"] for item in revealed} == {PLANTED}
+    assert readings(owner_connection) == 1
+
+
+async def test_nobody_else_reveals_it(
+    account: Account, registered: Any, new_key: NewKey, owner_connection: psycopg.Connection
+) -> None:
+    """Without the scope, with another's household, with a wrong-mode key: 403 and no audit row."""
+    query = {"employer_id": registered["id"], "reveal": "true"}
+    narrow = await new_key("Lopez family", scopes=("payroll", "employees"))
+    others = await new_key("Chen family")
+    for caller, code in (
+        (narrow, "scope_required"),
+        (others, "household_forbidden"),
+        (account.test, "key_mode_mismatch"),
+    ):
+        response = await caller.get("/state-registrations", **query)
+        refusal(response, 403, code)
+        assert PLANTED not in response.text
+    assert readings(owner_connection) == 0
+
+
+async def test_plans_and_unknown_queries(account: Account, household: Any, new_key: NewKey) -> None:
+    """Free has the calculator only; unknown fields are refused; `POST` does not exist."""
+    free = await new_key("Small", plan="free")
+    refusal(await free.get("/state-registrations"), 403, "subscription_required")
+    wrong = refusal(await account.live.get("/state-registrations", reveel="true"), 400, "validation_error")
+    assert fields(wrong) == ["reveel"]
+    refusal(await account.live.post("/state-registrations", MARIA), 405, "method_not_allowed")
