@@ -110,7 +110,8 @@ def _list_employees(step: Step, worlds: list[World]) -> Request:
 
 def _list_state_registrations(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
-    return Request("GET", "/state-registrations", about, query={**household, "limit": 1 + step.variant})
+    reveal = "true" if step.variant else "false"
+    return Request("GET", "/state-registrations", about, query={**household, "reveal": reveal})
 
 
 def _create_employee(step: Step, worlds: list[World]) -> Request:
