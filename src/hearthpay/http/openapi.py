@@ -29,7 +29,7 @@ _SECURITY_SCHEMES: Final = {
     "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
 }
 _SCHEMAS: Final = "#/components/schemas/"
-_ENVELOPE: Final = re.compile(r"((?:List)?Envelope)_(.+)_")
+_ENVELOPE: Final = re.compile(r"((?:List|Dated)?Envelope)_(.+)_")
 
 
 class Application(FastAPI):
