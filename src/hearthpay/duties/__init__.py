@@ -1,0 +1,1 @@
+"""What a household must do by when: returns, payments, statements, reports of hires, elections and notices."""

@@ -1,0 +1,390 @@
+"""The calendar of duties: from the facts of a household, what is due in a range of days.
+
+A pure function. Facts that change and change back give the same items, and an item keeps its key and its uid whatever its
+date becomes.
+"""
+
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Final
+from uuid import UUID, uuid5
+
+from hearthpay.duties.household import FEDERAL, Employee, Household
+from hearthpay.duties.office_days import office_day_on_or_after
+from hearthpay.duties.periods import YEARS, AfterHire, Period
+from hearthpay.duties.rules import (
+    ANY_WITHHOLDING,
+    EMPLOYEE,
+    EXEMPTION,
+    PAID,
+    WITHHOLDING,
+    Duties,
+    Duty,
+    Kind,
+    duties_of,
+)
+from hearthpay.taxes.rule_file import Confidence
+from hearthpay.taxes.trace import Source
+
+_CONFIDENCES: Final = ("low", "medium", "high")
+
+_YEARS_AROUND: Final = 2
+"""A duty is due at most this many years from the period that it is about."""
+
+
+class UnknownFilingError(ValueError):
+    """A household files under an account, or at a frequency, that the jurisdiction does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarItem:
+    """Something a household must do, may choose, or must hand out, by a day."""
+
+    key: str
+    """Names the item for good, in the household: what it is marked as done by."""
+
+    uid: UUID
+    """Names it for good, everywhere."""
+
+    kind: Kind
+    jurisdiction: str
+    what: str
+    agency: str
+    form: str | None
+    employee_id: UUID | None
+    employee_name: str | None
+    period: str
+    """``2026-Q3``, ``2026``, ``2026-I2`` (an instalment), or the day of the hire."""
+
+    period_start: datetime.date
+    period_end: datetime.date
+    due: datetime.date
+    """The last day on which it is in time, moved as the agency moves it."""
+
+    due_unmoved: datetime.date
+    """The day that the law names: to aim for where it is not sure how the agency moves it."""
+
+    amount: int | None
+    """For a payment, what the ledger has for the period so far, in cents."""
+
+    link: str | None
+    done_on: datetime.date | None
+    note: str
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+
+def calendar_of_duties(
+    household: Household, first: datetime.date, last: datetime.date
+) -> tuple[CalendarItem, ...]:
+    """Return what is due from ``first`` to ``last``, both included, by due date.
+
+    Raises `UnknownFilingError` for a filing that its jurisdiction does not know, KeyError for a state without duties.
+    """
+    _check_filings(household)
+    items = [
+        item
+        for jurisdiction in _jurisdictions(household)
+        for item in _items(household, duties_of(jurisdiction), first, last)
+        if first <= item.due <= last
+    ]
+    return tuple(sorted(items, key=lambda item: (item.due, item.key)))
+
+
+def _jurisdictions(household: Household) -> list[str]:
+    """Return where the household may have duties: federal law, and each state of work, withholding or liability."""
+    states = {employment.state for employee in household.employees for employment in employee.employments}
+    states |= {
+        withholding.jurisdiction for employee in household.employees for withholding in employee.withholding
+    }
+    states |= {liability.jurisdiction for liability in household.liabilities}
+    return [FEDERAL, *sorted(states - {FEDERAL})]
+
+
+def _check_filings(household: Household) -> None:
+    for filing in household.filings:
+        try:
+            account = duties_of(filing.jurisdiction).account(filing.account)
+        except KeyError as error:
+            raise UnknownFilingError(
+                f"{filing.jurisdiction} has no account {filing.account!r} with a choice"
+            ) from error
+        if filing.frequency not in account.frequencies:
+            raise UnknownFilingError(
+                f"{filing.jurisdiction} {filing.account}: {filing.frequency!r} is not one of "
+                f"{', '.join(account.frequencies)}"
+            )
+
+
+def _items(
+    household: Household, duties: Duties, first: datetime.date, last: datetime.date
+) -> Iterator[CalendarItem]:
+    owes_at_hire = _owes_at_hire(household, duties)
+    for duty in duties.duties:
+        if duty.partition is None:
+            if owes_at_hire:
+                yield from _at_hires(household, duty)
+            continue
+        frequencies = None if duty.account is None else duties.account(duty.account).frequencies
+        for year in range(first.year - _YEARS_AROUND, last.year + _YEARS_AROUND + 1):
+            for period in duty.partition.periods(year):
+                if first <= _moved(duty, _unmoved(duty, period)) <= last:
+                    yield from _for_period(household, duty, period, frequencies)
+
+
+# What is due for a period
+
+
+def _for_period(
+    household: Household, duty: Duty, period: Period, frequencies: tuple[str, ...] | None
+) -> Iterator[CalendarItem]:
+    if (
+        _is_outside(household, duty, period)
+        or (frequencies is not None and duty.frequency != _frequency(household, duty, period, frequencies[0]))
+        or _has_too_high_wages(household, duty, period)
+    ):
+        return
+    unmoved = _unmoved(duty, period)
+    # What is chosen ahead for a year is chosen by a household that is liable in the year in which it chooses.
+    asked = period if unmoved >= period.start else next(YEARS.periods(unmoved.year))
+    days = (period.start, period.end)
+    if duty.each_employee:
+        for employee in household.employees:
+            if _concerns(household, duty, asked, employee):
+                yield _item(household, duty, employee, period.label, days, unmoved)
+    elif _is_liable(household, duty, asked, None) or any(
+        _concerns(household, duty, asked, employee) for employee in household.employees
+    ):
+        yield _item(household, duty, None, period.label, days, unmoved, _amount(household, duty, period))
+
+
+def _is_outside(household: Household, duty: Duty, period: Period) -> bool:
+    """Tell whether the law begins after the period, or the account was closed before it."""
+    if duty.effective_from is not None and period.end < duty.effective_from:
+        return True
+    return any(
+        closed.jurisdiction == duty.jurisdiction
+        and closed.account == duty.account
+        and closed.on < period.start
+        for closed in household.closed
+    )
+
+
+def _frequency(household: Household, duty: Duty, period: Period, unless_chosen: str) -> str:
+    """Return how often the household files under the duty's account in the period's year."""
+    chosen = [
+        (filing.since_year, filing.frequency)
+        for filing in household.filings
+        if (filing.jurisdiction, filing.account) == (duty.jurisdiction, duty.account)
+        and filing.since_year <= period.year
+    ]
+    return max(chosen)[1] if chosen else unless_chosen
+
+
+def _has_too_high_wages(household: Household, duty: Duty, period: Period) -> bool:
+    if duty.wages_at_most is None:
+        return False
+    wages = sum(
+        month.cents
+        for month in household.wages
+        if month.state == duty.jurisdiction and month.year == period.year
+    )
+    return wages > duty.wages_at_most
+
+
+def _concerns(household: Household, duty: Duty, period: Period, employee: Employee) -> bool:
+    """Tell whether a condition of the duty holds of an employee in the period.
+
+    Money that the ledger has under one of its lines is owed whatever the conditions say.
+    """
+    if _has_money(household, duty.without_lines, period, employee):
+        return False
+    return (
+        _has_money(household, duty.lines, period, employee)
+        or _is_liable(household, duty, period, employee.id)
+        or (ANY_WITHHOLDING in duty.when and _withholds(employee, None, period))
+        or (WITHHOLDING in duty.when and _withholds(employee, duty.jurisdiction, period))
+        or (EXEMPTION in duty.when and employee.claims_exemption and _works(employee, FEDERAL, period))
+        or (
+            EMPLOYEE in duty.when
+            and employee.relationship not in duty.exempt_relationships
+            and _works(employee, duty.jurisdiction, period)
+        )
+    )
+
+
+def _has_money(household: Household, lines: tuple[str, ...], period: Period, employee: Employee) -> bool:
+    return any(
+        amount.cents
+        and amount.employee_id == employee.id
+        and period.covers(amount.year, amount.month)
+        and _is_among(amount.line, lines)
+        for amount in household.amounts
+    )
+
+
+def _is_liable(household: Household, duty: Duty, period: Period, employee_id: UUID | None) -> bool:
+    """Tell whether a threshold of the duty is crossed in the period: by all wages together (None), or by one's own."""
+    return any(
+        liability.name in duty.when
+        and liability.jurisdiction == duty.jurisdiction
+        and liability.employee_id == employee_id
+        and period.meets(liability.since, liability.until)
+        for liability in household.liabilities
+    )
+
+
+def _is_among(line: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(line, pattern) for pattern in patterns)
+
+
+def _works(employee: Employee, state: str, period: Period) -> bool:
+    return any(
+        state in (FEDERAL, employment.state) and period.meets(employment.since, employment.until)
+        for employment in employee.employments
+    )
+
+
+def _withholds(employee: Employee, jurisdiction: str | None, period: Period) -> bool:
+    """Tell whether tax of the jurisdiction (None: of any) is withheld in the period while the employee works."""
+    return any(
+        jurisdiction in (None, withholding.jurisdiction)
+        and _overlap(
+            (period.start, period.end),
+            (withholding.since, withholding.until),
+            (employment.since, employment.until),
+        )
+        for withholding in employee.withholding
+        for employment in employee.employments
+    )
+
+
+def _overlap(*stretches: tuple[datetime.date, datetime.date | None]) -> bool:
+    """Tell whether the stretches of time have a day in common."""
+    first = max(since for since, _ in stretches)
+    return all(until is None or first <= until for _, until in stretches)
+
+
+def _unmoved(duty: Duty, period: Period) -> datetime.date:
+    if isinstance(duty.due, AfterHire):
+        raise TypeError(f"{duty.id} is due at a hire")
+    return duty.due.date(period)
+
+
+def _moved(duty: Duty, unmoved: datetime.date) -> datetime.date:
+    return office_day_on_or_after(unmoved, duty.moving.offices) if duty.moving.moves else unmoved
+
+
+# What is due at a hire
+
+
+def _owes_at_hire(household: Household, duties: Duties) -> bool:
+    """Tell whether the household owes anything at all: somebody below every threshold has no duties to a hire either."""
+    return (
+        household.expects_to_owe
+        or bool(household.liabilities)
+        or any(employee.withholding for employee in household.employees)
+        or any(
+            EMPLOYEE in duty.when and employee.relationship not in duty.exempt_relationships
+            for employee in household.employees
+            for state in {employment.state for employment in employee.employments}
+            if duties.jurisdiction in (FEDERAL, state)
+            for duty in duties_of(state).duties
+            if duty.partition is not None
+        )
+    )
+
+
+def _at_hires(household: Household, duty: Duty) -> Iterator[CalendarItem]:
+    if not isinstance(duty.due, AfterHire):
+        raise TypeError(f"{duty.id} is due for a period")
+    for employee in household.employees:
+        for number, hired_on in enumerate(_hires(employee, duty), 1):
+            if hired_on is None or (duty.effective_from is not None and hired_on < duty.effective_from):
+                continue
+            unmoved = duty.due.date(hired_on, duty.moving.offices)
+            yield _item(
+                household,
+                duty,
+                employee,
+                hired_on.isoformat(),
+                (hired_on, hired_on),
+                unmoved,
+                label=f"hire-{number}",
+            )
+
+
+def _hires(employee: Employee, duty: Duty) -> Iterator[datetime.date | None]:
+    """Return the first day of each employment that is a hire in the duty's jurisdiction, None for those that are none.
+
+    Who moves to another state without a break was hired before.
+    """
+    left: datetime.date | None = None
+    for number, employment in enumerate(employee.employments):
+        is_hire = number == 0 or (
+            duty.rehired_after is not None
+            and left is not None
+            and (employment.since - left).days > duty.rehired_after
+        )
+        there = duty.jurisdiction in (FEDERAL, employment.state)
+        yield employment.since if is_hire and there else None
+        left = employment.until
+
+
+# The item
+
+
+def _item(
+    household: Household,
+    duty: Duty,
+    employee: Employee | None,
+    period: str,
+    days: tuple[datetime.date, datetime.date],
+    unmoved: datetime.date,
+    amount: int | None = None,
+    *,
+    label: str | None = None,
+) -> CalendarItem:
+    """Return the item; ``label`` names in its key what ``period`` shows, where that may still change."""
+    key = f"{duty.jurisdiction}/{duty.id}/{label or period}"
+    if employee is not None:
+        key += f"/{employee.id}"
+    due = _moved(duty, unmoved)
+    sources, confidence = duty.sources, duty.confidence
+    if due != unmoved:
+        sources = tuple(dict.fromkeys((*sources, *duty.moving.sources)))
+        confidence = min(confidence, duty.moving.confidence, key=_CONFIDENCES.index)
+    return CalendarItem(
+        key=key,
+        uid=uuid5(household.id, key),
+        kind=duty.kind,
+        jurisdiction=duty.jurisdiction,
+        what=duty.what,
+        agency=duty.agency,
+        form=duty.form,
+        employee_id=None if employee is None else employee.id,
+        employee_name=None if employee is None else employee.name,
+        period=period,
+        period_start=days[0],
+        period_end=days[1],
+        due=due,
+        due_unmoved=unmoved,
+        amount=amount,
+        link=duty.link,
+        done_on=household.done.get(key),
+        note=duty.note,
+        sources=sources,
+        confidence=confidence,
+    )
+
+
+def _amount(household: Household, duty: Duty, period: Period) -> int | None:
+    if duty.kind not in PAID or not duty.lines:
+        return None
+    return sum(
+        amount.cents
+        for amount in household.amounts
+        if period.covers(amount.year, amount.month) and _is_among(amount.line, duty.lines)
+    )

@@ -1,0 +1,117 @@
+"""What the calendar of duties needs to know of a household, as plain values.
+
+Amounts are whole cents as the ledger has them; days are calendar days. Nothing here is looked up: who calls has it.
+"""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from uuid import UUID
+
+FEDERAL = "US"
+"""What stands for the state where federal law is meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Employment:
+    """A stretch of time in which an employee works in one state; ``until`` is the last day, None while it lasts."""
+
+    state: str
+    since: datetime.date
+    until: datetime.date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Withholding:
+    """A stretch of time in which income tax of a jurisdiction (a state, or ``US``) is withheld from an employee."""
+
+    jurisdiction: str
+    since: datetime.date
+    until: datetime.date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Employee:
+    """Somebody whom the household pays; employments are in order and do not overlap."""
+
+    id: UUID
+    name: str
+    employments: tuple[Employment, ...]
+    relationship: str = "none"
+    withholding: tuple[Withholding, ...] = ()
+    claims_exemption: bool = False
+    """Whether the Form W-4 on file claims exemption from federal withholding."""
+
+
+@dataclass(frozen=True, slots=True)
+class Liability:
+    """A threshold that was crossed: from ``since`` to ``until`` the household owes what waits for it.
+
+    ``name`` is the engine's (``fica``, ``futa``, ``sui``, ``sdi``, ``tdi``). Where the wages of one employee alone are
+    counted, as for Social Security, ``employee_id`` says whose.
+    """
+
+    jurisdiction: str
+    name: str
+    since: datetime.date
+    until: datetime.date | None = None
+    employee_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerAmount:
+    """What a line of the paychecks of one month comes to, of one employee, in cents, voids taken out."""
+
+    employee_id: UUID
+    line: str
+    year: int
+    month: int
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class StateWages:
+    """What all employees together were paid in a state in one month, in cents."""
+
+    state: str
+    year: int
+    month: int
+    cents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Filing:
+    """How often the household files under an account, from the start of a year on: as it, or its agency, has chosen."""
+
+    jurisdiction: str
+    account: str
+    frequency: str
+    since_year: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedAccount:
+    """The last day of an account that the agency has closed: later periods are no longer reported."""
+
+    jurisdiction: str
+    account: str
+    on: datetime.date
+
+
+@dataclass(frozen=True, slots=True)
+class Household:
+    """The facts of one household."""
+
+    id: UUID
+    state: str
+    employees: tuple[Employee, ...] = ()
+    liabilities: tuple[Liability, ...] = ()
+    amounts: tuple[LedgerAmount, ...] = ()
+    wages: tuple[StateWages, ...] = ()
+    filings: tuple[Filing, ...] = ()
+    closed: tuple[ClosedAccount, ...] = ()
+    expects_to_owe: bool = False
+    """Whether it means to pay enough to cross a threshold: what is due at a hire is due before wages show it."""
+
+    done: Mapping[str, datetime.date] = field(default_factory=dict)
+    """What the household has marked as done, by the item's key, and the day on which it did."""

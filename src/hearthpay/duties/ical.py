@@ -1,0 +1,77 @@
+"""The calendar of duties as an iCalendar feed (RFC 5545): an entry of a whole day for each item.
+
+Entries keep their UID whatever their date becomes, so that a programme that reads the feed again moves them.
+"""
+
+import datetime
+from collections.abc import Iterable
+from typing import Final
+from uuid import UUID
+
+from icalendar import Calendar, Event
+from icalendar.enums import TRANSP
+
+from hearthpay.duties.calendar import CalendarItem
+from hearthpay.taxes.money import from_cents
+
+_PRODUCT: Final = "-//Hearthpay//Calendar of duties//EN"
+_NAME: Final = "Household payroll"
+_DAY: Final = datetime.timedelta(days=1)
+_READ_AGAIN_AFTER: Final = datetime.timedelta(hours=12)
+
+
+def feed_of(household: UUID, items: Iterable[CalendarItem], as_of: datetime.datetime) -> bytes:
+    """Return a household's feed, in UTF-8, as it stands at the instant ``as_of`` (ValueError without a timezone)."""
+    if as_of.utcoffset() is None:
+        raise ValueError("a feed needs a timezone-aware datetime")
+    calendar = Calendar.new(
+        prodid=_PRODUCT,
+        uid=str(household),
+        name=_NAME,
+        method="PUBLISH",
+        refresh_interval=_READ_AGAIN_AFTER,
+        subcomponents=[_event(item, as_of.astimezone(datetime.UTC)) for item in items],
+    )
+    return calendar.to_ical()
+
+
+def _event(item: CalendarItem, stamp: datetime.datetime) -> Event:
+    return Event.new(
+        uid=item.uid,
+        stamp=stamp,
+        start=item.due,
+        end=item.due + _DAY,
+        summary=summary_of(item),
+        description=description_of(item),
+        categories=[item.jurisdiction, item.kind],
+        transparency=TRANSP.TRANSPARENT,
+        url=item.link,
+    )
+
+
+def summary_of(item: CalendarItem) -> str:
+    """Return what is to be done, in a line."""
+    whose = "" if item.employee_name is None else f" ({item.employee_name})"
+    done = "" if item.done_on is None else "Done: "
+    place = "" if item.jurisdiction == "US" else f"{item.jurisdiction}: "
+    return f"{done}{place}{item.what}{whose}"
+
+
+def description_of(item: CalendarItem) -> str:
+    """Return all else that is known of it, a line each."""
+    lines = [f"To: {item.agency}"]
+    if item.form is not None:
+        lines.append(f"Form: {item.form}")
+    lines.append(f"For: {item.period}")
+    if item.amount is not None:
+        lines.append(f"Amount so far: ${from_cents(item.amount):,.2f}")
+    if item.due_unmoved != item.due:
+        lines.append(f"The law names {item.due_unmoved.isoformat()}, a day on which offices are closed.")
+    if item.done_on is not None:
+        lines.append(f"Marked as done on {item.done_on.isoformat()}.")
+    if item.note:
+        lines.append(item.note)
+    lines.append(
+        f"Source ({item.confidence} confidence): {'; '.join(source.title for source in item.sources)}"
+    )
+    return "\n".join(lines)

@@ -1,0 +1,43 @@
+"""Days on which the offices that receive a return are open, and how a due date moves to one.
+
+Offices close on the Friday before a holiday that falls on a Saturday; the banks of the Federal Reserve do not
+(`hearthpay.banking.calendar`), so the two calendars differ.
+"""
+
+import datetime
+import functools
+from typing import Final, Literal
+
+Offices = Literal["federal", "dc"]
+"""Whose holidays count: those of federal offices (5 U.S.C. 6103), or all legal holidays of the District of Columbia,
+which the IRS observes (26 U.S.C. 7503)."""
+
+_DAY: Final = datetime.timedelta(days=1)
+_SATURDAY: Final = 5
+
+
+@functools.lru_cache(maxsize=64)
+def _holidays(offices: Offices, year: int) -> frozenset[datetime.date]:
+    # The library loads the calendars of all countries, which takes longer than most commands run.
+    from holidays import country_holidays
+
+    return frozenset(country_holidays("US", subdiv="DC" if offices == "dc" else None, years=year))
+
+
+def is_office_day(day: datetime.date, offices: Offices) -> bool:
+    """Tell whether the offices are open on this day."""
+    return day.weekday() < _SATURDAY and day not in _holidays(offices, day.year)
+
+
+def office_day_on_or_after(day: datetime.date, offices: Offices) -> datetime.date:
+    """Return the day itself where the offices are open, else the next one on which they are."""
+    while not is_office_day(day, offices):
+        day += _DAY
+    return day
+
+
+def add_office_days(day: datetime.date, count: int, offices: Offices) -> datetime.date:
+    """Return the `count`-th day after the day on which the offices are open; the day itself counts for nothing."""
+    for _ in range(count):
+        day = office_day_on_or_after(day + _DAY, offices)
+    return day

@@ -1,0 +1,103 @@
+"""The stretches of time that duties are about, and when a duty about one of them is due."""
+
+import calendar
+import datetime
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from hearthpay.duties.office_days import Offices, add_office_days
+
+MONTHS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """Whole months of one year; ``label`` names them for good, and enters the ids of what is due for them."""
+
+    label: str
+    year: int
+    first_month: int
+    last_month: int
+
+    @property
+    def start(self) -> datetime.date:
+        """The first day."""
+        return datetime.date(self.year, self.first_month, 1)
+
+    @property
+    def end(self) -> datetime.date:
+        """The last day."""
+        return day_of_month(self.year, self.last_month, 31)
+
+    def covers(self, year: int, month: int) -> bool:
+        """Tell whether the month lies in the period."""
+        return year == self.year and self.first_month <= month <= self.last_month
+
+    def meets(self, since: datetime.date, until: datetime.date | None) -> bool:
+        """Tell whether what lasts from ``since`` to ``until``, both included, has a day in the period."""
+        return since <= self.end and (until is None or until >= self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """How a year is cut into periods: the months in which one ends, and the word for one (none for the whole year)."""
+
+    ends: tuple[int, ...]
+    word: str
+
+    def periods(self, year: int) -> Iterator[Period]:
+        """Return the periods of a year in order."""
+        first = 1
+        for number, last in enumerate(self.ends, 1):
+            yield Period(f"{year}-{self.word}{number}" if self.word else f"{year}", year, first, last)
+            first = last + 1
+
+
+YEARS: Final = Partition((12,), "")
+QUARTERS: Final = Partition((3, 6, 9, 12), "Q")
+
+
+@dataclass(frozen=True, slots=True)
+class AfterPeriod:
+    """A day of the month that comes ``months`` after the last of the period."""
+
+    months: int
+    day: int
+
+    def date(self, period: Period) -> datetime.date:
+        """Return the day on which it is due, before it moves."""
+        month = period.last_month - 1 + self.months
+        return day_of_month(period.year + month // MONTHS, month % MONTHS + 1, self.day)
+
+
+@dataclass(frozen=True, slots=True)
+class DayOfYear:
+    """A day of the year that comes ``years`` after the period's, or before it where that is negative."""
+
+    years: int
+    month: int
+    day: int
+
+    def date(self, period: Period) -> datetime.date:
+        """Return the day on which it is due, before it moves."""
+        return day_of_month(period.year + self.years, self.month, self.day)
+
+
+@dataclass(frozen=True, slots=True)
+class AfterHire:
+    """So many days after the first day of work: calendar days, or days on which offices are open."""
+
+    days: int
+    office_days: bool
+
+    def date(self, hired_on: datetime.date, offices: Offices) -> datetime.date:
+        """Return the day on which it is due, before it moves."""
+        if self.office_days:
+            return add_office_days(hired_on, self.days, offices)
+        return hired_on + datetime.timedelta(days=self.days)
+
+
+def day_of_month(year: int, month: int, day: int) -> datetime.date:
+    """Return a day of a month; one that the month does not have is its last."""
+    return datetime.date(year, month, min(day, calendar.monthrange(year, month)[1]))

@@ -1,0 +1,265 @@
+"""Reads the duties of each jurisdiction from ``rules/``, strictly: a mistake is a `RuleError` naming file and key."""
+
+import datetime
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, cast
+
+from hearthpay.duties.household import FEDERAL
+from hearthpay.duties.office_days import Offices
+from hearthpay.duties.periods import (
+    MONTHS,
+    QUARTERS,
+    YEARS,
+    AfterHire,
+    AfterPeriod,
+    DayOfYear,
+    Partition,
+)
+from hearthpay.taxes.agencies import agencies, read_agency
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.trace import Source
+
+FOLDER: Final = Path(__file__).with_name("rules")
+
+Kind = Literal["return", "payment", "statement", "report", "election", "notice"]
+KINDS: Final = ("return", "payment", "statement", "report", "election", "notice")
+"""A ``return`` is filed and, where it has lines, paid; a ``payment`` only paid; a ``statement`` goes to the employee; a
+``report`` tells an agency something and pays nothing; an ``election`` is free; a ``notice`` is given or kept."""
+
+PAID: Final = frozenset({"return", "payment"})
+
+WITHHOLDING: Final = "withholding"
+EMPLOYEE: Final = "employee"
+EXEMPTION: Final = "exemption"
+ANY_WITHHOLDING: Final = "any_withholding"
+CONDITIONS: Final = ("fica", "futa", "sui", "sdi", WITHHOLDING, ANY_WITHHOLDING, EMPLOYEE, EXEMPTION)
+"""When there is a duty: a threshold of the jurisdiction is crossed, its income tax is withheld (``any_withholding``: any
+jurisdiction's), somebody works there (or, of ``exemption``, claims to be exempt)."""
+
+_LONGEST_DELAY: Final = 366
+
+
+@dataclass(frozen=True, slots=True)
+class Moving:
+    """How an office moves a due date on which it is closed: to its next day, or not at all."""
+
+    moves: bool
+    offices: Offices
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account under which a household may choose how often it files; the first frequency stands until it does."""
+
+    name: str
+    frequencies: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """A duty as the law has it, for every household that meets one of its conditions."""
+
+    jurisdiction: str
+    id: str
+    kind: Kind
+    what: str
+    form: str | None
+    agency: str
+    link: str | None
+    when: tuple[str, ...]
+    partition: Partition | None
+    """None for what is due at a hire."""
+
+    due: AfterPeriod | DayOfYear | AfterHire
+    moving: Moving
+    account: str | None
+    frequency: str | None
+    each_employee: bool
+    lines: tuple[str, ...]
+    """Codes of the paycheck lines that it settles; ``*`` stands for any text."""
+
+    without_lines: tuple[str, ...]
+    """Lines of which there must be nothing in the period."""
+
+    exempt_relationships: frozenset[str]
+    wages_at_most: int | None
+    """Wages of the year, in cents, above which there is nothing to elect."""
+
+    rehired_after: int | None
+    """Days apart after which somebody who comes back counts as hired anew; None: never."""
+
+    effective_from: datetime.date | None
+    note: str
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class Duties:
+    """The duties of one jurisdiction."""
+
+    jurisdiction: str
+    accounts: tuple[Account, ...]
+    duties: tuple[Duty, ...]
+
+    def account(self, name: str) -> Account:
+        """Return an account by its name; raises KeyError where there is none."""
+        for account in self.accounts:
+            if account.name == name:
+                return account
+        raise KeyError(name)
+
+
+@functools.cache
+def duties_of(jurisdiction: str) -> Duties:
+    """Return the duties of ``US`` or of a state.
+
+    Raises KeyError for a jurisdiction that has none, `RuleError` for a file that is not sound.
+    """
+    if jurisdiction == FEDERAL:
+        return read_duties(RuleTable.load(FOLDER / "us.toml"), jurisdiction)
+    if jurisdiction not in STATES:
+        raise KeyError(jurisdiction)
+    return read_duties(RuleTable.load(FOLDER / "states" / f"{jurisdiction}.toml"), jurisdiction)
+
+
+def read_duties(table: RuleTable, jurisdiction: str) -> Duties:
+    """Read a file of duties; raises `RuleError`."""
+    if table.text("state") != jurisdiction:
+        raise table.error("state", f"must be {jurisdiction}")
+    moving = _read_moving(table.table("moving"))
+    accounts: list[Account] = []
+    if "accounts" in table:
+        listed = table.table("accounts")
+        for name in listed:
+            accounts.append(_read_account(name, listed.table(name)))
+    duties = tuple(
+        _read_duty(entry, jurisdiction, moving, {account.name: account for account in accounts})
+        for entry in table.tables("duty")
+    )
+    table.close()
+    ids = [duty.id for duty in duties]
+    for twice in ids:
+        if ids.count(twice) > 1:
+            raise table.error("duty", f"{twice!r} stands twice")
+    return Duties(jurisdiction, tuple(accounts), duties)
+
+
+def _read_moving(table: RuleTable) -> Moving:
+    moving = Moving(
+        moves=table.choice("to", ("next", "stays")) == "next",
+        offices=cast("Offices", table.choice("offices", ("federal", "dc"))),
+        sources=table.sources(),
+        confidence=table.confidence(),
+    )
+    table.close()
+    return moving
+
+
+def _read_account(name: str, table: RuleTable) -> Account:
+    frequencies = table.texts("frequencies")
+    table.close()
+    if not frequencies:
+        raise table.error("frequencies", "must name at least one")
+    return Account(name, frequencies)
+
+
+def _read_duty(table: RuleTable, jurisdiction: str, moving: Moving, accounts: dict[str, Account]) -> Duty:
+    kind = cast("Kind", table.choice("kind", KINDS))
+    partition = _read_partition(table)
+    account, frequency = table.optional_text("account"), table.optional_text("frequency")
+    if (account is None) != (frequency is None):
+        raise table.error("account", "needs a frequency, and a frequency an account")
+    if account is not None and (account not in accounts or frequency not in accounts[account].frequencies):
+        raise table.error("frequency", f"{frequency!r} is not one of the account {account!r}")
+    stays = table.flag("stays", default=False)
+    duty = Duty(
+        jurisdiction=jurisdiction,
+        id=table.text("id"),
+        kind=kind,
+        what=table.text("what"),
+        form=table.optional_text("form"),
+        agency=_read_office(table, jurisdiction),
+        link=table.optional_text("link"),
+        when=_read_conditions(table),
+        partition=partition,
+        due=_read_due(table.table("due"), partition),
+        moving=Moving(False, moving.offices, moving.sources, moving.confidence) if stays else moving,
+        account=account,
+        frequency=frequency,
+        each_employee=table.flag("each_employee", default=partition is None),
+        lines=table.texts("lines"),
+        without_lines=table.texts("without_lines"),
+        exempt_relationships=frozenset(table.texts("exempt_relationships")),
+        wages_at_most=table.optional_cents("wages_at_most"),
+        rehired_after=table.integer("rehired_after_days") if "rehired_after_days" in table else None,
+        effective_from=table.optional_date("effective_from"),
+        note=table.text("note", default=""),
+        sources=table.sources(),
+        confidence=table.confidence(),
+    )
+    table.close()
+    if duty.link is not None and not duty.link.startswith("https://"):
+        raise table.error("link", "must begin with https://")
+    return duty
+
+
+def _read_office(table: RuleTable, jurisdiction: str) -> str:
+    """Return the name of whoever receives it: an agency by its id, or an office to which no tax is paid by its name."""
+    if "agency" not in table:
+        return table.text("office")
+    name = read_agency(table, jurisdiction)
+    return (
+        next(agency.full_name for agency in agencies().values() if agency.id == table.text("agency")) or name
+    )
+
+
+def _read_conditions(table: RuleTable) -> tuple[str, ...]:
+    when = table.texts("when")
+    if not when:
+        raise table.error("when", "must name at least one condition")
+    for condition in when:
+        if condition not in CONDITIONS:
+            raise table.error("when", f"{condition!r} is not one of {', '.join(CONDITIONS)}")
+    return when
+
+
+def _read_partition(table: RuleTable) -> Partition | None:
+    period = table.choice("period", ("year", "quarter", "instalments", "hire"))
+    if period == "hire":
+        return None
+    if period == "instalments":
+        ends = []
+        for instalment in table.tables("instalment"):
+            ends.append(instalment.integer("ends_in_month"))
+            instalment.close()
+        if not ends or ends != sorted(set(ends)) or ends[-1] != MONTHS or ends[0] < 1:
+            raise table.error("instalment", "must end in ascending months, the last in December")
+        return Partition(tuple(ends), "I")
+    return YEARS if period == "year" else QUARTERS
+
+
+def _read_due(table: RuleTable, partition: Partition | None) -> AfterPeriod | DayOfYear | AfterHire:
+    due: AfterPeriod | DayOfYear | AfterHire
+    if partition is None:
+        key = "office_days_after" if "office_days_after" in table else "days_after"
+        due = AfterHire(_whole(table, key, 0, _LONGEST_DELAY), key == "office_days_after")
+    elif "months_after" in table:
+        due = AfterPeriod(_whole(table, "months_after", 1, MONTHS), _whole(table, "day", 1, 31))
+    else:
+        years = _whole(table, "years_after", -1, 2)
+        due = DayOfYear(years, _whole(table, "month", 1, MONTHS), _whole(table, "day", 1, 31))
+    table.close()
+    return due
+
+
+def _whole(table: RuleTable, key: str, least: int, most: int) -> int:
+    value = table.integer(key)
+    if not least <= value <= most:
+        raise table.error(key, f"must lie between {least} and {most}")
+    return value
