@@ -1,7 +1,7 @@
 """The calendar of duties: from the facts of a household, what is due in a range of days.
 
-A pure function. Facts that change and change back give the same items, and an item keeps its key and its uid whatever its
-date becomes.
+A pure function: facts that change and change back give the same items. An item keeps its key and its uid, whatever
+becomes of its date.
 """
 
 import datetime
@@ -281,7 +281,7 @@ def _moved(duty: Duty, unmoved: datetime.date) -> datetime.date:
 
 
 def _owes_at_hire(household: Household, duties: Duties) -> bool:
-    """Tell whether the household owes anything at all: somebody below every threshold has no duties to a hire either."""
+    """Tell whether the household owes anything at all: below every threshold, a hire brings no duties either."""
     return (
         household.expects_to_owe
         or bool(household.liabilities)

@@ -32,7 +32,8 @@ def feed_of(household: UUID, items: Iterable[CalendarItem], as_of: datetime.date
         refresh_interval=_READ_AGAIN_AFTER,
         subcomponents=[_event(item, as_of.astimezone(datetime.UTC)) for item in items],
     )
-    return calendar.to_ical()
+    feed: bytes = calendar.to_ical()
+    return feed
 
 
 def _event(item: CalendarItem, stamp: datetime.datetime) -> Event:

@@ -36,8 +36,8 @@ EMPLOYEE: Final = "employee"
 EXEMPTION: Final = "exemption"
 ANY_WITHHOLDING: Final = "any_withholding"
 CONDITIONS: Final = ("fica", "futa", "sui", "sdi", WITHHOLDING, ANY_WITHHOLDING, EMPLOYEE, EXEMPTION)
-"""When there is a duty: a threshold of the jurisdiction is crossed, its income tax is withheld (``any_withholding``: any
-jurisdiction's), somebody works there (or, of ``exemption``, claims to be exempt)."""
+"""When there is a duty: a threshold of the jurisdiction is crossed, its income tax is withheld (``any_withholding``: of
+any jurisdiction), somebody works there (``employee``), or somebody claims to be exempt (``exemption``)."""
 
 _LONGEST_DELAY: Final = 366
 
@@ -136,8 +136,7 @@ def read_duties(table: RuleTable, jurisdiction: str) -> Duties:
     accounts: list[Account] = []
     if "accounts" in table:
         listed = table.table("accounts")
-        for name in listed:
-            accounts.append(_read_account(name, listed.table(name)))
+        accounts.extend(_read_account(name, listed.table(name)) for name in listed)
     duties = tuple(
         _read_duty(entry, jurisdiction, moving, {account.name: account for account in accounts})
         for entry in table.tables("duty")

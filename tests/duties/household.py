@@ -1,0 +1,39 @@
+"""Households of which the tests ask what is due."""
+
+import datetime
+from uuid import UUID
+
+from hearthpay.duties.household import Employee, Employment, Filing, Household, Liability, Withholding
+from hearthpay.duties.rules import duties_of
+from hearthpay.taxes.jurisdictions import STATES
+
+HOUSEHOLD = UUID("0190a000-0000-7000-8000-000000000001")
+MARIA = UUID("0190a000-0000-7000-8000-00000000000a")
+JOHN = UUID("0190a000-0000-7000-8000-00000000000b")
+
+LONG_AGO = datetime.date(2020, 1, 1)
+
+
+def everywhere(frequency: str | None = None) -> Household:
+    """A household that owes all there is in every state, and files as often as it may choose to, where it may."""
+    jurisdictions = ("US", *STATES)
+    maria = Employee(
+        MARIA,
+        "Maria",
+        tuple(Employment(state, LONG_AGO) for state in STATES),
+        withholding=tuple(Withholding(jurisdiction, LONG_AGO) for jurisdiction in jurisdictions),
+        claims_exemption=True,
+    )
+    liabilities = [
+        Liability(jurisdiction, name, LONG_AGO)
+        for jurisdiction in STATES
+        for name in ("sui", "sdi", "tdi")
+    ]
+    liabilities += [Liability("US", "futa", LONG_AGO), Liability("US", "fica", LONG_AGO, employee_id=MARIA)]
+    filings = [
+        Filing(jurisdiction, account.name, frequency, 2020)
+        for jurisdiction in jurisdictions
+        for account in duties_of(jurisdiction).accounts
+        if frequency in account.frequencies
+    ]
+    return Household(HOUSEHOLD, "CA", (maria,), tuple(liabilities), filings=tuple(filings))
