@@ -25,9 +25,7 @@ def everywhere(frequency: str | None = None) -> Household:
         claims_exemption=True,
     )
     liabilities = [
-        Liability(jurisdiction, name, LONG_AGO)
-        for jurisdiction in STATES
-        for name in ("sui", "sdi", "tdi")
+        Liability(jurisdiction, name, LONG_AGO) for jurisdiction in STATES for name in ("sui", "sdi", "tdi")
     ]
     liabilities += [Liability("US", "futa", LONG_AGO), Liability("US", "fica", LONG_AGO, employee_id=MARIA)]
     filings = [

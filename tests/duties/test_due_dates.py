@@ -47,9 +47,7 @@ def test_a_hire_is_reported_within_the_states_days(state):
         for item in calendar_of_duties(household, hired, datetime.date(2026, 6, 30))
         if item.key == f"{state}/new-hire/hire-1/{MARIA}"
     ]
-    assert [item.due for item in reports] == [
-        hired + datetime.timedelta(days=NEW_HIRE_DAYS.get(state, 20))
-    ]
+    assert [item.due for item in reports] == [hired + datetime.timedelta(days=NEW_HIRE_DAYS.get(state, 20))]
 
 
 def test_what_the_law_names_is_kept_beside_the_moved_day():
