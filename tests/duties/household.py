@@ -34,4 +34,4 @@ def everywhere(frequency: str | None = None) -> Household:
         for account in duties_of(jurisdiction).accounts
         if frequency in account.frequencies
     ]
-    return Household(HOUSEHOLD, "CA", (maria,), tuple(liabilities), filings=tuple(filings))
+    return Household(HOUSEHOLD, (maria,), tuple(liabilities), filings=tuple(filings))

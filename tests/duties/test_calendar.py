@@ -36,7 +36,6 @@ MARIA_HIRED, JOHN_HIRED = datetime.date(2026, 2, 2), datetime.date(2026, 5, 11)
 
 IN_CA_AND_NY = Household(
     HOUSEHOLD,
-    "CA",
     employees=(
         Employee(
             MARIA,
@@ -170,7 +169,7 @@ def test_an_election_is_offered_while_the_years_wages_allow_it():
 
 def test_what_is_chosen_ahead_is_offered_to_those_who_are_liable_by_then():
     def texan(since):
-        return Household(HOUSEHOLD, "TX", liabilities=(Liability("TX", "sui", since),))
+        return Household(HOUSEHOLD, liabilities=(Liability("TX", "sui", since),))
 
     year = (datetime.date(2025, 1, 1), datetime.date(2026, 12, 31))
     assert {key for key in _keys(texan(NEW_YEAR), *year) if "elect" in key} == {"TX/elect-annual/2027"}
@@ -255,7 +254,7 @@ def test_withholding_that_ended_is_reported_for_its_quarters_and_its_year():
         relationship="spouse",
         withholding=(Withholding("CO", MARIA_HIRED, until),),
     )
-    keys = _keys(Household(HOUSEHOLD, "CO", (maria,)))
+    keys = _keys(Household(HOUSEHOLD, (maria,)))
     assert {key for key in keys if "withholding" in key} == {
         "CO/withholding-quarterly/2026-Q1",
         "CO/withholding-quarterly/2026-Q2",
@@ -272,27 +271,34 @@ def test_money_in_the_ledger_is_never_without_its_duty():
     )
 
 
-FROM_THE_FIRST_DOLLAR = {"CO", "CT", "MD", "ME", "MN", "OR", "WA"}
+FROM_THE_FIRST_DOLLAR = {"CO", "CT", "ME", "MN", "OR", "WA"}
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_below_every_threshold_nothing_is_due(state):
     maria = Employee(MARIA, "Maria", (Employment(state, MARIA_HIRED),))
-    household = Household(HOUSEHOLD, state, (maria,))
-    keys = _keys(household)
-    if state not in FROM_THE_FIRST_DOLLAR:
+    household = Household(HOUSEHOLD, (maria,))
+    keys = _keys(household, last=datetime.date(2027, 3, 31))
+    if state in FROM_THE_FIRST_DOLLAR:
+        assert f"{state}/new-hire/hire-1/{MARIA}" in keys
+        assert {key for key in keys if key.startswith("US/")} == {f"US/i9/hire-1/{MARIA}"}
+    else:
         assert keys == set()
         assert {f"{state}/new-hire/hire-1/{MARIA}", f"US/i9/hire-1/{MARIA}"} <= _keys(
             replace(household, expects_to_owe=True)
         )
-    else:
-        assert f"{state}/new-hire/hire-1/{MARIA}" in keys
-        assert not {key for key in keys if key.startswith("US/") and "i9" not in key}
+
+
+def test_marylands_premiums_begin_in_2027():
+    maria = Employee(MARIA, "Maria", (Employment("MD", MARIA_HIRED),))
+    assert _keys(Household(HOUSEHOLD, (maria,))) == {"MD/famli-quarterly/2027-Q1"}
+    hired = replace(maria, employments=(Employment("MD", datetime.date(2027, 1, 4)),))
+    assert f"MD/new-hire/hire-1/{MARIA}" in _keys(Household(HOUSEHOLD, (hired,)))
 
 
 def test_relatives_whom_the_law_exempts_bring_no_premiums():
     spouse = Employee(MARIA, "Maria", (Employment("CT", MARIA_HIRED),), relationship="spouse")
-    assert _keys(Household(HOUSEHOLD, "CT", (spouse,))) == set()
+    assert _keys(Household(HOUSEHOLD, (spouse,))) == set()
     assert "CO/famli-quarterly/2026-Q2" in _keys(
-        Household(HOUSEHOLD, "CO", (replace(spouse, employments=(Employment("CO", MARIA_HIRED),)),))
+        Household(HOUSEHOLD, (replace(spouse, employments=(Employment("CO", MARIA_HIRED),)),))
     )

@@ -38,7 +38,6 @@ def test_a_hire_is_reported_within_the_states_days(state):
     hired = datetime.date(2026, 5, 1)
     household = Household(
         HOUSEHOLD,
-        state,
         (Employee(MARIA, "Maria", (Employment(state, hired),)),),
         expects_to_owe=True,
     )

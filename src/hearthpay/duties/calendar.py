@@ -94,12 +94,13 @@ def calendar_of_duties(
 
 
 def _jurisdictions(household: Household) -> list[str]:
-    """Return where the household may have duties: federal law, and each state of work, withholding or liability."""
+    """Return where the household may have duties: federal law, and each state of work, of withholding, or owed."""
     states = {employment.state for employee in household.employees for employment in employee.employments}
     states |= {
         withholding.jurisdiction for employee in household.employees for withholding in employee.withholding
     }
     states |= {liability.jurisdiction for liability in household.liabilities}
+    states |= {amount.line[:2] for amount in household.amounts}
     return [FEDERAL, *sorted(states - {FEDERAL})]
 
 
@@ -121,11 +122,9 @@ def _check_filings(household: Household) -> None:
 def _items(
     household: Household, duties: Duties, first: datetime.date, last: datetime.date
 ) -> Iterator[CalendarItem]:
-    owes_at_hire = _owes_at_hire(household, duties)
     for duty in duties.duties:
         if duty.partition is None:
-            if owes_at_hire:
-                yield from _at_hires(household, duty)
+            yield from _at_hires(household, duty)
             continue
         frequencies = None if duty.account is None else duties.account(duty.account).frequencies
         for year in range(first.year - _YEARS_AROUND, last.year + _YEARS_AROUND + 1):
@@ -280,40 +279,37 @@ def _moved(duty: Duty, unmoved: datetime.date) -> datetime.date:
 # What is due at a hire
 
 
-def _owes_at_hire(household: Household, duties: Duties) -> bool:
-    """Tell whether the household owes anything at all: below every threshold, a hire brings no duties either."""
-    return (
-        household.expects_to_owe
-        or bool(household.liabilities)
-        or any(employee.withholding for employee in household.employees)
-        or any(
-            EMPLOYEE in duty.when and employee.relationship not in duty.exempt_relationships
-            for employee in household.employees
-            for state in {employment.state for employment in employee.employments}
-            if duties.jurisdiction in (FEDERAL, state)
-            for duty in duties_of(state).duties
-            if duty.partition is not None
-        )
-    )
-
-
 def _at_hires(household: Household, duty: Duty) -> Iterator[CalendarItem]:
     if not isinstance(duty.due, AfterHire):
         raise TypeError(f"{duty.id} is due for a period")
     for employee in household.employees:
         for number, hired_on in enumerate(_hires(employee, duty), 1):
-            if hired_on is None or (duty.effective_from is not None and hired_on < duty.effective_from):
+            if hired_on is None or not _owes_anything(household, hired_on):
                 continue
             unmoved = duty.due.date(hired_on, duty.moving.offices)
-            yield _item(
-                household,
-                duty,
-                employee,
-                hired_on.isoformat(),
-                (hired_on, hired_on),
-                unmoved,
-                label=f"hire-{number}",
-            )
+            day, label = hired_on.isoformat(), f"hire-{number}"
+            yield _item(household, duty, employee, day, (hired_on, hired_on), unmoved, label=label)
+
+
+def _owes_anything(household: Household, hired_on: datetime.date) -> bool:
+    """Tell whether the household owes anything at all: below every threshold, a hire brings no duties either.
+
+    Where a state asks for premiums from the first dollar on, whoever works there is above the threshold.
+    """
+    return (
+        household.expects_to_owe
+        or bool(household.liabilities)
+        or any(employee.withholding for employee in household.employees)
+        or any(
+            EMPLOYEE in duty.when
+            and duty.partition is not None
+            and employee.relationship not in duty.exempt_relationships
+            and (duty.effective_from is None or duty.effective_from <= hired_on)
+            for employee in household.employees
+            for state in {employment.state for employment in employee.employments}
+            for duty in duties_of(state).duties
+        )
+    )
 
 
 def _hires(employee: Employee, duty: Duty) -> Iterator[datetime.date | None]:

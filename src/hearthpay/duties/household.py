@@ -103,7 +103,6 @@ class Household:
     """The facts of one household."""
 
     id: UUID
-    state: str
     employees: tuple[Employee, ...] = ()
     liabilities: tuple[Liability, ...] = ()
     amounts: tuple[LedgerAmount, ...] = ()

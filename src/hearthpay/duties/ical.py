@@ -63,7 +63,8 @@ def description_of(item: CalendarItem) -> str:
     lines = [f"To: {item.agency}"]
     if item.form is not None:
         lines.append(f"Form: {item.form}")
-    lines.append(f"For: {item.period}")
+    days = "" if item.period_start == item.period_end else f" ({item.period_start} to {item.period_end})"
+    lines.append(f"For: {item.period}{days}")
     if item.amount is not None:
         lines.append(f"Amount so far: ${from_cents(item.amount):,.2f}")
     if item.due_unmoved != item.due:
