@@ -3,7 +3,14 @@
 import datetime
 from uuid import UUID
 
-from hearthpay.duties.household import Employee, Employment, Filing, Household, Liability, Withholding
+from hearthpay.duties.household import (
+    EmploymentSpell,
+    Filing,
+    Household,
+    HouseholdEmployee,
+    Liability,
+    Withholding,
+)
 from hearthpay.duties.rules import duties_of
 from hearthpay.taxes.jurisdictions import STATES
 
@@ -17,10 +24,10 @@ LONG_AGO = datetime.date(2020, 1, 1)
 def everywhere(frequency: str | None = None) -> Household:
     """A household that owes all there is in every state, and files as often as it may choose to, where it may."""
     jurisdictions = ("US", *STATES)
-    maria = Employee(
+    maria = HouseholdEmployee(
         MARIA,
         "Maria",
-        tuple(Employment(state, LONG_AGO) for state in STATES),
+        tuple(EmploymentSpell(state, LONG_AGO) for state in STATES),
         withholding=tuple(Withholding(jurisdiction, LONG_AGO) for jurisdiction in jurisdictions),
         claims_exemption=True,
     )

@@ -8,10 +8,10 @@ import pytest
 from hearthpay.duties.calendar import CalendarItem, UnknownFilingError, calendar_of_duties
 from hearthpay.duties.household import (
     ClosedAccount,
-    Employee,
-    Employment,
+    EmploymentSpell,
     Filing,
     Household,
+    HouseholdEmployee,
     LedgerAmount,
     Liability,
     StateWages,
@@ -37,16 +37,16 @@ MARIA_HIRED, JOHN_HIRED = datetime.date(2026, 2, 2), datetime.date(2026, 5, 11)
 IN_CA_AND_NY = Household(
     HOUSEHOLD,
     employees=(
-        Employee(
+        HouseholdEmployee(
             MARIA,
             "Maria",
-            (Employment("CA", MARIA_HIRED),),
+            (EmploymentSpell("CA", MARIA_HIRED),),
             withholding=(Withholding("US", MARIA_HIRED), Withholding("CA", MARIA_HIRED)),
         ),
-        Employee(
+        HouseholdEmployee(
             JOHN,
             "John",
-            (Employment("NY", JOHN_HIRED),),
+            (EmploymentSpell("NY", JOHN_HIRED),),
             withholding=(Withholding("US", JOHN_HIRED), Withholding("NY", JOHN_HIRED)),
         ),
     ),
@@ -226,8 +226,8 @@ def test_instalments_are_left_to_those_who_pay_them():
 
 
 def _rehired(since, state="CA"):
-    first = Employment("CA", MARIA_HIRED, datetime.date(2026, 6, 30))
-    maria = replace(IN_CA_AND_NY.employees[0], employments=(first, Employment(state, since)))
+    first = EmploymentSpell("CA", MARIA_HIRED, datetime.date(2026, 6, 30))
+    maria = replace(IN_CA_AND_NY.employees[0], employments=(first, EmploymentSpell(state, since)))
     return replace(IN_CA_AND_NY, employees=(maria,))
 
 
@@ -247,10 +247,10 @@ def test_a_move_to_another_state_is_no_hire():
 
 def test_withholding_that_ended_is_reported_for_its_quarters_and_its_year():
     until = datetime.date(2026, 5, 31)
-    maria = Employee(
+    maria = HouseholdEmployee(
         MARIA,
         "Maria",
-        (Employment("CO", MARIA_HIRED),),
+        (EmploymentSpell("CO", MARIA_HIRED),),
         relationship="spouse",
         withholding=(Withholding("CO", MARIA_HIRED, until),),
     )
@@ -264,7 +264,9 @@ def test_withholding_that_ended_is_reported_for_its_quarters_and_its_year():
 
 def test_money_in_the_ledger_is_never_without_its_duty():
     refunded = replace(
-        IN_CA_AND_NY, liabilities=(), employees=(Employee(JOHN, "John", (Employment("NY", JOHN_HIRED),)),)
+        IN_CA_AND_NY,
+        liabilities=(),
+        employees=(HouseholdEmployee(JOHN, "John", (EmploymentSpell("NY", JOHN_HIRED),)),),
     )
     assert {"NY/wages-quarterly/2026-Q2", f"US/w2-employee/2026/{JOHN}", "US/schedule-h/2026"} <= _keys(
         refunded
@@ -276,7 +278,7 @@ FROM_THE_FIRST_DOLLAR = {"CO", "CT", "ME", "MN", "OR", "WA"}
 
 @pytest.mark.parametrize("state", STATES)
 def test_below_every_threshold_nothing_is_due(state):
-    maria = Employee(MARIA, "Maria", (Employment(state, MARIA_HIRED),))
+    maria = HouseholdEmployee(MARIA, "Maria", (EmploymentSpell(state, MARIA_HIRED),))
     household = Household(HOUSEHOLD, (maria,))
     keys = _keys(household, last=datetime.date(2027, 3, 31))
     if state in FROM_THE_FIRST_DOLLAR:
@@ -290,15 +292,15 @@ def test_below_every_threshold_nothing_is_due(state):
 
 
 def test_marylands_premiums_begin_in_2027():
-    maria = Employee(MARIA, "Maria", (Employment("MD", MARIA_HIRED),))
+    maria = HouseholdEmployee(MARIA, "Maria", (EmploymentSpell("MD", MARIA_HIRED),))
     assert _keys(Household(HOUSEHOLD, (maria,))) == {"MD/famli-quarterly/2027-Q1"}
-    hired = replace(maria, employments=(Employment("MD", datetime.date(2027, 1, 4)),))
+    hired = replace(maria, employments=(EmploymentSpell("MD", datetime.date(2027, 1, 4)),))
     assert f"MD/new-hire/hire-1/{MARIA}" in _keys(Household(HOUSEHOLD, (hired,)))
 
 
 def test_relatives_whom_the_law_exempts_bring_no_premiums():
-    spouse = Employee(MARIA, "Maria", (Employment("CT", MARIA_HIRED),), relationship="spouse")
+    spouse = HouseholdEmployee(MARIA, "Maria", (EmploymentSpell("CT", MARIA_HIRED),), relationship="spouse")
     assert _keys(Household(HOUSEHOLD, (spouse,))) == set()
     assert "CO/famli-quarterly/2026-Q2" in _keys(
-        Household(HOUSEHOLD, (replace(spouse, employments=(Employment("CO", MARIA_HIRED),)),))
+        Household(HOUSEHOLD, (replace(spouse, employments=(EmploymentSpell("CO", MARIA_HIRED),)),))
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hearthpay.duties.calendar import calendar_of_duties
-from hearthpay.duties.household import Employee, Employment, Household
+from hearthpay.duties.household import EmploymentSpell, Household, HouseholdEmployee
 from hearthpay.duties.office_days import add_office_days, is_office_day, office_day_on_or_after
 from hearthpay.taxes.jurisdictions import STATES
 from tests.duties.household import HOUSEHOLD, MARIA, everywhere
@@ -38,7 +38,7 @@ def test_a_hire_is_reported_within_the_states_days(state):
     hired = datetime.date(2026, 5, 1)
     household = Household(
         HOUSEHOLD,
-        (Employee(MARIA, "Maria", (Employment(state, hired),)),),
+        (HouseholdEmployee(MARIA, "Maria", (EmploymentSpell(state, hired),)),),
         expects_to_owe=True,
     )
     reports = [

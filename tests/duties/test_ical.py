@@ -7,7 +7,7 @@ import pytest
 from icalendar import Calendar
 
 from hearthpay.duties.calendar import calendar_of_duties
-from hearthpay.duties.household import Employment
+from hearthpay.duties.household import EmploymentSpell
 from hearthpay.duties.ical import feed_of
 from tests.duties.household import HOUSEHOLD, MARIA
 from tests.duties.test_calendar import IN_CA_AND_NY, LAST, MARIA_HIRED, NEW_YEAR
@@ -88,7 +88,7 @@ def test_a_changed_date_moves_its_entry():
     later = replace(
         IN_CA_AND_NY,
         employees=(
-            replace(maria, employments=(Employment("CA", MARIA_HIRED + datetime.timedelta(days=7)),)),
+            replace(maria, employments=(EmploymentSpell("CA", MARIA_HIRED + datetime.timedelta(days=7)),)),
             john,
         ),
     )

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from hearthpay.duties.calendar import calendar_of_duties
 from hearthpay.duties.household import (
-    Employee,
-    Employment,
+    EmploymentSpell,
     Filing,
     Household,
+    HouseholdEmployee,
     LedgerAmount,
     Liability,
     Withholding,
@@ -36,10 +36,10 @@ def stretches(draw):
 def employees(draw, number):
     since, until = draw(stretches())
     state = draw(states)
-    return Employee(
+    return HouseholdEmployee(
         UUID(int=number),
         f"Employee {number}",
-        (Employment(state, since, until),),
+        (EmploymentSpell(state, since, until),),
         draw(st.sampled_from(("none", "spouse", "parent", "child_under_18"))),
         tuple(
             Withholding(jurisdiction, *draw(stretches()))

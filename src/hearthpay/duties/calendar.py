@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Final
 from uuid import UUID, uuid5
 
-from hearthpay.duties.household import FEDERAL, Employee, Household
+from hearthpay.duties.household import FEDERAL, Household, HouseholdEmployee
 from hearthpay.duties.office_days import office_day_on_or_after
 from hearthpay.duties.periods import YEARS, AfterHire, Period
 from hearthpay.duties.rules import (
@@ -21,7 +21,7 @@ from hearthpay.duties.rules import (
     PAID,
     WITHHOLDING,
     Duties,
-    Duty,
+    HouseholdDuty,
     Kind,
     duties_of,
 )
@@ -137,7 +137,7 @@ def _items(
 
 
 def _for_period(
-    household: Household, duty: Duty, period: Period, frequencies: tuple[str, ...] | None
+    household: Household, duty: HouseholdDuty, period: Period, frequencies: tuple[str, ...] | None
 ) -> Iterator[CalendarItem]:
     if (
         _is_outside(household, duty, period)
@@ -159,7 +159,7 @@ def _for_period(
         yield _item(household, duty, None, period.label, days, unmoved, _amount(household, duty, period))
 
 
-def _is_outside(household: Household, duty: Duty, period: Period) -> bool:
+def _is_outside(household: Household, duty: HouseholdDuty, period: Period) -> bool:
     """Tell whether the law begins after the period, or the account was closed before it."""
     if duty.effective_from is not None and period.end < duty.effective_from:
         return True
@@ -171,7 +171,7 @@ def _is_outside(household: Household, duty: Duty, period: Period) -> bool:
     )
 
 
-def _frequency(household: Household, duty: Duty, period: Period, unless_chosen: str) -> str:
+def _frequency(household: Household, duty: HouseholdDuty, period: Period, unless_chosen: str) -> str:
     """Return how often the household files under the duty's account in the period's year."""
     chosen = [
         (filing.since_year, filing.frequency)
@@ -182,7 +182,7 @@ def _frequency(household: Household, duty: Duty, period: Period, unless_chosen: 
     return max(chosen)[1] if chosen else unless_chosen
 
 
-def _has_too_high_wages(household: Household, duty: Duty, period: Period) -> bool:
+def _has_too_high_wages(household: Household, duty: HouseholdDuty, period: Period) -> bool:
     if duty.wages_at_most is None:
         return False
     wages = sum(
@@ -193,7 +193,7 @@ def _has_too_high_wages(household: Household, duty: Duty, period: Period) -> boo
     return wages > duty.wages_at_most
 
 
-def _concerns(household: Household, duty: Duty, period: Period, employee: Employee) -> bool:
+def _concerns(household: Household, duty: HouseholdDuty, period: Period, employee: HouseholdEmployee) -> bool:
     """Tell whether a condition of the duty holds of an employee in the period.
 
     Money that the ledger has under one of its lines is owed whatever the conditions say.
@@ -214,7 +214,9 @@ def _concerns(household: Household, duty: Duty, period: Period, employee: Employ
     )
 
 
-def _has_money(household: Household, lines: tuple[str, ...], period: Period, employee: Employee) -> bool:
+def _has_money(
+    household: Household, lines: tuple[str, ...], period: Period, employee: HouseholdEmployee
+) -> bool:
     return any(
         amount.cents
         and amount.employee_id == employee.id
@@ -224,7 +226,7 @@ def _has_money(household: Household, lines: tuple[str, ...], period: Period, emp
     )
 
 
-def _is_liable(household: Household, duty: Duty, period: Period, employee_id: UUID | None) -> bool:
+def _is_liable(household: Household, duty: HouseholdDuty, period: Period, employee_id: UUID | None) -> bool:
     """Tell whether a threshold of the duty is crossed in the period: by all wages together (None), or by one's own."""
     return any(
         liability.name in duty.when
@@ -239,14 +241,14 @@ def _is_among(line: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(line, pattern) for pattern in patterns)
 
 
-def _works(employee: Employee, state: str, period: Period) -> bool:
+def _works(employee: HouseholdEmployee, state: str, period: Period) -> bool:
     return any(
         state in (FEDERAL, employment.state) and period.meets(employment.since, employment.until)
         for employment in employee.employments
     )
 
 
-def _withholds(employee: Employee, jurisdiction: str | None, period: Period) -> bool:
+def _withholds(employee: HouseholdEmployee, jurisdiction: str | None, period: Period) -> bool:
     """Tell whether tax of the jurisdiction (None: of any) is withheld in the period while the employee works."""
     return any(
         jurisdiction in (None, withholding.jurisdiction)
@@ -266,20 +268,20 @@ def _overlap(*stretches: tuple[datetime.date, datetime.date | None]) -> bool:
     return all(until is None or first <= until for _, until in stretches)
 
 
-def _unmoved(duty: Duty, period: Period) -> datetime.date:
+def _unmoved(duty: HouseholdDuty, period: Period) -> datetime.date:
     if isinstance(duty.due, AfterHire):
         raise TypeError(f"{duty.id} is due at a hire")
     return duty.due.date(period)
 
 
-def _moved(duty: Duty, unmoved: datetime.date) -> datetime.date:
+def _moved(duty: HouseholdDuty, unmoved: datetime.date) -> datetime.date:
     return office_day_on_or_after(unmoved, duty.moving.offices) if duty.moving.moves else unmoved
 
 
 # What is due at a hire
 
 
-def _at_hires(household: Household, duty: Duty) -> Iterator[CalendarItem]:
+def _at_hires(household: Household, duty: HouseholdDuty) -> Iterator[CalendarItem]:
     if not isinstance(duty.due, AfterHire):
         raise TypeError(f"{duty.id} is due for a period")
     for employee in household.employees:
@@ -312,7 +314,7 @@ def _owes_anything(household: Household, hired_on: datetime.date) -> bool:
     )
 
 
-def _hires(employee: Employee, duty: Duty) -> Iterator[datetime.date | None]:
+def _hires(employee: HouseholdEmployee, duty: HouseholdDuty) -> Iterator[datetime.date | None]:
     """Return the first day of each employment that is a hire in the duty's jurisdiction, None for those that are none.
 
     Who moves to another state without a break was hired before.
@@ -334,8 +336,8 @@ def _hires(employee: Employee, duty: Duty) -> Iterator[datetime.date | None]:
 
 def _item(
     household: Household,
-    duty: Duty,
-    employee: Employee | None,
+    duty: HouseholdDuty,
+    employee: HouseholdEmployee | None,
     period: str,
     days: tuple[datetime.date, datetime.date],
     unmoved: datetime.date,
@@ -376,7 +378,7 @@ def _item(
     )
 
 
-def _amount(household: Household, duty: Duty, period: Period) -> int | None:
+def _amount(household: Household, duty: HouseholdDuty, period: Period) -> int | None:
     if duty.kind not in PAID or not duty.lines:
         return None
     return sum(

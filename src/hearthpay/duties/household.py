@@ -13,7 +13,7 @@ FEDERAL = "US"
 
 
 @dataclass(frozen=True, slots=True)
-class Employment:
+class EmploymentSpell:
     """A stretch of time in which an employee works in one state; ``until`` is the last day, None while it lasts."""
 
     state: str
@@ -31,12 +31,12 @@ class Withholding:
 
 
 @dataclass(frozen=True, slots=True)
-class Employee:
+class HouseholdEmployee:
     """Somebody whom the household pays; employments are in order and do not overlap."""
 
     id: UUID
     name: str
-    employments: tuple[Employment, ...]
+    employments: tuple[EmploymentSpell, ...]
     relationship: str = "none"
     withholding: tuple[Withholding, ...] = ()
     claims_exemption: bool = False
@@ -103,7 +103,7 @@ class Household:
     """The facts of one household."""
 
     id: UUID
-    employees: tuple[Employee, ...] = ()
+    employees: tuple[HouseholdEmployee, ...] = ()
     liabilities: tuple[Liability, ...] = ()
     amounts: tuple[LedgerAmount, ...] = ()
     wages: tuple[StateWages, ...] = ()

@@ -61,7 +61,7 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
-class Duty:
+class HouseholdDuty:
     """A duty as the law has it, for every household that meets one of its conditions."""
 
     jurisdiction: str
@@ -105,7 +105,7 @@ class Duties:
 
     jurisdiction: str
     accounts: tuple[Account, ...]
-    duties: tuple[Duty, ...]
+    duties: tuple[HouseholdDuty, ...]
 
     def account(self, name: str) -> Account:
         """Return an account by its name; raises KeyError where there is none."""
@@ -168,7 +168,9 @@ def _read_account(name: str, table: RuleTable) -> Account:
     return Account(name, frequencies)
 
 
-def _read_duty(table: RuleTable, jurisdiction: str, moving: Moving, accounts: dict[str, Account]) -> Duty:
+def _read_duty(
+    table: RuleTable, jurisdiction: str, moving: Moving, accounts: dict[str, Account]
+) -> HouseholdDuty:
     kind = cast("Kind", table.choice("kind", KINDS))
     partition = _read_partition(table)
     account, frequency = table.optional_text("account"), table.optional_text("frequency")
@@ -177,7 +179,7 @@ def _read_duty(table: RuleTable, jurisdiction: str, moving: Moving, accounts: di
     if account is not None and (account not in accounts or frequency not in accounts[account].frequencies):
         raise table.error("frequency", f"{frequency!r} is not one of the account {account!r}")
     stays = table.flag("stays", default=False)
-    duty = Duty(
+    duty = HouseholdDuty(
         jurisdiction=jurisdiction,
         id=table.text("id"),
         kind=kind,
