@@ -149,7 +149,7 @@ def test_the_later_choice_stands():
 @pytest.mark.parametrize(
     "filing",
     [
-        Filing("CA", "sui", "monthly", 2026),
+        Filing("CA", "sui", "weekly", 2026),
         Filing("NY", "sui", "annual", 2026),
         Filing("XX", "sui", "annual", 2026),
     ],

@@ -27,7 +27,7 @@ def test_each_date_is_the_tables():
     }
     found = {
         item.key.removesuffix(f"/{MARIA}"): item.due
-        for frequency in (None, "quarterly", "annual")
+        for frequency in (None, "quarterly", "annual", "monthly")
         for item in calendar_of_duties(everywhere(frequency), FIRST, LAST)
     }
     assert found == expected

@@ -59,7 +59,17 @@ def households(draw):
     liabilities += [
         Liability("US", "fica", *draw(stretches()), person.id) for person in people if draw(st.booleans())
     ]
-    lines = ("US-FIT", "US-SS-ER", "CA-SUI-ER", "CA-SIT", "NY-SIT", "NJ-FLI-EE", "IN-01-LIT", "WA-PFML-EE")
+    lines = (
+        "US-FIT",
+        "US-SS-ER",
+        "CA-SUI-ER",
+        "CA-SIT",
+        "NY-SIT",
+        "NJ-FLI-EE",
+        "IN-01-LIT",
+        "MD-SIT",
+        "WA-PFML-EE",
+    )
     amounts = [
         LedgerAmount(
             draw(st.sampled_from(people)).id,
@@ -74,7 +84,7 @@ def households(draw):
         ("CA", "sui", "annual"),
         ("TX", "sui", "annual"),
         ("NJ", "sui", "quarterly"),
-        ("MD", "withholding", "annual"),
+        ("MD", "withholding", "monthly"),
     )
     filings = [Filing(*choice, 2026) for choice in draw(st.sets(st.sampled_from(choices)))]
     return Household(
@@ -172,4 +182,5 @@ def test_every_cent_of_the_ledger_is_in_the_payments(household):
     assert paid("NY/") == owed("NY-")
     assert paid("NJ/") == owed("NJ-")
     assert paid("IN/") == owed("IN-")
+    assert paid("MD/") == owed("MD-")
     assert paid("WA/") == owed("WA-")

@@ -111,7 +111,7 @@ def _drop(key):
         (_set("kind", "favour"), "kind"),
         (_set("agency", "ny-nys-dol"), "agency"),
         (_set("agency", "nobody"), "agency"),
-        (_set("period", "month"), "period"),
+        (_set("period", "week"), "period"),
         (_set("frequency", "monthly"), "frequency"),
         (_set("account", "other"), "frequency"),
         (_drop("frequency"), "account"),

@@ -56,7 +56,7 @@ class CalendarItem:
     employee_id: UUID | None
     employee_name: str | None
     period: str
-    """``2026-Q3``, ``2026``, ``2026-I2`` (an instalment), or the day of the hire."""
+    """``2026``, ``2026-Q3``, ``2026-M12``, ``2026-I2`` (an instalment), or the day of the hire."""
 
     period_start: datetime.date
     period_end: datetime.date

@@ -56,6 +56,7 @@ class Partition:
 
 YEARS: Final = Partition((12,), "")
 QUARTERS: Final = Partition((3, 6, 9, 12), "Q")
+MONTHLY: Final = Partition(tuple(range(1, MONTHS + 1)), "M")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Final, Literal, cast
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.office_days import Offices
 from hearthpay.duties.periods import (
+    MONTHLY,
     MONTHS,
     QUARTERS,
     YEARS,
@@ -39,6 +40,7 @@ CONDITIONS: Final = ("fica", "futa", "sui", "sdi", WITHHOLDING, ANY_WITHHOLDING,
 """When there is a duty: a threshold of the jurisdiction is crossed, its income tax is withheld (``any_withholding``: of
 any jurisdiction), somebody works there (``employee``), or somebody claims to be exempt (``exemption``)."""
 
+_PARTITIONS: Final = {"year": YEARS, "quarter": QUARTERS, "month": MONTHLY}
 _LONGEST_DELAY: Final = 366
 
 
@@ -231,7 +233,7 @@ def _read_conditions(table: RuleTable) -> tuple[str, ...]:
 
 
 def _read_partition(table: RuleTable) -> Partition | None:
-    period = table.choice("period", ("year", "quarter", "instalments", "hire"))
+    period = table.choice("period", ("hire", "instalments", *_PARTITIONS))
     if period == "hire":
         return None
     if period == "instalments":
@@ -242,7 +244,7 @@ def _read_partition(table: RuleTable) -> Partition | None:
         if not ends or ends != sorted(set(ends)) or ends[-1] != MONTHS or ends[0] < 1:
             raise table.error("instalment", "must end in ascending months, the last in December")
         return Partition(tuple(ends), "I")
-    return YEARS if period == "year" else QUARTERS
+    return _PARTITIONS[period]
 
 
 def _read_due(table: RuleTable, partition: Partition | None) -> AfterPeriod | DayOfYear | AfterHire:
