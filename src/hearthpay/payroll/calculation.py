@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 from uuid import UUID
 
 from hearthpay.employees.certificates import federal_certificate, state_entries
-from hearthpay.payroll.ledger.earnings import earnings_of, left_out
+from hearthpay.payroll.ledger.earnings import earnings_of, left_out, rates_of
 from hearthpay.payroll.ledger.rows import Carried, LineRow, PaycheckRow, PayrollRecord, SetAside, YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, OtherRecords, seen_by_others
 from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder
@@ -22,6 +22,7 @@ from hearthpay.taxes import (
     rulebook_for,
 )
 from hearthpay.taxes.assumptions import assumptions_of
+from hearthpay.taxes.labor_law import HoursPaid, labor_warnings
 from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
 from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
 from hearthpay.taxes.pay_periods import check_period
@@ -326,7 +327,27 @@ def _warnings(
     wish = entry.set_aside_wish
     if wish is not None and not entry.set_aside_skip and wish > set_aside.amount:
         warnings.append("Less was set aside than asked for: net pay cannot be negative.")
+    warnings += [told.message for told in labor_warnings(_hours_paid(employee, order, entry))]
     return warnings
+
+
+def _hours_paid(employee: Payee, order: SettledOrder, entry: PayrollEntry) -> HoursPaid:
+    """Return an entry's hours at the rates at which they are paid, for labor law to look at."""
+    hourly_rate, overtime_rate = rates_of(entry, employee)
+    return HoursPaid(
+        work_state=employee.work_state,
+        pay_date=order.dates.pay_date,
+        period_start=order.dates.period_start,
+        period_end=order.dates.period_end,
+        regular_hours=entry.regular_hours,
+        overtime_hours=entry.overtime_hours,
+        hourly_rate=hourly_rate,
+        overtime_rate=overtime_rate,
+        lives_in=employee.lives_in,
+        localities=employee.localities,
+        # Those who are paid together are employed at once; of others the order does not know.
+        employees=len(order.entries),
+    )
 
 
 def _odd_period(order: SettledOrder) -> str | None:

@@ -1,6 +1,6 @@
 """What a paycheck pays for: hours at their rates, a bonus, other earnings."""
 
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Final, NamedTuple
 
 from hearthpay.payroll.orders import Payee, PayrollEntry
@@ -37,6 +37,7 @@ EARNINGS_TYPES: Final = {
 }
 """The columns of entries and paychecks, with their types."""
 
+_CENT: Final = Decimal("0.01")
 _OPTIONAL: Final = ("bonus", "other_earnings")
 NO_EARNINGS: Final = Earnings(Decimal("0.00"), 0, Decimal("0.00"), 0, 0, 0)
 
@@ -56,6 +57,18 @@ def earnings_of(entry: PayrollEntry, payee: Payee) -> Earnings:
     )
 
 
+def rates_of(entry: PayrollEntry, payee: Payee) -> tuple[Decimal | None, Decimal | None]:
+    """Return the regular and the overtime rate at which an entry's hours are paid, in dollars.
+
+    They are today's, unless the pay was approved at others. None stands for a rate that nothing tells.
+    """
+    regular = _rate(entry.regular_pay, payee.pay_rate, entry.regular_hours)
+    overtime = _rate(entry.overtime_pay, payee.overtime_rate, entry.overtime_hours)
+    if not entry.regular_hours and overtime != payee.overtime_rate:
+        regular = None
+    return regular, overtime
+
+
 def left_out(entry: PayrollEntry) -> frozenset[str]:
     """Return the names of the amounts that the order left out; one that was given has its two decimals."""
     return frozenset(name for name in _OPTIONAL if str(getattr(entry, name)) == "0")
@@ -66,6 +79,13 @@ def _pay(approved: Decimal | None, rate: Decimal | None, hours: Decimal) -> int:
     if approved is not None:
         return _cents(approved)
     return half_up(_cents(rate) * int(hours.scaleb(3)), 1_000) if rate else 0
+
+
+def _rate(approved: Decimal | None, rate: Decimal | None, hours: Decimal) -> Decimal | None:
+    """Return the rate that yields the pay approved for hours: today's where it does, else the nearest cent."""
+    if approved is None or not hours or _pay(None, rate, hours) == _cents(approved):
+        return rate
+    return (approved / hours).quantize(_CENT, ROUND_HALF_UP)
 
 
 def _cents(dollars: Decimal) -> int:

@@ -105,6 +105,8 @@ class Payee(NamedTuple):
     person_id: UUID | None = None
     """The first record of the person, where there are several."""
 
+    lives_in: bool = False
+
     @property
     def name(self) -> str:
         """First and last name, as a pay stub spells it."""

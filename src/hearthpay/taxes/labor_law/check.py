@@ -1,0 +1,193 @@
+"""Holds the hours and rates of a paycheck against labor law. What it finds is told; nothing is refused for it."""
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Literal, NamedTuple
+
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.labor_law.minimum_wages import MinimumWage, governing_minimum_wage
+from hearthpay.taxes.labor_law.overtime import OvertimeRule, overtime_of, overtime_rules
+from hearthpay.taxes.money import from_cents, to_cents
+from hearthpay.taxes.rule_file import Confidence
+from hearthpay.taxes.trace import Source
+
+LaborCode = Literal["below_minimum_wage", "overtime_paid_as_regular", "overtime_rate_too_low"]
+
+_ZERO = Decimal(0)
+_UNCERTAIN = " How far this rule reaches household work is not certain: ask the state's labor office."
+
+
+class HoursPaid(NamedTuple):
+    """The hours of one paycheck; rates in dollars an hour, None where no hours are paid at them.
+
+    ``localities`` are places where the work is done, by the names of local taxes or plain ones. ``employees`` is how
+    many the household has, as far as it is known: some laws begin with several.
+    """
+
+    work_state: str
+    pay_date: datetime.date
+    period_start: datetime.date
+    period_end: datetime.date
+    regular_hours: Decimal
+    overtime_hours: Decimal
+    hourly_rate: Decimal | None
+    overtime_rate: Decimal | None
+    lives_in: bool = False
+    localities: Sequence[str] = ()
+    employees: int = 1
+
+
+class LaborWarning(NamedTuple):
+    """Something that labor law may not allow: a stable ``code`` for programs, a sentence for people.
+
+    ``field`` is what to change, ``figures`` are the numbers that were compared (dollars, or hours).
+    """
+
+    code: LaborCode
+    field: str
+    message: str
+    figures: Mapping[str, Decimal]
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+
+def labor_warnings(paid: HoursPaid) -> tuple[LaborWarning, ...]:
+    """Return what labor law says against a paycheck's hours and rates; mostly nothing.
+
+    The minimum wage is that of the pay date, in the state and the places where the work is done, or the federal one
+    where that is higher or alone governs. Overtime goes by the rules in force when the period ends; since hours are
+    known by the period and not by the day, only what no distribution over ordinary weeks explains is told. Raises
+    KeyError for an unknown state and `TaxInputError` for a rate that is no amount of money.
+    """
+    if not paid.regular_hours and not paid.overtime_hours:
+        return ()
+    return (*_below_minimum(paid), *_regular_beyond_room(paid), *_overtime_rate(paid))
+
+
+def _minimum(paid: HoursPaid, day: datetime.date) -> MinimumWage:
+    return governing_minimum_wage(
+        paid.work_state, paid.localities, day, lives_in=paid.lives_in, employees=paid.employees
+    )
+
+
+def _below_minimum(paid: HoursPaid) -> Iterator[LaborWarning]:
+    if paid.hourly_rate is None:
+        return
+    rate = to_cents(paid.hourly_rate, "hourly_rate")
+    minimum = _minimum(paid, paid.pay_date)
+    if rate >= minimum.cents:
+        return
+    message = (
+        f"The rate of {from_cents(rate):,} an hour is below the minimum wage on {paid.pay_date}: "
+        f"{from_cents(minimum.cents):,} by {_whose(minimum, paid)}, since {minimum.effective_from}."
+    )
+    earlier = _minimum(paid, paid.period_start)
+    if earlier.cents <= rate:
+        before = from_cents(earlier.cents)
+        message += f" For hours before {minimum.effective_from} it was {before:,}, which the rate reaches."
+    if minimum.awaited is not None and minimum.awaited <= paid.pay_date:
+        message += f" The figure of {minimum.awaited} is not known here and may be higher."
+    yield LaborWarning(
+        "below_minimum_wage",
+        "pay_rate",
+        message + _doubt(minimum.confidence, minimum.law) + _printed(minimum.sources),
+        {"hourly_rate": from_cents(rate), "minimum_wage": from_cents(minimum.cents)},
+        minimum.sources,
+        minimum.confidence,
+    )
+
+
+def _whose(minimum: MinimumWage, paid: HoursPaid) -> str:
+    state = STATES[paid.work_state]
+    if minimum.law in ("federal law", state):
+        return minimum.law if minimum.law == "federal law" else f"the law of {state}"
+    return f"the law of {minimum.law} ({state}), where the work is done there"
+
+
+def _regular_beyond_room(paid: HoursPaid) -> Iterator[LaborWarning]:
+    rules = overtime_rules(paid.work_state, paid.period_end, lives_in=paid.lives_in)
+    if not rules or not paid.regular_hours:
+        return
+    days = (paid.period_end - paid.period_start).days + 1
+    rate = to_cents(paid.hourly_rate or _ZERO, "hourly_rate")
+    minimum = _minimum(paid, paid.pay_date).cents
+
+    def room_of(rule: OvertimeRule) -> int:
+        return rule.room(days, rate, minimum)
+
+    rule = min(rules, key=room_of)  # of equal ones the state's, which comes first
+    room = room_of(rule)
+    if paid.regular_hours <= room:
+        return
+    daily = rule.daily_hours is not None and room == rule.daily_hours * days
+    counted = f"{rule.daily_hours} a day" if daily else f"{rule.weekly_hours} in a workweek"
+    span = "1 day" if days == 1 else f"{days} days"
+    beyond = paid.regular_hours - room
+    message = (
+        f"{_hours(paid.regular_hours)} regular hours in {span}: by {_by(rule)} hours over {counted} are overtime, and "
+        f"these days hold about {room} without any. Enter the rest, at least {_hours(beyond)}, as overtime_hours."
+    )
+    state = overtime_of(paid.work_state)
+    if state.law == "own":
+        message += f" {STATES[paid.work_state]}: {state.rule}"
+    yield LaborWarning(
+        "overtime_paid_as_regular",
+        "regular_hours",
+        message + _doubt(rule.confidence, rule.law) + _printed(rule.sources),
+        {"regular_hours": paid.regular_hours, "hours_without_overtime": Decimal(room)},
+        rule.sources,
+        rule.confidence,
+    )
+
+
+def _overtime_rate(paid: HoursPaid) -> Iterator[LaborWarning]:
+    if not paid.overtime_hours or paid.hourly_rate is None or paid.overtime_rate is None:
+        return
+    rules = overtime_rules(paid.work_state, paid.period_end, lives_in=paid.lives_in)
+    if not rules:
+        return
+    rule = max(rules, key=_percent)
+    rate, overtime = (
+        to_cents(paid.hourly_rate, "hourly_rate"),
+        to_cents(paid.overtime_rate, "overtime_rate"),
+    )
+    least = rate * rule.percent // 100  # a fraction of a cent owed to rounding is not held against anyone
+    if overtime >= least:
+        return
+    times = Decimal(rule.percent).scaleb(-2).normalize()
+    yield LaborWarning(
+        "overtime_rate_too_low",
+        "overtime_rate",
+        f"The overtime rate of {from_cents(overtime):,} an hour is below {times} times the rate of "
+        f"{from_cents(rate):,}, which is {from_cents(least):,} and the least by {_by(rule)}."
+        + _doubt(rule.confidence, rule.law)
+        + _printed(rule.sources),
+        {
+            "overtime_rate": from_cents(overtime),
+            "hourly_rate": from_cents(rate),
+            "least_overtime_rate": from_cents(least),
+        },
+        rule.sources,
+        rule.confidence,
+    )
+
+
+def _percent(rule: OvertimeRule) -> int:
+    return rule.percent
+
+
+def _by(rule: OvertimeRule) -> str:
+    return rule.law if rule.law == "federal law" else f"the law of {rule.law}"
+
+
+def _doubt(confidence: Confidence, law: str) -> str:
+    return _UNCERTAIN if confidence == "low" and law != "federal law" else ""
+
+
+def _printed(sources: tuple[Source, ...]) -> str:
+    return f" Source: {sources[0].title}."
+
+
+def _hours(hours: Decimal) -> str:
+    return f"{hours.normalize():f}"

@@ -1,0 +1,176 @@
+"""Reads the minimum wages of household work and picks the one that governs an hour."""
+
+import datetime
+import functools
+import itertools
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple, cast
+
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.place_names import plain_name
+from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.trace import Source
+
+Covers = Literal["all", "live_out", "live_in"]
+COVERS: tuple[Covers, ...] = ("all", "live_out", "live_in")
+
+WageLaw = Literal["own", "federal", "none", "excludes_household"]
+_WAGE_LAWS: tuple[WageLaw, ...] = ("own", "federal", "none", "excludes_household")
+
+_FILE = Path(__file__).parents[1].joinpath("rules", "minimum_wages.toml")
+
+
+class MinimumWage(NamedTuple):
+    """The least an hour may cost, from a day on. ``law`` names whose it is: Federal law, California, Denver."""
+
+    law: str
+    cents: int
+    effective_from: datetime.date
+    covers: Covers
+    smallest_employer: int
+    """The number of employees from which it binds."""
+
+    sources: tuple[Source, ...]
+    confidence: Confidence
+    awaited: datetime.date | None
+    """The day of the next change whose figure is not known; from then on this one is only the least it can be."""
+
+
+class PlaceWages(NamedTuple):
+    """The minimum wages of a place within a state, oldest first; ``keys`` are the names that choose it."""
+
+    name: str
+    keys: frozenset[str]
+    wages: tuple[MinimumWage, ...]
+
+
+class StateWages(NamedTuple):
+    """The minimum wages of a state, oldest first; none where federal law governs, for the reason that ``law`` says."""
+
+    state: str
+    law: WageLaw
+    rule: str
+    wages: tuple[MinimumWage, ...]
+    places: tuple[PlaceWages, ...]
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+
+def covers(rule: Covers, *, lives_in: bool) -> bool:
+    """Tell whether a rule is about someone who does, or does not, live in the household."""
+    return rule == "all" or (rule == "live_in") == lives_in
+
+
+def federal_minimum_wage() -> MinimumWage:
+    """Return the minimum wage of federal law (29 U.S.C. 206), which has stood since 2009."""
+    return _load()[0]
+
+
+def minimum_wages_of(state: str) -> StateWages:
+    """Return what a state (upper case) has; raises KeyError for one that is none."""
+    return _load()[1][state]
+
+
+def governing_minimum_wage(
+    state: str, localities: Sequence[str], day: datetime.date, *, lives_in: bool, employees: int
+) -> MinimumWage:
+    """Return the highest minimum wage that binds a household of so many employees on a day.
+
+    ``localities`` are names of places where the work is done; one that has no figure of its own changes nothing. Of
+    equal figures the state's is named before the federal one. Raises KeyError for an unknown state.
+    """
+    found = minimum_wages_of(state)
+    keys = {plain_name(name) for name in localities}
+    chosen = [found.wages, *(place.wages for place in found.places if keys & place.keys)]
+    governing = federal_minimum_wage()
+    for wages in chosen:
+        in_force = [wage for wage in wages if wage.effective_from <= day]
+        if not in_force:
+            continue
+        wage = in_force[-1]
+        if (
+            wage.cents >= governing.cents
+            and employees >= wage.smallest_employer
+            and covers(wage.covers, lives_in=lives_in)
+        ):
+            governing = wage
+    return governing
+
+
+def _read_wages(table: RuleTable, law: str, awaited: datetime.date | None) -> tuple[MinimumWage, ...]:
+    wages = []
+    for entry in table.tables("wage"):
+        wages.append(_read_wage(entry, law, awaited))
+        entry.close()
+    if not wages:
+        raise table.error("wage", "is missing")
+    for before, after in itertools.pairwise(wages):
+        if before.effective_from >= after.effective_from:
+            raise table.error("wage", f"days must ascend, {after.effective_from} does not")
+        if awaited is not None and after.effective_from >= awaited and after.cents != before.cents:
+            raise table.error("awaited", f"is past: the figure of {after.effective_from} is known")
+    return tuple(wages)
+
+
+def _read_wage(entry: RuleTable, law: str, awaited: datetime.date | None) -> MinimumWage:
+    return MinimumWage(
+        law=law,
+        cents=entry.cents("amount"),
+        effective_from=entry.date("effective_from"),
+        covers=cast("Covers", entry.choice("covers", COVERS, default="all")),
+        smallest_employer=entry.integer("smallest_employer") if entry.has("smallest_employer") else 1,
+        sources=entry.sources(),
+        confidence=entry.confidence(),
+        awaited=awaited,
+    )
+
+
+def _read_place(entry: RuleTable) -> PlaceWages:
+    name = entry.text("name")
+    place = PlaceWages(
+        name,
+        frozenset(plain_name(each) for each in (name, *entry.texts("localities"))),
+        _read_wages(entry, name, entry.optional_date("awaited")),
+    )
+    entry.close()
+    return place
+
+
+def _read_state(entry: RuleTable) -> StateWages:
+    code = entry.choice("state", tuple(STATES))
+    law = cast("WageLaw", entry.choice("law", _WAGE_LAWS))
+    own = law == "own"
+    state = StateWages(
+        state=code,
+        law=law,
+        rule=entry.text("rule"),
+        wages=_read_wages(entry, STATES[code], entry.optional_date("awaited")) if own else (),
+        places=tuple(_read_place(place) for place in entry.tables("place")) if own else (),
+        sources=entry.sources(),
+        confidence=entry.confidence(),
+    )
+    entry.close()
+    return state
+
+
+def read_minimum_wages(table: RuleTable) -> tuple[MinimumWage, dict[str, StateWages]]:
+    """Return the federal minimum wage and each state's; raises `RuleError` for a mistake or a state that is missing."""
+    entry = table.table("federal")
+    federal = _read_wage(entry, "federal law", None)
+    entry.close()
+    states: dict[str, StateWages] = {}
+    for row in table.tables("state"):
+        state = _read_state(row)
+        if state.state in states:
+            raise row.error("state", f"{state.state} stands here twice")
+        states[state.state] = state
+    table.close()
+    if missing := STATES.keys() - states.keys():
+        raise table.error("state", f"{min(missing)} is missing")
+    return federal, states
+
+
+@functools.cache
+def _load() -> tuple[MinimumWage, dict[str, StateWages]]:
+    return read_minimum_wages(RuleTable.load(_FILE))

@@ -1,0 +1,147 @@
+"""Reads which hours of household work are overtime, and tells how many a period has room for without."""
+
+import datetime
+import functools
+from pathlib import Path
+from typing import Literal, NamedTuple, cast
+
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.labor_law.minimum_wages import COVERS, Covers, covers
+from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.trace import Source
+
+OvertimeLaw = Literal["own", "federal"]
+_OVERTIME_LAWS: tuple[OvertimeLaw, ...] = ("own", "federal")
+
+_FILE = Path(__file__).parents[1].joinpath("rules", "overtime.toml")
+_WEEK = 7
+_LONG_DAY = 10
+"""Hours that may fall on each day of a week begun: those of four long days, so that nobody is warned of them."""
+
+
+class OvertimeRule(NamedTuple):
+    """From how many hours on a rule counts overtime. ``law`` names whose it is."""
+
+    law: str
+    effective_from: datetime.date
+    covers: Covers
+    weekly_hours: int
+    daily_hours: int | None
+    daily_below_percent_of_minimum: int | None
+    """Where given, the daily hours count only at a rate below so much of the minimum wage."""
+
+    percent: int
+    """What an hour of overtime costs, of the regular rate."""
+
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+    def room(self, days: int, rate_cents: int, minimum_cents: int) -> int:
+        """Return the hours that so many days hold without overtime, workweeks taken to begin with the period.
+
+        A period shorter than a week is one. Of a week begun, each day counts as a long one.
+        """
+        daily = self.daily_hours
+        limit = self.daily_below_percent_of_minimum
+        if limit is not None and rate_cents * 100 >= minimum_cents * limit:
+            daily = None
+        weeks, rest = divmod(days, _WEEK)
+        begun = min(self.weekly_hours, rest * _LONG_DAY) if weeks else self.weekly_hours
+        room = self.weekly_hours * weeks + begun
+        return room if daily is None else min(room, daily * days)
+
+
+class StateOvertime(NamedTuple):
+    """The overtime rules of a state, oldest first; none where federal law alone counts. ``rule`` says it in words."""
+
+    state: str
+    law: OvertimeLaw
+    rule: str
+    rules: tuple[OvertimeRule, ...]
+
+
+def federal_overtime() -> OvertimeRule:
+    """Return the rule of federal law (29 U.S.C. 207 (l)), which leaves those out who live in the household."""
+    return _load()[0]
+
+
+def overtime_of(state: str) -> StateOvertime:
+    """Return what a state (upper case) has; raises KeyError for one that is none."""
+    return _load()[1][state]
+
+
+def overtime_rules(state: str, day: datetime.date, *, lives_in: bool) -> tuple[OvertimeRule, ...]:
+    """Return the rules that protect an employee on a day, the state's first; none for some who live in."""
+    own = [
+        rule
+        for rule in overtime_of(state).rules
+        if rule.effective_from <= day and covers(rule.covers, lives_in=lives_in)
+    ]
+    federal = federal_overtime()
+    return (*own[-1:], *([federal] if covers(federal.covers, lives_in=lives_in) else ()))
+
+
+def _read_rule(entry: RuleTable, law: str) -> OvertimeRule:
+    def hours(key: str, most: int) -> int:
+        value = entry.integer(key)
+        if not 0 < value <= most:
+            raise entry.error(key, f"must be from 1 to {most}")
+        return value
+
+    rule = OvertimeRule(
+        law=law,
+        effective_from=entry.date("effective_from"),
+        covers=cast("Covers", entry.choice("covers", COVERS)),
+        weekly_hours=hours("weekly_hours", 168),
+        daily_hours=hours("daily_hours", 24) if entry.has("daily_hours") else None,
+        daily_below_percent_of_minimum=entry.integer("daily_below_percent_of_minimum")
+        if entry.has("daily_below_percent_of_minimum")
+        else None,
+        percent=hours("percent", 300),
+        sources=entry.sources(),
+        confidence=entry.confidence(),
+    )
+    if rule.daily_below_percent_of_minimum is not None and rule.daily_hours is None:
+        raise entry.error("daily_below_percent_of_minimum", "needs daily_hours")
+    entry.close()
+    return rule
+
+
+def _read_state(entry: RuleTable) -> StateOvertime:
+    code = entry.choice("state", tuple(STATES))
+    law = cast("OvertimeLaw", entry.choice("law", _OVERTIME_LAWS))
+    rules = tuple(_read_rule(row, STATES[code]) for row in entry.tables("overtime")) if law == "own" else ()
+    if law == "federal":
+        entry.sources()
+        entry.confidence()
+    elif not rules:
+        raise entry.error("overtime", "is missing")
+    if list(rules) != sorted(rules, key=_since):
+        raise entry.error("overtime", "days must ascend")
+    state = StateOvertime(code, law, entry.text("rule"), rules)
+    entry.close()
+    return state
+
+
+def _since(rule: OvertimeRule) -> datetime.date:
+    return rule.effective_from
+
+
+def read_overtime(table: RuleTable) -> tuple[OvertimeRule, dict[str, StateOvertime]]:
+    """Return the federal rule and each state's; raises `RuleError` for a mistake or a state that is missing."""
+    federal = _read_rule(table.table("federal"), "federal law")
+    states: dict[str, StateOvertime] = {}
+    for row in table.tables("state"):
+        state = _read_state(row)
+        if state.state in states:
+            raise row.error("state", f"{state.state} stands here twice")
+        states[state.state] = state
+    table.close()
+    if missing := STATES.keys() - states.keys():
+        raise table.error("state", f"{min(missing)} is missing")
+    return federal, states
+
+
+@functools.cache
+def _load() -> tuple[OvertimeRule, dict[str, StateOvertime]]:
+    return read_overtime(RuleTable.load(_FILE))
