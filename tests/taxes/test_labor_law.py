@@ -304,8 +304,10 @@ def test_a_place_is_named_with_its_state():
 
 
 def test_what_is_not_certain_is_told_as_such():
-    assert "not certain" in labor_warnings(_paid("MO", "14", "80"))[0].message
-    assert "not certain" not in labor_warnings(_paid("AZ", "14", "80"))[0].message
+    [doubtful] = labor_warnings(_paid("IL", "20", "90", lives_in=True))
+    assert (doubtful.confidence, "not certain" in doubtful.message) == ("low", True)
+    [certain] = labor_warnings(_paid("IL", "20", "90"))
+    assert (certain.confidence, "not certain" in certain.message) == ("high", False)
 
 
 def test_without_hours_nothing_is_held_against_a_rate():

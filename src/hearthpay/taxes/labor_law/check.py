@@ -15,7 +15,7 @@ from hearthpay.taxes.trace import Source
 LaborCode = Literal["below_minimum_wage", "overtime_paid_as_regular", "overtime_rate_too_low"]
 
 _ZERO = Decimal(0)
-_UNCERTAIN = " How far this rule reaches household work is not certain: ask the state's labor office."
+_UNCERTAIN = " This rule or its figure is not certain: ask the state's labor office."
 
 
 class HoursPaid(NamedTuple):
