@@ -80,6 +80,13 @@ def governing_minimum_wage(
     ``localities`` are names of places where the work is done; one that has no figure of its own changes nothing. Of
     equal figures the state's is named before the federal one. Raises KeyError for an unknown state.
     """
+    return _governing(state, tuple(localities), day, lives_in, employees)
+
+
+@functools.lru_cache(maxsize=256)
+def _governing(
+    state: str, localities: tuple[str, ...], day: datetime.date, lives_in: bool, employees: int
+) -> MinimumWage:
     found = minimum_wages_of(state)
     keys = {plain_name(name) for name in localities}
     chosen = [found.wages, *(place.wages for place in found.places if keys & place.keys)]

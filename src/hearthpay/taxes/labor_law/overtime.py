@@ -72,6 +72,11 @@ def overtime_of(state: str) -> StateOvertime:
 
 def overtime_rules(state: str, day: datetime.date, *, lives_in: bool) -> tuple[OvertimeRule, ...]:
     """Return the rules that protect an employee on a day, the state's first; none for some who live in."""
+    return _rules(state, day, lives_in)
+
+
+@functools.lru_cache(maxsize=256)
+def _rules(state: str, day: datetime.date, lives_in: bool) -> tuple[OvertimeRule, ...]:
     own = [
         rule
         for rule in overtime_of(state).rules
