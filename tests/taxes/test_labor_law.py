@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hearthpay.taxes.errors import RuleError
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.labor_law import HoursPaid, labor_warnings
+from hearthpay.taxes.labor_law import HoursWorked, labor_warnings
 from hearthpay.taxes.labor_law import minimum_wages as wages_module
 from hearthpay.taxes.labor_law import overtime as overtime_module
 from hearthpay.taxes.labor_law.minimum_wages import (
@@ -63,7 +63,9 @@ def _minimum(state: str, day: str, *places: str, lives_in: bool = False, employe
     return str(Decimal(wage.cents).scaleb(-2))
 
 
-def _paid(state: str, rate: str, hours: str, day: str = "2026-06-05", *, days: int = 14, **more) -> HoursPaid:
+def _paid(
+    state: str, rate: str, hours: str, day: str = "2026-06-05", *, days: int = 14, **more
+) -> HoursWorked:
     end = _day(day)
     given_ = {
         "work_state": state,
@@ -75,10 +77,10 @@ def _paid(state: str, rate: str, hours: str, day: str = "2026-06-05", *, days: i
         "hourly_rate": Decimal(rate),
         "overtime_rate": Decimal(rate) * Decimal("1.5"),
     }
-    return HoursPaid(**(given_ | more))
+    return HoursWorked(**(given_ | more))
 
 
-def _codes(paid: HoursPaid) -> list[str]:
+def _codes(paid: HoursWorked) -> list[str]:
     return [warning.code for warning in labor_warnings(paid)]
 
 
@@ -332,7 +334,7 @@ def test_a_higher_rate_never_adds_a_warning(
     """The overtime rate at one and a half times it, as it is where nothing else is told."""
 
     def codes(rate_cents: int, overtime_cents: int) -> set[str]:
-        paid = HoursPaid(
+        paid = HoursWorked(
             work_state=state,
             pay_date=day,
             period_start=day - datetime.timedelta(days=days),

@@ -22,7 +22,7 @@ from hearthpay.taxes import (
     rulebook_for,
 )
 from hearthpay.taxes.assumptions import assumptions_of
-from hearthpay.taxes.labor_law import HoursPaid, labor_warnings
+from hearthpay.taxes.labor_law import HoursWorked, labor_warnings
 from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
 from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
 from hearthpay.taxes.pay_periods import check_period
@@ -327,14 +327,14 @@ def _warnings(
     wish = entry.set_aside_wish
     if wish is not None and not entry.set_aside_skip and wish > set_aside.amount:
         warnings.append("Less was set aside than asked for: net pay cannot be negative.")
-    warnings += [told.message for told in labor_warnings(_hours_paid(employee, order, entry))]
+    warnings += [told.message for told in labor_warnings(_hours_worked(employee, order, entry))]
     return warnings
 
 
-def _hours_paid(employee: Payee, order: SettledOrder, entry: PayrollEntry) -> HoursPaid:
+def _hours_worked(employee: Payee, order: SettledOrder, entry: PayrollEntry) -> HoursWorked:
     """Return an entry's hours at the rates at which they are paid, for labor law to look at."""
     hourly_rate, overtime_rate = rates_of(entry, employee)
-    return HoursPaid(
+    return HoursWorked(
         work_state=employee.work_state,
         pay_date=order.dates.pay_date,
         period_start=order.dates.period_start,

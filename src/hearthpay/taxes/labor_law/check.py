@@ -18,7 +18,7 @@ _ZERO = Decimal(0)
 _UNCERTAIN = " This rule or its figure is not certain: ask the state's labor office."
 
 
-class HoursPaid(NamedTuple):
+class HoursWorked(NamedTuple):
     """The hours of one paycheck; rates in dollars an hour, None where no hours are paid at them.
 
     ``localities`` are places where the work is done, by the names of local taxes or plain ones. ``employees`` is how
@@ -52,7 +52,7 @@ class LaborWarning(NamedTuple):
     confidence: Confidence
 
 
-def labor_warnings(paid: HoursPaid) -> tuple[LaborWarning, ...]:
+def labor_warnings(paid: HoursWorked) -> tuple[LaborWarning, ...]:
     """Return what labor law says against a paycheck's hours and rates; mostly nothing.
 
     The minimum wage is that of the pay date, in the state and the places where the work is done, or the federal one
@@ -65,13 +65,13 @@ def labor_warnings(paid: HoursPaid) -> tuple[LaborWarning, ...]:
     return (*_below_minimum(paid), *_regular_beyond_room(paid), *_overtime_rate(paid))
 
 
-def _minimum(paid: HoursPaid, day: datetime.date) -> MinimumWage:
+def _minimum(paid: HoursWorked, day: datetime.date) -> MinimumWage:
     return governing_minimum_wage(
         paid.work_state, paid.localities, day, lives_in=paid.lives_in, employees=paid.employees
     )
 
 
-def _below_minimum(paid: HoursPaid) -> Iterator[LaborWarning]:
+def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
     if paid.hourly_rate is None:
         return
     rate = to_cents(paid.hourly_rate, "hourly_rate")
@@ -98,14 +98,14 @@ def _below_minimum(paid: HoursPaid) -> Iterator[LaborWarning]:
     )
 
 
-def _whose(minimum: MinimumWage, paid: HoursPaid) -> str:
+def _whose(minimum: MinimumWage, paid: HoursWorked) -> str:
     state = STATES[paid.work_state]
     if minimum.law in ("federal law", state):
         return minimum.law if minimum.law == "federal law" else f"the law of {state}"
     return f"the law of {minimum.law} ({state}), where the work is done there"
 
 
-def _regular_beyond_room(paid: HoursPaid) -> Iterator[LaborWarning]:
+def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
     rules = overtime_rules(paid.work_state, paid.period_end, lives_in=paid.lives_in)
     if not rules or not paid.regular_hours:
         return
@@ -141,7 +141,7 @@ def _regular_beyond_room(paid: HoursPaid) -> Iterator[LaborWarning]:
     )
 
 
-def _overtime_rate(paid: HoursPaid) -> Iterator[LaborWarning]:
+def _overtime_rate(paid: HoursWorked) -> Iterator[LaborWarning]:
     if not paid.overtime_hours or paid.hourly_rate is None or paid.overtime_rate is None:
         return
     rules = overtime_rules(paid.work_state, paid.period_end, lives_in=paid.lives_in)
