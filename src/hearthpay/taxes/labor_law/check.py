@@ -6,8 +6,8 @@ from decimal import Decimal
 from typing import Literal, NamedTuple
 
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.labor_law.minimum_wages import MinimumWage, governing_minimum_wage
-from hearthpay.taxes.labor_law.overtime import OvertimeRule, overtime_of, overtime_rules
+from hearthpay.taxes.labor_law.minimum_wages import FEDERAL_LAW, MinimumWage, governing_minimum_wage
+from hearthpay.taxes.labor_law.overtime import overtime_of, overtime_rules
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.rule_file import Confidence
 from hearthpay.taxes.trace import Source
@@ -100,9 +100,9 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
 
 def _whose(minimum: MinimumWage, paid: HoursWorked) -> str:
     state = STATES[paid.work_state]
-    if minimum.law in ("federal law", state):
-        return minimum.law if minimum.law == "federal law" else f"the law of {state}"
-    return f"the law of {minimum.law} ({state}), where the work is done there"
+    if minimum.law in (FEDERAL_LAW, state):
+        return _by(minimum.law)
+    return f"{_by(minimum.law)} ({state}), where the work is done there"
 
 
 def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
@@ -112,12 +112,12 @@ def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
     days = (paid.period_end - paid.period_start).days + 1
     rate = to_cents(paid.hourly_rate or _ZERO, "hourly_rate")
     minimum = _minimum(paid, paid.pay_date).cents
-
-    def room_of(rule: OvertimeRule) -> int:
-        return rule.room(days, rate, minimum)
-
-    rule = min(rules, key=room_of)  # of equal ones the state's, which comes first
-    room = room_of(rule)
+    rule = rules[0]  # of rules that leave equal room the state's is told, which comes first
+    room = rule.room(days, rate, minimum)
+    for other in rules[1:]:
+        less = other.room(days, rate, minimum)
+        if less < room:
+            rule, room = other, less
     if paid.regular_hours <= room:
         return
     daily = rule.daily_hours is not None and room == rule.daily_hours * days
@@ -125,7 +125,7 @@ def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
     span = "1 day" if days == 1 else f"{days} days"
     beyond = paid.regular_hours - room
     message = (
-        f"{_hours(paid.regular_hours)} regular hours in {span}: by {_by(rule)} hours over {counted} are overtime, and "
+        f"{_hours(paid.regular_hours)} regular hours in {span}: by {_by(rule.law)} hours over {counted} are overtime, and "
         f"these days hold about {room} without any. Enter the rest, at least {_hours(beyond)}, as overtime_hours."
     )
     state = overtime_of(paid.work_state)
@@ -147,7 +147,10 @@ def _overtime_rate(paid: HoursWorked) -> Iterator[LaborWarning]:
     rules = overtime_rules(paid.work_state, paid.period_end, lives_in=paid.lives_in)
     if not rules:
         return
-    rule = max(rules, key=_percent)
+    rule = rules[0]
+    for other in rules[1:]:
+        if other.percent > rule.percent:
+            rule = other
     rate, overtime = (
         to_cents(paid.hourly_rate, "hourly_rate"),
         to_cents(paid.overtime_rate, "overtime_rate"),
@@ -160,7 +163,7 @@ def _overtime_rate(paid: HoursWorked) -> Iterator[LaborWarning]:
         "overtime_rate_too_low",
         "overtime_rate",
         f"The overtime rate of {from_cents(overtime):,} an hour is below {times} times the rate of "
-        f"{from_cents(rate):,}, which is {from_cents(least):,} and the least by {_by(rule)}."
+        f"{from_cents(rate):,}, which is {from_cents(least):,} and the least by {_by(rule.law)}."
         + _doubt(rule.confidence, rule.law)
         + _printed(rule.sources),
         {
@@ -173,16 +176,12 @@ def _overtime_rate(paid: HoursWorked) -> Iterator[LaborWarning]:
     )
 
 
-def _percent(rule: OvertimeRule) -> int:
-    return rule.percent
-
-
-def _by(rule: OvertimeRule) -> str:
-    return rule.law if rule.law == "federal law" else f"the law of {rule.law}"
+def _by(law: str) -> str:
+    return law if law == FEDERAL_LAW else f"the law of {law}"
 
 
 def _doubt(confidence: Confidence, law: str) -> str:
-    return _UNCERTAIN if confidence == "low" and law != "federal law" else ""
+    return _UNCERTAIN if confidence == "low" and law != FEDERAL_LAW else ""
 
 
 def _printed(sources: tuple[Source, ...]) -> str:

@@ -15,6 +15,8 @@ from hearthpay.taxes.trace import Source
 Covers = Literal["all", "live_out", "live_in"]
 COVERS: tuple[Covers, ...] = ("all", "live_out", "live_in")
 
+FEDERAL_LAW = "federal law"
+
 WageLaw = Literal["own", "federal", "none", "excludes_household"]
 _WAGE_LAWS: tuple[WageLaw, ...] = ("own", "federal", "none", "excludes_household")
 
@@ -164,7 +166,7 @@ def _read_state(entry: RuleTable) -> StateWages:
 def read_minimum_wages(table: RuleTable) -> tuple[MinimumWage, dict[str, StateWages]]:
     """Return the federal minimum wage and each state's; raises `RuleError` for a mistake or a state that is missing."""
     entry = table.table("federal")
-    federal = _read_wage(entry, "federal law", None)
+    federal = _read_wage(entry, FEDERAL_LAW, None)
     entry.close()
     states: dict[str, StateWages] = {}
     for row in table.tables("state"):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.labor_law.minimum_wages import COVERS, Covers, covers
+from hearthpay.taxes.labor_law.minimum_wages import COVERS, FEDERAL_LAW, Covers, covers
 from hearthpay.taxes.rule_file import Confidence, RuleTable
 from hearthpay.taxes.trace import Source
 
@@ -134,7 +134,7 @@ def _since(rule: OvertimeRule) -> datetime.date:
 
 def read_overtime(table: RuleTable) -> tuple[OvertimeRule, dict[str, StateOvertime]]:
     """Return the federal rule and each state's; raises `RuleError` for a mistake or a state that is missing."""
-    federal = _read_rule(table.table("federal"), "federal law")
+    federal = _read_rule(table.table("federal"), FEDERAL_LAW)
     states: dict[str, StateOvertime] = {}
     for row in table.tables("state"):
         state = _read_state(row)
