@@ -125,8 +125,8 @@ def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
     span = "1 day" if days == 1 else f"{days} days"
     beyond = paid.regular_hours - room
     message = (
-        f"{_hours(paid.regular_hours)} regular hours in {span}: by {_by(rule.law)} hours over {counted} are overtime, and "
-        f"these days hold about {room} without any. Enter the rest, at least {_hours(beyond)}, as overtime_hours."
+        f"{_hours(paid.regular_hours)} regular hours in {span}: by {_by(rule.law)} hours over {counted} are overtime, "
+        f"and these days hold about {room} without any. Enter the rest, at least {_hours(beyond)}, as overtime_hours."
     )
     state = overtime_of(paid.work_state)
     if state.law == "own":

@@ -91,7 +91,7 @@ def _governing(
 ) -> MinimumWage:
     found = minimum_wages_of(state)
     keys = {plain_name(name) for name in localities}
-    chosen = [found.wages, *(place.wages for place in found.places if keys & place.keys)]
+    chosen = [found.wages, *[place.wages for place in found.places if keys & place.keys]]
     governing = federal_minimum_wage()
     for wages in chosen:
         in_force = [wage for wage in wages if wage.effective_from <= day]
