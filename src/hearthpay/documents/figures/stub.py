@@ -1,0 +1,280 @@
+"""The pay stub of one paycheck: earnings, every line with the year to date, what is set aside, and what a state asks.
+
+A stub says what the ledger said when the paycheck was posted: the year to date counts what had been posted until then,
+also what was undone later.
+"""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, Literal, NamedTuple
+from uuid import UUID
+
+from hearthpay.documents.figures.books import BookedPaycheck, HouseholdBooks, Person
+from hearthpay.documents.figures.figure import Figure, Part, total
+from hearthpay.documents.figures.stub_law import STUB_FIELDS, StubLaw, stub_laws
+from hearthpay.payroll.ledger.rows import PaycheckRow
+from hearthpay.taxes.money import from_cents
+
+EarningsKind = Literal["regular", "overtime", "bonus", "other_earnings", "other_payrolls"]
+
+_PARTS: Final[dict[EarningsKind, str]] = {
+    "regular": "regular_pay",
+    "overtime": "overtime_pay",
+    "bonus": "bonus",
+    "other_earnings": "other_earnings",
+}
+_CENT: Final = Decimal(1).scaleb(-2)
+_RATE_PLACES: Final = Decimal(1).scaleb(-4)
+
+_ALWAYS: Final = frozenset(
+    {
+        "er_name",
+        "ee_name",
+        "ee_id",
+        "period",
+        "period_end",
+        "pay_date",
+        "basis",
+        "gross",
+        "deductions",
+        "net",
+        "allowances",
+        "bonus_lines",
+        "ytd_gross",
+        "ytd_deductions",
+        "fit",
+        "fica",
+        "state_ui",
+        "board_lodging",
+        "advances",
+    }
+)
+"""What every stub has: deductions and allowances that are none of a line here are not taken from this pay."""
+
+_WITH_HOURS: Final = frozenset(
+    {"rate", "ot_rate", "hours", "ot_hours", "hours_by_rate", "straight_pay", "ot_pay"}
+)
+
+
+class EarningsRow(NamedTuple):
+    """A kind of earnings: hours and rate where it is paid by the hour, this paycheck's pay and the year's."""
+
+    kind: EarningsKind
+    hours: Decimal | None
+    rate: Decimal | None
+    current: Figure
+    year_to_date: Figure
+
+
+class StubLine(NamedTuple):
+    """A tax or contribution: the wages it is on, its rate where it has one, the amount now and in the year."""
+
+    code: str
+    name: str
+    taxable_wages: int
+    rate: Decimal | None
+    current: Figure
+    year_to_date: Figure
+
+
+class SickLeave(NamedTuple):
+    """The employee's sick leave in hours, as far as the household tells it."""
+
+    available: Decimal | None = None
+    used_in_period: Decimal | None = None
+    used_in_year: Decimal | None = None
+    accrued_in_year: Decimal | None = None
+    paid_in_year: int | None = None
+    """Cents."""
+
+
+class StubParties(NamedTuple):
+    """What is known of the two parties besides their names."""
+
+    employer_address: bool = False
+    employer_phone: bool = False
+    business_number: bool = False
+    """Whether the state's business identification number of the household is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class PayStub:
+    """What a pay stub says. Amounts are figures, hours and rates decimals."""
+
+    paycheck_id: UUID
+    payroll_id: UUID
+    employee_name: str
+    period_start: datetime.date
+    period_end: datetime.date
+    pay_date: datetime.date
+    pay_frequency: str
+    payment_method: str
+    earnings: tuple[EarningsRow, ...]
+    gross_pay: Figure
+    gross_pay_year: Figure
+    withheld: tuple[StubLine, ...]
+    """The employee's lines."""
+
+    withheld_total: Figure
+    withheld_year: Figure
+    set_aside: Figure
+    set_aside_source: str
+    set_aside_balance: Figure
+    net_pay: Figure
+    net_pay_year: Figure
+    carried: tuple[tuple[str, Figure], ...]
+    """What of earlier wages could not be charged and is left to the next paycheck: names and amounts."""
+
+    household: tuple[StubLine, ...]
+    """The household's lines, for its own second page."""
+
+    household_total: Figure
+    household_year: Figure
+    total_cost: Figure
+    sick_leave: SickLeave | None
+    voided: bool
+    is_refund: bool
+    warnings: tuple[str, ...]
+    law: StubLaw
+    missing: tuple[str, ...]
+    """What the state of work asks for and nobody has told, in words; also where the law leaves households out."""
+
+
+def stub_of(
+    books: HouseholdBooks,
+    paycheck_id: UUID,
+    parties: StubParties | None = None,
+    sick_leave: SickLeave | None = None,
+) -> PayStub:
+    """Return the stub of a paycheck of these books; raises `LookupError` where it is not among them."""
+    booked = next(
+        (each for each in books.paychecks if each.id == paycheck_id and each.reverses is None), None
+    )
+    if booked is None:
+        raise LookupError(f"no paycheck {paycheck_id} is in these books")
+    paycheck = booked.paycheck
+    so_far = _until(books, booked)
+    law = stub_laws()[paycheck.work_state]
+    return PayStub(
+        paycheck_id=booked.id,
+        payroll_id=booked.payroll_id,
+        employee_name=paycheck.employee_name,
+        period_start=booked.period_start,
+        period_end=booked.period_end,
+        pay_date=booked.pay_date,
+        pay_frequency=booked.pay_frequency,
+        payment_method=paycheck.payment_method,
+        earnings=_earnings(booked, so_far),
+        gross_pay=_of(booked, paycheck.gross_pay, "gross_pay"),
+        gross_pay_year=_of(booked, paycheck.ytd.gross_pay, "ytd_gross_pay"),
+        withheld=_lines(booked, "employee"),
+        withheld_total=_of(booked, paycheck.employee_taxes, "employee_taxes"),
+        withheld_year=_of(booked, paycheck.ytd.employee_taxes, "ytd_employee_taxes"),
+        set_aside=_of(booked, paycheck.set_aside.amount, "set_aside"),
+        set_aside_source=paycheck.set_aside.source,
+        set_aside_balance=_of(booked, paycheck.set_aside.balance, "set_aside_balance"),
+        net_pay=_of(booked, paycheck.net_pay, "net_pay"),
+        net_pay_year=_of(booked, paycheck.ytd.net_pay, "ytd_net_pay"),
+        carried=tuple(
+            (each.name, _of(booked, each.amount, f"{each.code} carried")) for each in paycheck.carried
+        ),
+        household=_lines(booked, "employer"),
+        household_total=_of(booked, paycheck.employer_taxes, "employer_taxes"),
+        household_year=_of(booked, paycheck.ytd.employer_taxes, "ytd_employer_taxes"),
+        total_cost=_of(booked, paycheck.total_cost, "total_cost"),
+        sick_leave=sick_leave,
+        voided=any(each.reverses == booked.id for each in books.paychecks),
+        is_refund=paycheck.is_refund,
+        warnings=paycheck.warnings,
+        law=law,
+        missing=_missing(law, paycheck, parties or StubParties(), sick_leave),
+    )
+
+
+def _of(booked: BookedPaycheck, cents: int, what: str) -> Figure:
+    return total([booked.part(cents, what)])
+
+
+def _until(books: HouseholdBooks, booked: BookedPaycheck) -> Sequence[BookedPaycheck]:
+    """Return what had been posted of the person's year when this paycheck was, itself included."""
+    record = booked.paycheck.employee_id
+    person = next(
+        (each for each in books.people if each.has(record)), Person(record, "", booked.paycheck.work_state)
+    )
+    posted = books.paychecks[: books.paychecks.index(booked) + 1]
+    return [each for each in posted if person.has(each.paycheck.employee_id)]
+
+
+def _earnings(booked: BookedPaycheck, so_far: Sequence[BookedPaycheck]) -> tuple[EarningsRow, ...]:
+    """Return the kinds of earnings that this paycheck or the year has."""
+    earnings = booked.paycheck.earnings
+    hours_of = {"regular": earnings.regular_hours, "overtime": earnings.overtime_hours}
+    rows = []
+    counted = 0
+    for kind, column in _PARTS.items():
+        current = getattr(earnings, column)
+        year = total(each.part(getattr(each.paycheck.earnings, column), column) for each in so_far)
+        counted += year.cents
+        hours = hours_of.get(kind) or None
+        if current or year.cents or hours:
+            rate = None if hours is None else _rate(current, hours)
+            rows.append(EarningsRow(kind, hours, rate, _of(booked, current, column), year))
+    elsewhere = booked.paycheck.ytd.gross_pay - counted
+    if elsewhere:
+        year = total([Part(elsewhere, "ytd_gross_pay beyond these paychecks", booked.id, booked.payroll_id)])
+        rows.append(EarningsRow("other_payrolls", None, None, total(()), year))
+    return tuple(rows)
+
+
+def _rate(cents: int, hours: Decimal) -> Decimal:
+    """Return the rate behind a pay: whole cents where they come to it, else four decimals."""
+    exact = from_cents(cents) / hours
+    rate = exact.quantize(_CENT)
+    return (
+        rate
+        if (rate * hours).quantize(_CENT, "ROUND_HALF_UP") == from_cents(cents)
+        else exact.quantize(_RATE_PLACES)
+    )
+
+
+def _lines(booked: BookedPaycheck, payer: str) -> tuple[StubLine, ...]:
+    return tuple(
+        StubLine(
+            line.code,
+            line.name,
+            line.taxable_wages,
+            line.rate,
+            _of(booked, line.amount, f"{line.code} amount"),
+            _of(booked, line.ytd_amount, f"{line.code} ytd_amount"),
+        )
+        for line in booked.paycheck.lines
+        if line.payer == payer
+    )
+
+
+def _missing(
+    law: StubLaw, paycheck: PaycheckRow, parties: StubParties, sick_leave: SickLeave | None
+) -> tuple[str, ...]:
+    if paycheck.is_refund:
+        return ()
+    leave = sick_leave or SickLeave()
+    known = {
+        "er_addr": parties.employer_address,
+        "er_mail": parties.employer_address,
+        "er_phone": parties.employer_phone,
+        "er_bin": parties.business_number,
+        "sick_avail": leave.available is not None,
+        "sick_avail_monthly": leave.available is not None,
+        "sick_used": leave.used_in_period is not None,
+        "sick_used_ytd": leave.used_in_year is not None,
+        "sick_used_year": leave.used_in_year is not None,
+        "sick_accrued_year": leave.accrued_in_year is not None,
+        "sick_paid_ytd": leave.paid_in_year is not None,
+    }
+    known |= dict.fromkeys(_ALWAYS, True)
+    known |= dict.fromkeys(
+        _WITH_HOURS, bool(paycheck.earnings.regular_hours or paycheck.earnings.overtime_hours)
+    )
+    return tuple(STUB_FIELDS[name] for name in law.fields if not known[name])
