@@ -230,9 +230,14 @@ class PersonBooks:
         return sorted(ours + told, key=lambda paid: paid[0])
 
     def state_of(self, entry: PriorEntry) -> str:
-        """Return where prior wages were earned: the state that their lines name, else that of the employee."""
+        """Return where prior wages were earned: the state their lines name, else that of the paycheck next in time."""
         states = sorted({line.code[:2] for line in entry.lines} & STATES.keys())
-        return states[0] if len(states) == 1 else self.person.work_state
+        if len(states) == 1:
+            return states[0]
+        nearest = min(
+            self.paychecks, key=lambda booked: abs((booked.pay_date - entry.as_of).days), default=None
+        )
+        return self.person.work_state if nearest is None else nearest.paycheck.work_state
 
     def _subject_of(self, entry: PriorEntry) -> dict[str, int]:
         told = {line.code: line.subject_wages for line in entry.lines}

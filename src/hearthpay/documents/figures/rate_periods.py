@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from hearthpay.documents.figures.books import PersonBooks
+from hearthpay.documents.figures.books import BookedPaycheck, PersonBooks
 from hearthpay.documents.figures.figure import Part
+from hearthpay.payroll.ledger.rows import LineRow
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import quarter_of
@@ -46,6 +47,8 @@ class _Group:
 
 def contribution_of(state: str, on: datetime.date) -> Contribution | None:
     """Return a state's unemployment contribution at the employer's own rate, as it is in force on a day."""
+    if state not in STATES:
+        return None
     lines = rulebook_of(on.year).state(state).contributions_on(on)
     return next((line for line in lines if line.assigned_rate), None)
 
@@ -53,9 +56,13 @@ def contribution_of(state: str, on: datetime.date) -> Contribution | None:
 def rate_periods(tax_year: int, everyone: Iterable[PersonBooks]) -> list[RatePeriod]:
     """Return each state's taxable wages by rate, in the order of the states and of time.
 
+    Each paycheck takes what the earlier ones left of the state's base, at its own rate, as the ledger reckons a year.
+    Where that is not what the paychecks taxed (some wages were not due yet, or a void is not made up for), each line
+    counts as it was charged; should that leave a rate with wages below zero, the state has one row, at the rate of most
+    of its wages.
+
     A rate's period begins with the quarter of its first pay date, or with that day where the rate before was still paid
-    in the quarter; the first begins, and the last ends, with the year. Wages that a correction takes from one rate and
-    gives to another leave none of them below zero: then the state has one row at the rate of most of its wages.
+    in the quarter; the first begins, and the last ends, with the year.
     """
     groups: dict[tuple[str, int], _Group] = {}
     for person in everyone:
@@ -71,28 +78,63 @@ def rate_periods(tax_year: int, everyone: Iterable[PersonBooks]) -> list[RatePer
     return periods
 
 
+class _Taxed(NamedTuple):
+    """What a paycheck's line taxed, and what was charged for it; cents."""
+
+    booked: BookedPaycheck
+    line: LineRow
+    wages: int
+    charged: int
+
+
 def _add_ours(groups: dict[tuple[str, int], _Group], person: PersonBooks) -> None:
+    last_day = datetime.date(person.tax_year, 12, 31)
+    by_code: dict[str, list[_Taxed]] = {}
+    laws: dict[str, Contribution] = {}
     for booked, line in person.lines():
-        state = line.code[:2]
-        if line.payer != "employer" or state not in STATES or line.rate is None:
-            continue
-        if not (line.taxable_wages or line.amount):
-            continue
-        law = contribution_of(state, datetime.date(person.tax_year, 12, 31))
-        if law is None or law.code != line.code:
-            continue
-        rate = scaled_rate(line.rate)
-        group = groups.setdefault((line.code, rate), _Group(law, rate))
-        group.days.append(booked.pay_date)
-        group.wages.append(booked.part(line.taxable_wages, f"{line.code} taxable_wages"))
-        group.charged += line.amount
+        law = contribution_of(line.code[:2], last_day) if line.payer == "employer" else None
+        if law is not None and law.code == line.code and line.rate is not None:
+            laws[line.code] = law
+            taxed = _Taxed(booked, line, line.taxable_wages, line.amount)
+            by_code.setdefault(line.code, []).append(taxed)
+    for code, charged in by_code.items():
+        before = sum(told.subject_wages for _, told in person.told() if told.code == code)
+        for booked, line, wages, amount in _each_at_its_own_rate(laws[code], before, charged):
+            if not (wages or amount):
+                continue
+            assert line.rate is not None
+            rate = scaled_rate(line.rate)
+            group = groups.setdefault((code, rate), _Group(laws[code], rate))
+            group.days.append(booked.pay_date)
+            group.wages.append(booked.part(wages, f"{code} taxable_wages"))
+            group.charged += amount
+
+
+def _each_at_its_own_rate(law: Contribution, before: int, charged: list[_Taxed]) -> list[_Taxed]:
+    """Return what each paycheck taxes of the base that is left; as it was charged where that comes to something else.
+
+    The cents that were charged stay together: what rounding and corrections make of them goes to the last paycheck.
+    """
+    found = []
+    subject = before
+    for each in charged:
+        wages = law.due(subject + each.line.subject_wages) - law.due(subject)
+        subject += each.line.subject_wages
+        assert each.line.rate is not None
+        found.append(each._replace(wages=wages, charged=law.tax(wages, scaled_rate(each.line.rate))))
+    if sum(each.wages for each in found) != sum(each.wages for each in charged):
+        return charged
+    rest = sum(each.charged for each in charged) - sum(each.charged for each in found)
+    last = max(number for number, each in enumerate(found) if each.wages or not number)
+    found[last] = found[last]._replace(charged=found[last].charged + rest)
+    return found
 
 
 def _add_prior(groups: dict[tuple[str, int], _Group], person: PersonBooks) -> None:
     """Count prior wages under the first rate that our own paychecks bear in the state, else the new employer's."""
     for entry, line in person.told():
         state = line.code[:2]
-        law = contribution_of(state, entry.as_of) if state in STATES else None
+        law = contribution_of(state, entry.as_of)
         if law is None or law.code != line.code or not (line.taxable_wages or line.amount):
             continue
         alike = [group for (code, _), group in groups.items() if code == line.code]

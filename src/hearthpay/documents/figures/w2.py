@@ -347,11 +347,10 @@ def _open(books: PersonBooks) -> list[Remark]:
 
 
 def _about_prior(books: PersonBooks) -> list[Remark]:
-    return [
-        Remark(
-            "prior_wages",
-            f"Includes what {entry.source} paid until {entry.as_of}: see that no other Form W-2 is filed for it.",
-            entry.gross_pay,
-        )
-        for entry in books.prior
-    ]
+    remarks = []
+    for entry in books.prior:
+        text = f"Includes what {entry.source} paid until {entry.as_of}: see that no other Form W-2 is filed for it."
+        if not any(line.code[:2] in STATES for line in entry.lines):
+            text += f" Its lines name no state: it is taken to be earned in {STATES[books.state_of(entry)]}."
+        remarks.append(Remark("prior_wages", text, entry.gross_pay))
+    return remarks
