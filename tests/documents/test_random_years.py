@@ -17,6 +17,7 @@ from hearthpay.documents.figures.stub import stub_of
 from hearthpay.documents.figures.w2 import W2, w2_of
 from hearthpay.documents.figures.w3 import w3_of
 from hearthpay.taxes.prior_wages import PriorLine
+from hearthpay.taxes.rulebook import rulebook_of
 from tests.documents.household import Household
 
 STATES = ("CA", "TX", "NY", "NJ", "IL", "PA", "WA", "FL", "GA", "VA")
@@ -218,10 +219,10 @@ def test_the_schedule_of_a_random_year(seed):
         assert schedule.total.cents == first
         return
     assert cents(schedule.line_15) + cents(schedule.line_20) == futa_wages
-    check_credit(household, schedule, futa_wages, first)
+    check_credit(household, told, schedule, futa_wages, first)
 
 
-def check_credit(household: Household, schedule, futa_wages: int, first: int) -> None:
+def check_credit(household: Household, told: Told, schedule, futa_wages: int, first: int) -> None:
     """Whatever was paid in time earns at most 5.4 %; each state's column b is what its rows taxed."""
     reduced = 0 if schedule.worksheet_2 is None else schedule.worksheet_2.line_4
     own = schedule.line_16 or schedule.line_24
@@ -229,25 +230,51 @@ def check_credit(household: Household, schedule, futa_wages: int, first: int) ->
     assert cents(own) <= to_the_cent(Fraction(futa_wages * 6, 100))
     assert schedule.total.cents == first + cents(own)
     assert reduced <= cents(own)
-    taxed: dict[str, int] = defaultdict(int)
     paid: dict[str, int] = defaultdict(int)
     for booked in household.posted:
         for line in booked.paycheck.lines:
             if line.code == f"{line.code[:2]}-SUI-ER":
-                taxed[line.code[:2]] += line.taxable_wages
                 paid[line.code[:2]] += line.amount
     if schedule.line_16 is not None:
-        assert cents(schedule.line_14) == paid[schedule.line_13]
+        assert cents(schedule.line_14) == max(0, paid[schedule.line_13])
         return
     found: dict[str, int] = defaultdict(int)
     in_time: dict[str, int] = defaultdict(int)
+    at_own_rate: dict[str, int] = defaultdict(int)
     for row in schedule.line_17:
         found[row.state] += row.wages.cents
         in_time[row.state] += row.paid.cents
+        at_own_rate[row.state] += row.at_own_rate.cents
         assert row.wages.cents >= 0
         assert abs(row.at_own_rate.cents - row.at_own_rate.ledger_cents) <= len(household.posted)
-    assert found == {state: wages for state, wages in taxed.items() if wages or paid[state]}
-    assert in_time == {state: paid[state] for state in found}
+    asked = taxed_by_states(household, told)
+    assert {state: wages for state, wages in found.items() if wages} == asked
+    assert in_time == {state: max(0, paid[state]) for state in found}
+    unsettled = {
+        remark.text.split(" unemployment")[0][-2:] for remark in schedule.remarks if "open" in remark.code
+    }
+    for state, product in at_own_rate.items():
+        assert (abs(product - paid[state]) <= len(household.posted)) or state in unsettled
+
+
+def taxed_by_states(household: Household, told: Told) -> dict[str, int]:
+    """What each state taxes for unemployment: everybody's wages there, up to its base."""
+    wages: dict[tuple[UUID, str], int] = defaultdict(int)
+    for person, payments in told.payments.items():
+        for day, state, paid in payments:
+            if day > datetime.date(household.year, 1, 2):  # prior wages told of none
+                wages[person, state] += paid
+    found: dict[str, int] = defaultdict(int)
+    for (person, state), paid in wages.items():
+        [law] = {
+            (line.wage_base, line.exempt_relationships)
+            for line in rulebook_of(household.year).state(state).contributions
+            if line.code == f"{state}-SUI-ER"
+        }
+        base, exempt = law
+        if told.relation[person] not in exempt:
+            found[state] += min(paid, base)
+    return {state: cents for state, cents in found.items() if cents}
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -1,8 +1,8 @@
 """What the ledger holds of a household's year, as plain data: who was paid, by which paychecks, and prior wages."""
 
 import datetime
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Final
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from hearthpay.taxes.liability import quarter_of, wages_by_line
 from hearthpay.taxes.prior_wages import PriorLine
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.thresholds import liability_thresholds
+from hearthpay.taxes.year import ALL_DUE, LiableFrom
 
 SOCIAL_SECURITY: Final = "US-SS-EE"
 MEDICARE: Final = "US-MED-EE"
@@ -102,6 +103,9 @@ class HouseholdBooks:
     people: tuple[Person, ...]
     paychecks: tuple[BookedPaycheck, ...] = ()
     prior: tuple[PriorEntry, ...] = ()
+    liable: Mapping[UUID, LiableFrom] = field(default_factory=dict)
+    """From when lines that wait for a threshold are due, by the person's first record: what a household that has them
+    charged as paid knows of its year (`HouseholdYear.liable`). Whoever is not there owes them from the first dollar."""
 
     def of(self, person: Person) -> "PersonBooks":
         """Return a person's paychecks that stand, without those undone and those that undo, and prior wages."""
@@ -117,6 +121,7 @@ class HouseholdBooks:
                 and person.has(booked.paycheck.employee_id)
             ),
             tuple(entry for entry in self.prior if person.has(entry.employee_id)),
+            self.liable.get(person.id, ALL_DUE),
         )
 
     def everyone(self) -> Iterator["PersonBooks"]:
@@ -135,6 +140,7 @@ class PersonBooks:
     person: Person
     paychecks: tuple[BookedPaycheck, ...]
     prior: tuple[PriorEntry, ...]
+    liable: LiableFrom = field(default_factory=lambda: ALL_DUE)
 
     def lines(self) -> Iterator[tuple[BookedPaycheck, LineRow]]:
         """Go through all lines of the paychecks."""

@@ -3,17 +3,17 @@
 import datetime
 import itertools
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hearthpay.documents.figures.books import BookedPaycheck, PersonBooks
+from hearthpay.documents.figures.books import PersonBooks
 from hearthpay.documents.figures.figure import Part
-from hearthpay.payroll.ledger.rows import LineRow
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import quarter_of
 from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.rulebook import rulebook_of
+from hearthpay.taxes.year import is_due
 
 
 class RatePeriod(NamedTuple):
@@ -30,8 +30,11 @@ class RatePeriod(NamedTuple):
     first_day: datetime.date
     last_day: datetime.date
     wages: tuple[Part, ...]
+    demanded: int
+    """Cents of the contribution, each payment's rounded."""
+
     charged: int
-    """Cents of the contribution, as the payments came to it."""
+    """Cents that the ledger's lines of this rate charged; a correction of wages at another rate is in them too."""
 
 
 @dataclass(slots=True)
@@ -42,6 +45,7 @@ class _Group:
     rate: int
     days: list[datetime.date] = field(default_factory=list)
     wages: list[Part] = field(default_factory=list)
+    demanded: int = 0
     charged: int = 0
 
 
@@ -56,10 +60,8 @@ def contribution_of(state: str, on: datetime.date) -> Contribution | None:
 def rate_periods(tax_year: int, everyone: Iterable[PersonBooks]) -> list[RatePeriod]:
     """Return each state's taxable wages by rate, in the order of the states and of time.
 
-    Each paycheck takes what the earlier ones left of the state's base, at its own rate, as the ledger reckons a year.
-    Where that is not what the paychecks taxed (some wages were not due yet, or a void is not made up for), each line
-    counts as it was charged; should that leave a rate with wages below zero, the state has one row, at the rate of most
-    of its wages.
+    Each paycheck takes what the earlier ones left of the state's base, at its own rate, as the ledger reckons a year;
+    wages that were paid before the state's tax was due are not among them.
 
     A rate's period begins with the quarter of its first pay date, or with that day where the rate before was still paid
     in the quarter; the first begins, and the last ends, with the year.
@@ -72,62 +74,31 @@ def rate_periods(tax_year: int, everyone: Iterable[PersonBooks]) -> list[RatePer
     periods: list[RatePeriod] = []
     for state in sorted({code[:2] for code, _ in groups}):
         own = [group for group in groups.values() if group.law.code.startswith(state)]
-        kept = _none_below_zero(own)
-        if kept:
-            periods += _dated(tax_year, state, kept)
+        periods += _dated(tax_year, state, own)
     return periods
-
-
-class _Taxed(NamedTuple):
-    """What a paycheck's line taxed, and what was charged for it; cents."""
-
-    booked: BookedPaycheck
-    line: LineRow
-    wages: int
-    charged: int
 
 
 def _add_ours(groups: dict[tuple[str, int], _Group], person: PersonBooks) -> None:
     last_day = datetime.date(person.tax_year, 12, 31)
-    by_code: dict[str, list[_Taxed]] = {}
-    laws: dict[str, Contribution] = {}
+    subject: dict[str, int] = {}
+    for _, told in person.told():
+        subject[told.code] = subject.get(told.code, 0) + told.subject_wages
     for booked, line in person.lines():
         law = contribution_of(line.code[:2], last_day) if line.payer == "employer" else None
-        if law is not None and law.code == line.code and line.rate is not None:
-            laws[line.code] = law
-            taxed = _Taxed(booked, line, line.taxable_wages, line.amount)
-            by_code.setdefault(line.code, []).append(taxed)
-    for code, charged in by_code.items():
-        before = sum(told.subject_wages for _, told in person.told() if told.code == code)
-        for booked, line, wages, amount in _each_at_its_own_rate(laws[code], before, charged):
-            if not (wages or amount):
-                continue
-            assert line.rate is not None
-            rate = scaled_rate(line.rate)
-            group = groups.setdefault((code, rate), _Group(laws[code], rate))
-            group.days.append(booked.pay_date)
-            group.wages.append(booked.part(wages, f"{code} taxable_wages"))
-            group.charged += amount
-
-
-def _each_at_its_own_rate(law: Contribution, before: int, charged: list[_Taxed]) -> list[_Taxed]:
-    """Return what each paycheck taxes of the base that is left; as it was charged where that comes to something else.
-
-    The cents that were charged stay together: what rounding and corrections make of them goes to the last paycheck.
-    """
-    found = []
-    subject = before
-    for each in charged:
-        wages = law.due(subject + each.line.subject_wages) - law.due(subject)
-        subject += each.line.subject_wages
-        assert each.line.rate is not None
-        found.append(each._replace(wages=wages, charged=law.tax(wages, scaled_rate(each.line.rate))))
-    if sum(each.wages for each in found) != sum(each.wages for each in charged):
-        return charged
-    rest = sum(each.charged for each in charged) - sum(each.charged for each in found)
-    last = max(number for number, each in enumerate(found) if each.wages or not number)
-    found[last] = found[last]._replace(charged=found[last].charged + rest)
-    return found
+        if law is None or law.code != line.code or line.rate is None:
+            continue
+        before = subject.get(line.code, 0)
+        counted = line.subject_wages if is_due(person.liable, line.code, booked.pay_date) else 0
+        subject[line.code] = before + counted
+        wages = law.due(before + counted) - law.due(before)
+        rate = scaled_rate(line.rate)
+        if not (wages or line.amount):
+            continue
+        group = groups.setdefault((line.code, rate), _Group(law, rate))
+        group.days.append(booked.pay_date)
+        group.wages.append(booked.part(wages, f"{line.code} subject_wages below the base"))
+        group.demanded += law.tax(wages, rate)
+        group.charged += line.amount
 
 
 def _add_prior(groups: dict[tuple[str, int], _Group], person: PersonBooks) -> None:
@@ -144,26 +115,8 @@ def _add_prior(groups: dict[tuple[str, int], _Group], person: PersonBooks) -> No
             group = groups.setdefault((line.code, law.rate), _Group(law, law.rate))
         group.days.append(entry.as_of)
         group.wages.append(entry.part(line.taxable_wages, f"{line.code} taxable_wages"))
+        group.demanded += line.amount
         group.charged += line.amount
-
-
-def _none_below_zero(groups: list[_Group]) -> list[_Group]:
-    kept = [group for group in groups if any(part.cents for part in group.wages) or group.charged]
-    if len(kept) < 2 or all(_sum(group) >= 0 for group in kept):
-        return [group for group in kept if _sum(group) or group.charged]
-    most = max(kept, key=_sum)
-    return [
-        replace(
-            most,
-            days=[day for group in kept for day in group.days],
-            wages=[part for group in kept for part in group.wages],
-            charged=sum(group.charged for group in kept),
-        )
-    ]
-
-
-def _sum(group: _Group) -> int:
-    return sum(part.cents for part in group.wages)
 
 
 def _dated(tax_year: int, state: str, groups: list[_Group]) -> list[RatePeriod]:
@@ -175,6 +128,8 @@ def _dated(tax_year: int, state: str, groups: list[_Group]) -> list[RatePeriod]:
         starts.append(max(starts[-1], quarter if max(before.days) < quarter else first))
     ends = [start - datetime.timedelta(days=1) for start in starts[1:]] + [datetime.date(tax_year, 12, 31)]
     return [
-        RatePeriod(state, group.law.code, group.rate, start, end, tuple(group.wages), group.charged)
+        RatePeriod(
+            state, group.law.code, group.rate, start, end, tuple(group.wages), group.demanded, group.charged
+        )
         for group, start, end in zip(in_order, starts, ends, strict=True)
     ]

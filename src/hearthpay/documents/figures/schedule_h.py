@@ -6,7 +6,7 @@ employee has set aside is paid wages like any other and touches nothing here.
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -293,11 +293,8 @@ def _part_two(
     reductions = _reductions(tax_year, everyone, periods)
     states = sorted({period.state for period in periods})
     one_state = len(states) == 1 and not reductions
-    in_time = all(
-        paid[state].on_time >= sum(period.charged for period in periods if period.state == state)
-        for state in states
-    )
-    same_wages = all(_taxed_by_states(person, periods) >= _futa_taxed(person) for person in everyone)
+    in_time = all(paid[state].on_time >= charged_by(periods, state) for state in states)
+    same_wages = all(_taxed_by_states(person) >= _futa_taxed(person) for person in everyone)
     if one_state and in_time and same_wages:
         charged = [part for person in everyone for part in person.amounts({FUTA})]
         return _PartTwo(
@@ -350,17 +347,19 @@ def _part_two(
 
 def _paid(periods: list[RatePeriod], told: ScheduleHQuestion) -> dict[str, StateContributions]:
     """Return what each state was paid; without word of it, what the ledger charged, in time."""
-    charged: dict[str, int] = {}
-    for period in periods:
-        charged[period.state] = charged.get(period.state, 0) + period.charged
+    states = {period.state for period in periods}
     if told.contributions is None:
-        return {state: StateContributions(cents) for state, cents in charged.items()}
-    return {state: told.contributions.get(state, StateContributions(0)) for state in charged}
+        return {state: StateContributions(charged_by(periods, state)) for state in states}
+    return {state: told.contributions.get(state, StateContributions(0)) for state in states}
 
 
-def _taxed_by_states(person: PersonBooks, periods: list[RatePeriod]) -> int:
-    codes = {period.code for period in periods}
-    return sum(part.cents for code in codes for part in person.taxable(code))
+def charged_by(periods: Iterable[RatePeriod], state: str) -> int:
+    """Return the cents of contributions that the ledger charged for a state."""
+    return max(0, sum(period.charged for period in periods if period.state == state))
+
+
+def _taxed_by_states(person: PersonBooks) -> int:
+    return sum(part.cents for period in rate_periods(person.tax_year, [person]) for part in period.wages)
 
 
 def _futa_taxed(person: PersonBooks) -> int:
@@ -375,7 +374,7 @@ def _rows(
     left = {state: each.on_time for state, each in paid.items()}
     for number, period in enumerate(periods):
         last = all(later.state != period.state for later in periods[number + 1 :])
-        here = left[period.state] if last else min(left[period.state], period.charged)
+        here = left[period.state] if last else min(left[period.state], period.demanded)
         left[period.state] -= here
         wages = total(period.wages)
         most = product(wages, form.largest_credit, "column b")
@@ -388,7 +387,7 @@ def _rows(
                 period_to=period.last_day,
                 rate=period.rate,
                 at_largest_credit=most,
-                at_own_rate=Figure(own.cents, own.parts, own.formula, period.charged),
+                at_own_rate=Figure(own.cents, own.parts, own.formula, period.demanded),
                 less=derived(max(0, most.cents - own.cents), "column e - column f, not below 0"),
                 paid=derived(here, "contributions paid in time"),
             )
@@ -477,6 +476,8 @@ def _remarks(
                     state[3],
                 )
             )
+    if second is not None:
+        remarks += _open_contributions(form.tax_year, everyone)
     for person in everyone:
         kept = (
             0
@@ -496,6 +497,26 @@ def _remarks(
                 )
             )
     return tuple(remarks)
+
+
+def _open_contributions(tax_year: int, everyone: list[PersonBooks]) -> list[Remark]:
+    """Tell where a state's contributions are not what the year's wages come to, beyond the rounding of payments."""
+    periods = rate_periods(tax_year, everyone)
+    payments = sum(len(person.paychecks) for person in everyone)
+    remarks = []
+    for state in sorted({period.state for period in periods}):
+        charged = sum(period.charged for period in periods if period.state == state)
+        missing = sum(period.demanded for period in periods if period.state == state) - charged
+        if abs(missing) > payments:
+            remarks.append(
+                Remark(
+                    "contributions_open",
+                    f"The year's wages ask for {from_cents(charged + missing):,} of {state} unemployment tax; "
+                    f"{from_cents(charged):,} was charged. Report and pay what the state's own return comes to.",
+                    missing,
+                )
+            )
+    return remarks
 
 
 def sources_of(schedule: ScheduleH) -> dict[str, tuple[Part, ...]]:
