@@ -13,10 +13,12 @@ from hearthpay.payroll.ledger.years import NO_HISTORY, History, PriorWages, othe
 from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.years.fica_refund import Repayable, calculate_refund
+from hearthpay.payroll.years.household_year import HouseholdYear
 from hearthpay.payroll.years.reversal import opposite_of
+from hearthpay.taxes.liability import wages_by_line
 from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.prior_wages import PriorLine, counted_year
-from hearthpay.taxes.year import PaidWages, YearSoFar
+from hearthpay.taxes.year import ALL_DUE, PaidWages, YearSoFar
 
 ZERO = Decimal(0)
 NO_CREDIT = Decimal(999_999)
@@ -34,6 +36,8 @@ class Household:
     prior: list[PriorEntry] = field(default_factory=list)
     rates: dict[str, Decimal] = field(default_factory=dict)
     live_ins: set[UUID] = field(default_factory=set)
+    as_paid: bool = False
+    """Whether what waits for a threshold is charged once the wages paid have reached it."""
 
     def hire(
         self,
@@ -93,7 +97,8 @@ class Household:
             set_aside_wish=set_aside,
         )
         order = SettledOrder(uuid4(), PayDates(date, date, date, False), frequency, None, (entry,))
-        [paycheck] = calculate_payroll(order, self.payees, self.histories, self.rates).paychecks
+        thresholds = self.household_year() if self.as_paid or self._refunded() else None
+        [paycheck] = calculate_payroll(order, self.payees, self.histories, self.rates, thresholds).paychecks
         return self._post(paycheck, date, frequency, frozenset(paid_for))
 
     def weekly(self, record: UUID, wages: str | int, weeks: int = 52) -> None:
@@ -135,6 +140,7 @@ class Household:
         for each in self._records(record):
             self.histories[each] = replace(self.histories[each], prior=wages)
         self.histories[record] = self.histories[record].measured_by(self._standing_of(record), self.year)
+        self._measure()
 
     def books(self) -> HouseholdBooks:
         people = []
@@ -151,7 +157,34 @@ class Household:
                         payee.id in self.live_ins,
                     )
                 )
-        return HouseholdBooks(self.year, tuple(people), tuple(self.posted), tuple(self.prior))
+        liable = self.household_year().liable() if self.as_paid else {}
+        return HouseholdBooks(self.year, tuple(people), tuple(self.posted), tuple(self.prior), liable)
+
+    def household_year(self) -> HouseholdYear:
+        """The household's year against its thresholds, as the service would read it."""
+        persons = {payee.id: payee.person_id or payee.id for payee in self.payees.values()}
+        year = HouseholdYear(
+            tax_year=self.year,
+            as_paid=self.as_paid,
+            chosen=self.as_paid,
+            persons=persons,
+            standing={person: self._standing_of(person) for person in set(persons.values())},
+            refunded=self._refunded(),
+            states=frozenset(payee.work_state for payee in self.payees.values()),
+        )
+        for entry in self.prior:
+            payee = self.payees[entry.employee_id]
+            told = {line.code: line.subject_wages for line in entry.lines}
+            wages = wages_by_line(self.year, payee.work_state, payee.relationship, entry.gross_pay, told)
+            year.prior.add(persons[payee.id], entry.as_of, wages)
+        return year
+
+    def _refunded(self) -> set[UUID]:
+        return {
+            self.payees[each].person_id or each
+            for each, history in self.histories.items()
+            if history.fica_repaid
+        }
 
     def standing(self) -> list[BookedPaycheck]:
         undone = {each.reverses for each in self.posted}
@@ -187,3 +220,15 @@ class Household:
 
     def _after(self, record: UUID, history: History) -> None:
         self.histories |= {record: history, **seen_by_others(self.histories, record, history)}
+        self._measure()
+
+    def _measure(self) -> None:
+        """Note what everybody's year owes, where one's wages may decide on another's taxes."""
+        if not (self.as_paid or self._refunded()):
+            return
+        liable = self.household_year().liable()
+        for record in self.payees:
+            measured = self.histories[record].measured_by(
+                self._standing_of(record), self.year, liable.get(record, ALL_DUE)
+            )
+            self.histories[record] = measured

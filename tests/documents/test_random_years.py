@@ -53,7 +53,7 @@ class Told:
 def live(seed: int) -> tuple[Household, Told]:
     """Run a year of some people with moves, voids, returns of those who left, prior wages and new rates."""
     chance = random.Random(seed)
-    household, told = Household(chance.choice((2025, 2026))), Told()
+    household, told = Household(chance.choice((2025, 2026)), as_paid=chance.random() < 0.3), Told()
     records = []
     for _ in range(chance.randint(1, 4)):
         state = chance.choice(STATES)
@@ -258,22 +258,35 @@ def check_credit(household: Household, told: Told, schedule, futa_wages: int, fi
 
 
 def taxed_by_states(household: Household, told: Told) -> dict[str, int]:
-    """What each state taxes for unemployment: everybody's wages there, up to its base."""
-    wages: dict[tuple[UUID, str], int] = defaultdict(int)
+    """What each state taxes for unemployment: everybody's wages there, up to its base.
+
+    Of a household that is charged as the thresholds are reached: all of the year in which a quarter reached 1,000, in
+    New York what was paid from the quarter on that reached 500.
+    """
+    wages: dict[tuple[UUID, str], dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    quarters: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    bases = {}
     for person, payments in told.payments.items():
         for day, state, paid in payments:
-            if day > datetime.date(household.year, 1, 2):  # prior wages told of none
-                wages[person, state] += paid
+            [law] = {
+                (line.wage_base, line.exempt_relationships)
+                for line in rulebook_of(household.year).state(state).contributions
+                if line.code == f"{state}-SUI-ER"
+            }
+            bases[state] = law[0]
+            # Prior wages tell of none that are the state's.
+            if day > datetime.date(household.year, 1, 2) and told.relation[person] not in law[1]:
+                wages[person, state][(day.month - 1) // 3] += paid
+                quarters[state][(day.month - 1) // 3] += paid
     found: dict[str, int] = defaultdict(int)
-    for (person, state), paid in wages.items():
-        [law] = {
-            (line.wage_base, line.exempt_relationships)
-            for line in rulebook_of(household.year).state(state).contributions
-            if line.code == f"{state}-SUI-ER"
-        }
-        base, exempt = law
-        if told.relation[person] not in exempt:
-            found[state] += min(paid, base)
+    for (_, state), paid_in in wages.items():
+        first = 0
+        if household.as_paid:
+            reached = [
+                q for q, paid in quarters[state].items() if paid >= (50_000 if state == "NY" else 100_000)
+            ]
+            first = 4 if not reached else min(reached) if state == "NY" else 0
+        found[state] += min(sum(paid for quarter, paid in paid_in.items() if quarter >= first), bases[state])
     return {state: cents for state, cents in found.items() if cents}
 
 

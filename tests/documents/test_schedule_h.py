@@ -381,6 +381,18 @@ def test_prior_wages_of_the_household_count():
     )  # fmt: skip
 
 
+def test_new_york_counts_from_the_quarter_that_reached_500():
+    household = Household(2026, as_paid=True)
+    nanny, cleaner = household.hire("NY"), household.hire("TX")
+    household.pay(cleaner, 2_000, "2026-01-16", frequency="monthly")
+    household.pay(nanny, 400, "2026-01-16", frequency="monthly")
+    household.pay(nanny, 600, "2026-04-17", frequency="monthly")
+    schedule = schedule_h_of(household.books())
+    lines = written(schedule)
+    assert (lines["12"], lines["17 NY"]) == ("No", "600.00 32.40 24.15 8.25 24.15")
+    assert lines["20"] == "3000.00"
+
+
 def test_every_line_names_the_rows_behind_it():
     household = california(2025)
     found = sources_of(schedule_h_of(household.books()))

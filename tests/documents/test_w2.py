@@ -152,6 +152,30 @@ def test_what_was_withheld_below_the_threshold_is_to_be_repaid_then_told_as_repa
     assert (remark.code, remark.cents) == ("fica_repaid", 4_590)
 
 
+def test_wages_after_a_refund_that_reach_the_threshold_fill_the_boxes_again():
+    household = Household(2026)
+    nanny = household.hire("TX")
+    household.pay(nanny, 600, "2026-02-13")
+    household.refund(nanny)
+    household.pay(nanny, 400, "2026-12-31")
+    assert federal(only(household)) == ["1000.00", None, None, None, None, None]
+    household.pay(nanny, 2_500, "2026-12-31")
+    form = only(household)
+    assert federal(form) == ["3500.00", None, "3500.00", "217.00", "3500.00", "50.75"]
+    assert told(form) == set()
+
+
+def test_a_household_charged_as_thresholds_are_reached():
+    household = Household(2026, as_paid=True)
+    nanny = household.hire("TX")
+    household.pay(nanny, 2_900, "2026-02-13")
+    form = only(household)
+    assert (federal(form), told(form)) == (["2900.00", None, None, None, None, None], set())
+    household.pay(nanny, 600, "2026-03-13")
+    form = only(household)
+    assert federal(form) == ["3500.00", None, "3500.00", "217.00", "3500.00", "50.75"]
+
+
 def test_a_relative_has_no_boxes_3_to_6_and_nothing_to_be_repaid():
     household = Household(2026)
     household.pay(household.hire("TX", relationship="parent"), 40_000, "2026-02-13")

@@ -25,6 +25,7 @@ from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_of
+from hearthpay.taxes.year import MOST_ROUNDING_CENTS
 
 _CODES_ON_A_SHEET: Final = 4
 _OTHER_ON_A_SHEET: Final = 3
@@ -334,15 +335,18 @@ def _open(books: PersonBooks) -> list[Remark]:
         untaxed = wages - sum(part.cents for part in books.taxable(code))
         withheld = sum(part.cents for part in books.amounts({code}))
         missing = law.tax(wages, law.rate) - withheld
-        if untaxed or abs(missing) > len(books.paychecks) + len(books.prior):
-            remarks.append(
-                Remark(
-                    "open",
-                    f"{name} of the year's wages is {from_cents(withheld + missing):,}; {from_cents(withheld):,} was "
-                    "withheld. The next paycheck of the year corrects it; after the year the household does.",
-                    missing,
-                )
+        rounding = len(books.paychecks) + (MOST_ROUNDING_CENTS if books.prior else 0)
+        if untaxed or abs(missing) > rounding:
+            text = (
+                f"{name} of the year's wages is {from_cents(withheld + missing):,}; {from_cents(withheld):,} was "
+                "withheld. The next paycheck of the year corrects what is ours"
             )
+            text += (
+                ", not what another payroll withheld."
+                if books.prior
+                else "; after the year the household does."
+            )
+            remarks.append(Remark("open", text, missing))
     return remarks
 
 
