@@ -63,7 +63,13 @@ def live(seed: int) -> tuple[Household, Told]:
         records.append(record)
         if chance.random() < 0.25:
             gross = chance.choice((50_000, 700_000, 2_000_000))
-            lines = [PriorLine(f"{state}-SUI-ER", 0, 0, 0)]
+            base, rate, exempt = unemployment(state, household.year)
+            taxed = 0 if relation in exempt else min(gross, base)
+            lines = [
+                PriorLine(
+                    f"{state}-SUI-ER", 0 if relation in exempt else gross, taxed, to_the_cent(taxed * rate)
+                )
+            ]
             if relation == "none":
                 futa = min(gross, 700_000)
                 lines += [
@@ -98,6 +104,13 @@ def live(seed: int) -> tuple[Household, Told]:
         told.payments[told.person[record]].append((day, booked.paycheck.work_state, cents))
         paid.append((booked, cents))
     return household, told
+
+
+def unemployment(state: str, year: int) -> tuple[int, Fraction, frozenset[str]]:
+    """The state's base in cents, the new employer's rate, and whom it leaves out."""
+    lines = [line for line in rulebook_of(year).state(state).contributions if line.code == f"{state}-SUI-ER"]
+    assert lines[0].wage_base is not None
+    return lines[0].wage_base, Fraction(lines[0].rate, 10**9), lines[0].exempt_relationships
 
 
 def posted(household: Household, codes: set[str], records: set[UUID] | None = None) -> int:
@@ -235,6 +248,10 @@ def check_credit(household: Household, told: Told, schedule, futa_wages: int, fi
         for line in booked.paycheck.lines:
             if line.code == f"{line.code[:2]}-SUI-ER":
                 paid[line.code[:2]] += line.amount
+    for entry in household.prior:
+        for told_line in entry.lines:
+            if told_line.code == f"{told_line.code[:2]}-SUI-ER":
+                paid[told_line.code[:2]] += told_line.amount
     if schedule.line_16 is not None:
         assert cents(schedule.line_14) == max(0, paid[schedule.line_13])
         return
@@ -265,17 +282,9 @@ def taxed_by_states(household: Household, told: Told) -> dict[str, int]:
     """
     wages: dict[tuple[UUID, str], dict[int, int]] = defaultdict(lambda: defaultdict(int))
     quarters: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
-    bases = {}
     for person, payments in told.payments.items():
         for day, state, paid in payments:
-            [law] = {
-                (line.wage_base, line.exempt_relationships)
-                for line in rulebook_of(household.year).state(state).contributions
-                if line.code == f"{state}-SUI-ER"
-            }
-            bases[state] = law[0]
-            # Prior wages tell of none that are the state's.
-            if day > datetime.date(household.year, 1, 2) and told.relation[person] not in law[1]:
+            if told.relation[person] not in unemployment(state, household.year)[2]:
                 wages[person, state][(day.month - 1) // 3] += paid
                 quarters[state][(day.month - 1) // 3] += paid
     found: dict[str, int] = defaultdict(int)
@@ -286,7 +295,8 @@ def taxed_by_states(household: Household, told: Told) -> dict[str, int]:
                 q for q, paid in quarters[state].items() if paid >= (50_000 if state == "NY" else 100_000)
             ]
             first = 4 if not reached else min(reached) if state == "NY" else 0
-        found[state] += min(sum(paid for quarter, paid in paid_in.items() if quarter >= first), bases[state])
+        base, _, _ = unemployment(state, household.year)
+        found[state] += min(sum(paid for quarter, paid in paid_in.items() if quarter >= first), base)
     return {state: cents for state, cents in found.items() if cents}
 
 

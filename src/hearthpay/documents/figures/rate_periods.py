@@ -4,16 +4,21 @@ import datetime
 import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from hearthpay.documents.figures.books import PersonBooks
 from hearthpay.documents.figures.figure import Part
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import quarter_of
-from hearthpay.taxes.money import scaled_rate
+from hearthpay.taxes.money import RATE_SCALE, scaled_rate
+from hearthpay.taxes.prior_wages import PriorLine
+from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_of
-from hearthpay.taxes.year import is_due
+from hearthpay.taxes.year import MOST_ROUNDING_CENTS, is_due
+
+_MILLIONTHS: Final = 10**6
+"""How finely a rate is told that nothing but an amount shows."""
 
 
 class RatePeriod(NamedTuple):
@@ -102,21 +107,26 @@ def _add_ours(groups: dict[tuple[str, int], _Group], person: PersonBooks) -> Non
 
 
 def _add_prior(groups: dict[tuple[str, int], _Group], person: PersonBooks) -> None:
-    """Count prior wages under the first rate that our own paychecks bear in the state, else the new employer's."""
     for entry, line in person.told():
-        state = line.code[:2]
-        law = contribution_of(state, entry.as_of)
+        law = contribution_of(line.code[:2], entry.as_of)
         if law is None or law.code != line.code or not (line.taxable_wages or line.amount):
             continue
-        alike = [group for (code, _), group in groups.items() if code == line.code]
-        if alike:
-            group = min(alike, key=lambda each: min(each.days))
-        else:
-            group = groups.setdefault((line.code, law.rate), _Group(law, law.rate))
+        rate = _rate_told(line, law, [group.rate for (code, _), group in groups.items() if code == line.code])
+        group = groups.setdefault((line.code, rate), _Group(law, rate))
         group.days.append(entry.as_of)
         group.wages.append(entry.part(line.taxable_wages, f"{line.code} taxable_wages"))
         group.demanded += line.amount
         group.charged += line.amount
+
+
+def _rate_told(line: PriorLine, law: Contribution, ours: list[int]) -> int:
+    """Return the rate behind a prior tax: one that our paychecks bear or the new employer's, else what it comes to."""
+    if not line.taxable_wages:
+        return ours[0] if ours else law.rate
+    nearest = min((*ours, law.rate), key=lambda rate: abs(law.tax(line.taxable_wages, rate) - line.amount))
+    if abs(law.tax(line.taxable_wages, nearest) - line.amount) <= MOST_ROUNDING_CENTS:
+        return nearest
+    return half_up(line.amount * _MILLIONTHS, line.taxable_wages) * (RATE_SCALE // _MILLIONTHS)
 
 
 def _dated(tax_year: int, state: str, groups: list[_Group]) -> list[RatePeriod]:
