@@ -21,6 +21,7 @@ from hearthpay.taxes.rulebook import rulebook_of
 from tests.documents.household import Household
 
 STATES = ("CA", "TX", "NY", "NJ", "IL", "PA", "WA", "FL", "GA", "VA")
+ALWAYS = 5
 NO_INCOME_TAX = {"TX", "WA", "FL"}
 BASE = {2025: 17_610_000, 2026: 18_450_000}
 THRESHOLD = {2025: 280_000, 2026: 300_000}
@@ -285,7 +286,9 @@ def taxed_by_states(household: Household, told: Told) -> dict[str, int]:
     for person, payments in told.payments.items():
         for day, state, paid in payments:
             if told.relation[person] not in unemployment(state, household.year)[2]:
-                wages[person, state][(day.month - 1) // 3] += paid
+                # What another payroll has taxed stands: it is counted whatever the thresholds say.
+                when = ALWAYS if day == datetime.date(household.year, 1, 2) else (day.month - 1) // 3
+                wages[person, state][when] += paid
                 quarters[state][(day.month - 1) // 3] += paid
     found: dict[str, int] = defaultdict(int)
     for (_, state), paid_in in wages.items():
