@@ -11,10 +11,10 @@ from hearthpay.documents.figures.forms import FormNotKnownError
 from hearthpay.documents.figures.schedule_h import (
     ScheduleH,
     ScheduleHQuestion,
-    StateContributions,
     schedule_h_of,
     sources_of,
 )
+from hearthpay.documents.figures.unemployment_part import StateContributions
 from hearthpay.taxes.prior_wages import PriorLine
 from tests.documents.household import Household
 

@@ -5,15 +5,13 @@ from the sum of the payments' taxes by the cents that each was rounded by (`Figu
 employee has set aside is paid wages like any other and touches nothing here.
 """
 
-import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from hearthpay.documents.figures.books import (
     ADDITIONAL_MEDICARE,
     CREDIT_REDUCTION,
-    FUTA,
     MEDICARE,
     SOCIAL_SECURITY,
     HouseholdBooks,
@@ -23,21 +21,21 @@ from hearthpay.documents.figures.books import (
 )
 from hearthpay.documents.figures.figure import Figure, Part, Remark, derived, product, total
 from hearthpay.documents.figures.forms import FormStatus, ScheduleHForm, schedule_h_form
-from hearthpay.documents.figures.rate_periods import RatePeriod, rate_periods
-from hearthpay.taxes.money import RATE_SCALE, from_cents
-from hearthpay.taxes.rounding import half_up
+from hearthpay.documents.figures.unemployment_part import (
+    CreditReductionWorksheet,
+    LateWorksheet,
+    StateContributions,
+    StateRow,
+    UnemploymentPart,
+    open_contributions,
+    unemployment_part,
+)
+from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.thresholds import liability_thresholds
 
 _SOCIAL_SECURITY_BOTH: Final = (SOCIAL_SECURITY, "US-SS-ER")
 _MEDICARE_BOTH: Final = (MEDICARE, "US-MED-ER")
-
-
-class StateContributions(NamedTuple):
-    """What was paid to a state's unemployment fund for the year's wages, in cents: by the due date, and after it."""
-
-    on_time: int
-    late: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,47 +50,6 @@ class ScheduleHQuestion:
 
     files_return: bool = True
     """Whether the employer must file a Form 1040, with which the schedule goes."""
-
-
-class StateRow(NamedTuple):
-    """A row of line 17: a state and a period of its rate, columns a to h."""
-
-    state: str
-    wages: Figure
-    period_from: datetime.date
-    period_to: datetime.date
-    rate: int
-    """Column d, in billionths."""
-
-    at_largest_credit: Figure
-    at_own_rate: Figure
-    less: Figure
-    paid: Figure
-
-
-class LateWorksheet(NamedTuple):
-    """Worksheet 1 of the instructions, for contributions paid after their due date; cents."""
-
-    line_1: int
-    line_2: int
-    line_3: int
-    line_4: int
-    line_5: int
-    line_6: int
-    line_7: int
-    line_8: int
-
-
-class CreditReductionWorksheet(NamedTuple):
-    """Worksheet 2 of the instructions, for states that owe the federal fund; cents."""
-
-    line_1: int
-    line_2: int
-    line_3: tuple[tuple[str, int, int, int], ...]
-    """Of each state: its letters, the FUTA wages paid there, the rate in billionths, the reduction."""
-
-    line_4: int
-    line_5: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,36 +119,6 @@ class _PartOne(NamedTuple):
     line_8: Figure
 
 
-class _PartTwo(NamedTuple):
-    """Lines 10 to 24, and the tax they come to."""
-
-    line_10: bool
-    line_11: bool
-    line_12: bool
-    line_13: str | None = None
-    line_14: Figure | None = None
-    line_14_zero_rate: bool = False
-    line_15: Figure | None = None
-    line_16: Figure | None = None
-    line_17: tuple[StateRow, ...] = ()
-    line_18g: Figure | None = None
-    line_18h: Figure | None = None
-    line_19: Figure | None = None
-    line_20: Figure | None = None
-    line_21: Figure | None = None
-    line_22: Figure | None = None
-    worksheet_1: LateWorksheet | None = None
-    worksheet_2: CreditReductionWorksheet | None = None
-    line_23: Figure | None = None
-    line_24: Figure | None = None
-
-    @property
-    def tax(self) -> int:
-        """FUTA tax of either section."""
-        figure = self.line_16 if self.line_16 is not None else self.line_24
-        return 0 if figure is None else figure.cents
-
-
 def schedule_h_of(books: HouseholdBooks, told: ScheduleHQuestion | None = None) -> ScheduleH:
     """Return the household's Schedule H of the year.
 
@@ -214,7 +141,7 @@ def schedule_h_of(books: HouseholdBooks, told: ScheduleHQuestion | None = None) 
     if not begun.required:
         return begun
     first = None if answer_c else _part_one(books.tax_year, owing, withheld)
-    second = _part_two(books.tax_year, everyone, form, told) if owes_futa else None
+    second = unemployment_part(books.tax_year, everyone, form, told.contributions) if owes_futa else None
     return _closed(begun, form, told, first, second, _remarks(everyone, form, told, second))
 
 
@@ -223,7 +150,7 @@ def _closed(
     form: ScheduleHForm,
     told: ScheduleHQuestion,
     first: _PartOne | None,
-    second: _PartTwo | None,
+    second: UnemploymentPart | None,
     remarks: tuple[Remark, ...],
 ) -> ScheduleH:
     """Return the schedule with its parts filled in, and Part III."""
@@ -283,171 +210,8 @@ def _wages_and_tax(
     return wages, product(wages, rate, name, (part for person in owing for part in person.amounts(codes)))
 
 
-def _part_two(
-    tax_year: int, everyone: list[PersonBooks], form: ScheduleHForm, told: ScheduleHQuestion
-) -> _PartTwo:
-    futa = federal_line(FUTA, tax_year)
-    wages = total(part for person in everyone for part in person.demanded(futa))
-    periods = rate_periods(tax_year, everyone)
-    paid = _paid(periods, told)
-    reductions = _reductions(tax_year, everyone, periods)
-    states = sorted({period.state for period in periods})
-    one_state = len(states) == 1 and not reductions
-    in_time = all(paid[state].on_time >= charged_by(periods, state) for state in states)
-    same_wages = all(_taxed_by_states(person) >= _futa_taxed(person) for person in everyone)
-    if one_state and in_time and same_wages:
-        charged = [part for person in everyone for part in person.amounts({FUTA})]
-        return _PartTwo(
-            True,
-            True,
-            True,
-            line_13=states[0],
-            line_14=derived(paid[states[0]].on_time, "contributions paid"),
-            line_14_zero_rate=not any(period.rate for period in periods),
-            line_15=wages,
-            line_16=product(wages, futa.rate, "line 15", charged),
-        )
-    rows = _rows(form, periods, paid)
-    line_18g = derived(sum(row.less.cents for row in rows), "column g")
-    line_18h = derived(sum(row.paid.cents for row in rows), "column h")
-    line_19 = derived(line_18g.cents + line_18h.cents, "line 18, columns g + h")
-    line_21 = product(wages, form.gross_rate, "line 20")
-    line_22 = product(wages, form.largest_credit, "line 20")
-    late = sum(each.late for each in paid.values())
-    worksheet_1 = _late(line_22.cents, line_19.cents, late, form) if late else None
-    credit = min(line_19.cents, line_22.cents) if worksheet_1 is None else worksheet_1.line_8
-    worksheet_2 = _reduced(credit, wages.cents, reductions) if reductions else None
-    formula = "the smaller of lines 19 and 22" if worksheet_1 is None else "worksheet 1, line 8"
-    line_23 = (
-        derived(credit, formula)
-        if worksheet_2 is None
-        else derived(worksheet_2.line_5, "worksheet 2, line 5")
-    )
-    codes = {FUTA, CREDIT_REDUCTION}
-    charged_cents = sum(part.cents for person in everyone for part in person.amounts(codes))
-    return _PartTwo(
-        one_state,
-        in_time,
-        same_wages,
-        line_17=rows,
-        line_18g=line_18g,
-        line_18h=line_18h,
-        line_19=line_19,
-        line_20=wages,
-        line_21=line_21,
-        line_22=line_22,
-        worksheet_1=worksheet_1,
-        worksheet_2=worksheet_2,
-        line_23=line_23,
-        line_24=Figure(
-            line_21.cents - line_23.cents, formula="line 21 - line 23", ledger_cents=charged_cents
-        ),
-    )
-
-
-def _paid(periods: list[RatePeriod], told: ScheduleHQuestion) -> dict[str, StateContributions]:
-    """Return what each state was paid; without word of it, what the ledger charged, in time."""
-    states = {period.state for period in periods}
-    if told.contributions is None:
-        return {state: StateContributions(charged_by(periods, state)) for state in states}
-    return {state: told.contributions.get(state, StateContributions(0)) for state in states}
-
-
-def charged_by(periods: Iterable[RatePeriod], state: str) -> int:
-    """Return the cents of contributions that the ledger charged for a state."""
-    return max(0, sum(period.charged for period in periods if period.state == state))
-
-
-def _taxed_by_states(person: PersonBooks) -> int:
-    return sum(part.cents for period in rate_periods(person.tax_year, [person]) for part in period.wages)
-
-
-def _futa_taxed(person: PersonBooks) -> int:
-    return sum(part.cents for part in person.demanded(federal_line(FUTA, person.tax_year)))
-
-
-def _rows(
-    form: ScheduleHForm, periods: list[RatePeriod], paid: Mapping[str, StateContributions]
-) -> tuple[StateRow, ...]:
-    """Return line 17; what a state was paid in time fills its rows in their order, and the last takes the rest."""
-    rows = []
-    left = {state: each.on_time for state, each in paid.items()}
-    for number, period in enumerate(periods):
-        last = all(later.state != period.state for later in periods[number + 1 :])
-        here = left[period.state] if last else min(left[period.state], period.demanded)
-        left[period.state] -= here
-        wages = total(period.wages)
-        most = product(wages, form.largest_credit, "column b")
-        own = product(wages, period.rate, "column b")
-        rows.append(
-            StateRow(
-                state=period.state,
-                wages=wages,
-                period_from=period.first_day,
-                period_to=period.last_day,
-                rate=period.rate,
-                at_largest_credit=most,
-                at_own_rate=Figure(own.cents, own.parts, own.formula, period.demanded),
-                less=derived(max(0, most.cents - own.cents), "column e - column f, not below 0"),
-                paid=derived(here, "contributions paid in time"),
-            )
-        )
-    return tuple(rows)
-
-
-def _late(line_22: int, line_19: int, late: int, form: ScheduleHForm) -> LateWorksheet:
-    line_3 = max(0, line_22 - line_19)
-    line_5 = min(line_3, late)
-    line_6 = half_up(line_5 * form.credit_of_late_contributions, RATE_SCALE)
-    line_7 = line_19 + line_6
-    return LateWorksheet(line_22, line_19, line_3, late, line_5, line_6, line_7, min(line_22, line_7))
-
-
-def _reductions(
-    tax_year: int, everyone: list[PersonBooks], periods: list[RatePeriod]
-) -> tuple[tuple[str, int, int, int], ...]:
-    """Return the states whose credit is reduced: letters, FUTA wages, rate and what they come to.
-
-    The first wages of the year are those of FUTA: whoever worked in two states has them where they were paid first.
-    """
-    base = federal_line(FUTA, tax_year).wage_base or 0
-    wages: dict[str, int] = {}
-    for person in everyone:
-        left = base
-        for _, state, cents in person.futa_wages():
-            taken = min(left, cents)
-            left -= taken
-            wages[state] = wages.get(state, 0) + taken
-    found = []
-    for state in sorted(wages.keys() | {period.state for period in periods}):
-        rate = credit_reduction_rate(tax_year, state)
-        if rate:
-            cents = wages.get(state, 0)
-            found.append((state, cents, rate, half_up(cents * rate, RATE_SCALE)))
-    return tuple(found)
-
-
-def credit_reduction_rate(tax_year: int, state: str) -> int:
-    """Return by how many billionths a state's credit is reduced; 0 where it is not."""
-    return max(
-        (
-            line.rate
-            for line in rulebook_of(tax_year).state(state).contributions
-            if line.code == CREDIT_REDUCTION
-        ),
-        default=0,
-    )
-
-
-def _reduced(
-    credit: int, line_20: int, reductions: tuple[tuple[str, int, int, int], ...]
-) -> CreditReductionWorksheet:
-    line_4 = sum(cents for _, _, _, cents in reductions)
-    return CreditReductionWorksheet(credit, line_20, reductions, line_4, max(0, credit - line_4))
-
-
 def _remarks(
-    everyone: list[PersonBooks], form: ScheduleHForm, told: ScheduleHQuestion, second: _PartTwo | None
+    everyone: list[PersonBooks], form: ScheduleHForm, told: ScheduleHQuestion, second: UnemploymentPart | None
 ) -> tuple[Remark, ...]:
     remarks = []
     if form.status == "draft":
@@ -477,7 +241,7 @@ def _remarks(
                 )
             )
     if second is not None:
-        remarks += _open_contributions(form.tax_year, everyone)
+        remarks += open_contributions(form.tax_year, everyone)
     for person in everyone:
         kept = (
             0
@@ -497,26 +261,6 @@ def _remarks(
                 )
             )
     return tuple(remarks)
-
-
-def _open_contributions(tax_year: int, everyone: list[PersonBooks]) -> list[Remark]:
-    """Tell where a state's contributions are not what the year's wages come to, beyond the rounding of payments."""
-    periods = rate_periods(tax_year, everyone)
-    payments = sum(len(person.paychecks) for person in everyone)
-    remarks = []
-    for state in sorted({period.state for period in periods}):
-        charged = sum(period.charged for period in periods if period.state == state)
-        missing = sum(period.demanded for period in periods if period.state == state) - charged
-        if abs(missing) > payments:
-            remarks.append(
-                Remark(
-                    "contributions_open",
-                    f"The year's wages ask for {from_cents(charged + missing):,} of {state} unemployment tax; "
-                    f"{from_cents(charged):,} was charged. Report and pay what the state's own return comes to.",
-                    missing,
-                )
-            )
-    return remarks
 
 
 def sources_of(schedule: ScheduleH) -> dict[str, tuple[Part, ...]]:
