@@ -125,6 +125,13 @@ def test_contributions_paid_late():
     ]  # fmt: skip
 
 
+def test_late_contributions_earn_no_more_than_what_is_left_of_the_credit():
+    """238.00 asked, 100.00 in time: 138.00 of the credit are left, whatever more was paid with penalties."""
+    paid = ScheduleHQuestion(contributions={"CA": StateContributions(10_000, 20_000)})
+    schedule = schedule_h_of(california(2025, "1140", None).books(), paid)
+    assert schedule.worksheet_1 == (37_800, 24_000, 13_800, 20_000, 13_800, 12_420, 36_420, 36_420)
+
+
 def test_contributions_never_paid_earn_only_what_the_rate_saves():
     owed = ScheduleHQuestion(contributions={"CA": StateContributions(0)})
     schedule = schedule_h_of(california(2025, "1140", None).books(), owed)
@@ -319,6 +326,17 @@ def test_who_moves_has_her_first_wages_where_they_were_paid_first():
     assert schedule.worksheet_2 is not None
     assert schedule.worksheet_2.line_3 == (("CA", 0, 12_000_000, 0),)
     assert written(schedule)["24"] == "42.00"
+
+
+def test_first_wages_are_by_pay_date_whenever_they_were_entered():
+    household = Household(2025)
+    nanny = household.hire("TX")
+    household.pay(nanny, 5_000, "2025-05-16")
+    household.move(nanny, "CA")
+    household.pay(nanny, 5_000, "2025-02-14")
+    schedule = schedule_h_of(household.books())
+    assert schedule.worksheet_2 is not None
+    assert schedule.worksheet_2.line_3 == (("CA", 500_000, 12_000_000, 6_000),)
 
 
 def test_a_rate_that_changes_in_july_takes_two_rows():
