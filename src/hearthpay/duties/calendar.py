@@ -25,8 +25,8 @@ from hearthpay.duties.rules import (
     Kind,
     duties_of,
 )
-from hearthpay.taxes.rule_file import Confidence
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 
 _CONFIDENCES: Final = ("low", "medium", "high")
 

@@ -20,8 +20,9 @@ from hearthpay.duties.periods import (
 )
 from hearthpay.taxes.agencies import agencies, read_agency
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 
 FOLDER: Final = Path(__file__).with_name("rules")
 

@@ -9,8 +9,9 @@ from typing import Final, Literal, cast, get_args
 
 from hearthpay.taxes.agencies import Agency, agencies
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 
 RegistrationType = Literal["sui", "withholding", "sdi", "pfml", "other"]
 """Unemployment insurance, income tax withholding, disability insurance, paid family and medical leave, and others."""

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, cast
 
-from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 
 _FILE: Final = Path(__file__).parent / "forms.toml"
 FormStatus = Literal["final", "draft"]

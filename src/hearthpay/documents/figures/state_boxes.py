@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 
 _FILE: Final = Path(__file__).parent / "state_boxes.toml"
 _STATUSES: Final = ("required", "expected", "recommended", "customary", "optional")

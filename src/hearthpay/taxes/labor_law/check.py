@@ -9,8 +9,8 @@ from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.labor_law.minimum_wages import FEDERAL_LAW, MinimumWage, governing_minimum_wage
 from hearthpay.taxes.labor_law.overtime import overtime_of, overtime_rules
 from hearthpay.taxes.money import from_cents, to_cents
-from hearthpay.taxes.rule_file import Confidence
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 
 LaborCode = Literal["below_minimum_wage", "overtime_paid_as_regular", "overtime_rate_too_low"]
 

@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple, cast
 
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.place_names import plain_name
-from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 
 Covers = Literal["all", "live_out", "live_in"]
 COVERS: tuple[Covers, ...] = ("all", "live_out", "live_in")

@@ -7,8 +7,9 @@ from typing import Literal, NamedTuple, cast
 
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.labor_law.minimum_wages import COVERS, FEDERAL_LAW, Covers, covers
-from hearthpay.taxes.rule_file import Confidence, RuleTable
+from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 
 OvertimeLaw = Literal["own", "federal"]
 _OVERTIME_LAWS: tuple[OvertimeLaw, ...] = ("own", "federal")
