@@ -93,6 +93,29 @@ async def test_hiring_leaving_and_coming_back_changes_the_rows(account: Account,
     assert await required() == {"sui", "withholding", "sdi"}
 
 
+async def test_wages_of_another_payroll_keep_the_household_liable(account: Account, household: Any) -> None:
+    """Prior wages above the threshold count as wages paid here: who has left stays to be reported."""
+    rosa = await add_employee(account.live, household["id"], start_date="2026-01-05")
+    data(await account.live.post(f"/employees/{rosa}/terminate", {}))
+
+    async def unemployment_insurance() -> str:
+        items = data(await account.live.get("/state-registrations"))["items"]
+        return next(item["status"] for item in items if item["account_type"] == "sui")
+
+    assert await unemployment_insurance() == "not_required"
+    prior = {
+        "tax_year": 2026,
+        "source": "Former payroll",
+        "as_of": "2026-03-31",
+        "gross_pay": 1000,
+        "lines": [{"code": "CA-SUI-ER", "subject_wages": 1000, "taxable_wages": 1000, "amount": 34}],
+    }
+    data(await account.live.post(f"/employees/{rosa}/prior-wages", {**prior, "gross_pay": 999}), 201)
+    assert await unemployment_insurance() == "not_required"
+    data(await account.live.post(f"/employees/{rosa}/prior-wages", prior), 201)
+    assert await unemployment_insurance() == "required"
+
+
 async def test_a_number_is_masked_unless_it_is_revealed_on_record(
     account: Account, registered: Any, owner_connection: psycopg.Connection
 ) -> None:
@@ -131,4 +154,5 @@ async def test_plans_and_unknown_queries(account: Account, household: Any, new_k
     refusal(await free.get("/state-registrations"), 403, "subscription_required")
     wrong = refusal(await account.live.get("/state-registrations", reveel="true"), 400, "validation_error")
     assert fields(wrong) == ["reveel"]
-    refusal(await account.live.post("/state-registrations", MARIA), 405, "method_not_allowed")
+    written = refusal(await account.live.post("/state-registrations", MARIA), 405, "method_not_allowed")
+    assert "hearthpay households register" in written["message"]

@@ -24,6 +24,7 @@ from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.wire.secrecy import holds_a_secret
 from tests.conftest import plain_url
 from tests.server.test_serve import Service, create_key
+from tests.worlds.commands import hearthpay
 from tests.worlds.installations import install
 
 METRICS_TOKEN = "planted-metrics-token-5519"
@@ -36,6 +37,7 @@ NUMBERS = {
     "account": "90817263544536271",
 }
 PERSONAL = {"name": "Zebulonquist", "email": "zq.planted@mail-planted.example", "wage": "7351.37"}
+REGISTRATION = {"registration": "73-8164905-2"}
 SECRETS = {**NUMBERS, **PERSONAL, "unknown key": UNKNOWN_KEY, "metrics token": METRICS_TOKEN}
 
 ROSA = {"first_name": "Rosa", "last_name": "Diaz", "pay_rate": 25, "start_date": "2026-01-05"}
@@ -108,6 +110,31 @@ def plant_in_bodies(attacker: Attacker, document: dict[str, Any], ids: dict[str,
                 attacker.send(method.upper(), address, content=f'{{"{secret}": NaN}}'.encode())
                 attacker.send(method.upper(), address, content=secret.encode() + b"\xff")
                 attacker.send(method.upper(), address, data={secret: secret})
+
+
+def plant_in_a_registration(attacker: Attacker, database: EmbeddedServer, ids: dict[str, str]) -> None:
+    """A number that an agency gave, kept by a person, read in full and refused in every way."""
+    number = REGISTRATION["registration"]
+    where = (ids["employer_id"], "--state", "TX", "--data-dir", str(database.data_dir))
+    for account_type, typed in (
+        ("sui", number),
+        ("ett", number),
+        ("sui", f"{number}\0"),
+        ("sui", number * 30),
+    ):
+        kept = hearthpay(
+            "households", "register", *where, "--type", account_type, "--stdin", stdin=typed.encode()
+        )
+        assert kept.returncode == (0 if (account_type, typed) == ("sui", number) else 2), kept.stderr
+        assert number.encode() not in kept.stdout + kept.stderr
+    address, whose = "/api/v1/state-registrations", {"employer_id": ids["employer_id"]}
+    revealed = attacker.send("GET", address, params={**whose, "reveal": "true"}).json()["data"]["items"]
+    assert [item["account_number"] for item in revealed] == [number]
+    masked = attacker.send("GET", address, params=whose)
+    assert (masked.status_code, number in masked.text) == (200, False)
+    for query in ({"reveal": number}, {"employer_id": number}, {number: "true"}):
+        attacker.send("GET", address, params=query)
+    attacker.send("POST", address, json={"state": "TX", "account_number": number})
 
 
 def plant_in_addresses_and_headers(attacker: Attacker, document: dict[str, Any]) -> None:
@@ -247,6 +274,7 @@ def attack(service: Service, database: EmbeddedServer) -> Planted:
         document = client.get("/openapi.json").json()
         plant_in_bodies(attacker, document, ids)
         plant_in_addresses_and_headers(attacker, document)
+        plant_in_a_registration(attacker, database, ids)
         plant_in_broken_http(service.address)
         make_the_database_fail(attacker, owner, ids)
         metrics = client.get("/metrics", headers={"Authorization": f"Bearer {METRICS_TOKEN}"})
@@ -284,28 +312,31 @@ def test_the_attack_met_every_kind_of_answer(planted: Planted) -> None:
 
 
 def test_no_log_line_holds_a_secret(planted: Planted) -> None:
-    assert found(planted.log, {**SECRETS, "the key in use": planted.key}) == []
+    assert found(planted.log, {**SECRETS, **REGISTRATION, "the key in use": planted.key}) == []
     lines = [json.loads(line) for line in planted.log.splitlines() if line.startswith("{")]
     assert sum(line["event"] == "request" for line in lines) >= sum(planted.statuses.values())
     failures = [line["exception"] for line in lines if line["event"] == "request failed"]
     assert any("sqlstate=23514, constraint=planted, table=employers" in failure for failure in failures)
     assert any("sqlstate=P0001" in failure for failure in failures)
-    assert found(planted.server_logs, {**SECRETS, "the key in use": planted.key}) == []
+    assert found(planted.server_logs, {**SECRETS, **REGISTRATION, "the key in use": planted.key}) == []
 
 
 def test_no_refusal_repeats_a_secret(planted: Planted) -> None:
     said = "\n".join(sorted(planted.refusals, key=len))
-    assert found(said, {**SECRETS, "the key in use": planted.key}) == []
+    assert found(said, {**SECRETS, **REGISTRATION, "the key in use": planted.key}) == []
 
 
 def test_no_audit_row_holds_a_number_or_a_key(planted: Planted) -> None:
     assert "employee.create" in planted.audit
-    assert found(planted.audit, {**NUMBERS, "unknown key": UNKNOWN_KEY, "key": planted.key}) == []
+    assert (
+        found(planted.audit, {**NUMBERS, **REGISTRATION, "unknown key": UNKNOWN_KEY, "key": planted.key})
+        == []
+    )
 
 
 def test_no_metric_holds_a_secret(planted: Planted) -> None:
     assert 'route="/api/v1/employees"' in planted.metrics
-    assert found(planted.metrics, {**SECRETS, "the key in use": planted.key}) == []
+    assert found(planted.metrics, {**SECRETS, **REGISTRATION, "the key in use": planted.key}) == []
     uuids = re.findall(r"[0-9a-f]{8}-[0-9a-f]{4}-", planted.metrics)
     assert uuids == []
 

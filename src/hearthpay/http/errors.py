@@ -26,6 +26,9 @@ from hearthpay.security.key_ring import KeyRingError
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.wire.answer import render
 
+ELSEWHERE: Final = "x-entered-elsewhere"
+"""Where an operation tells who tries another method on its address where that is done instead."""
+
 _KEY_RETRY_AFTER: Final = "60"
 _log = structlog.get_logger("hearthpay.http")
 
@@ -75,7 +78,8 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
     elif error.status_code == 405:
         refusal = Refusal(
             "method_not_allowed",
-            f"This address does not answer {request.method}; the header Allow lists what it does answer.",
+            f"This address does not answer {request.method}; the header Allow lists what it does answer."
+            + _elsewhere(request),
             headers={"Allow": ", ".join(_methods_of(request))},
         )
     else:
@@ -93,6 +97,11 @@ def nothing_here(request: Request) -> HTTPException:
 
 def _routes_of_exactly(request: Request) -> list[Any]:
     return [route for route in request.app.routes if getattr(route, "path", None) == request.scope["path"]]
+
+
+def _elsewhere(request: Request) -> str:
+    extras = (getattr(route, "openapi_extra", None) or {} for route in _routes_of_exactly(request))
+    return next((f" {extra[ELSEWHERE]}" for extra in extras if ELSEWHERE in extra), "")
 
 
 def _methods_of(request: Request) -> list[str]:

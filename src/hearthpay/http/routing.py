@@ -23,7 +23,7 @@ from hearthpay.access.plans import Feature
 from hearthpay.access.refusal import STATUS, invalid_fields
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
-from hearthpay.http.errors import nothing_here
+from hearthpay.http.errors import ELSEWHERE, nothing_here
 from hearthpay.http.example import operation_extras
 from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import runtime_of
@@ -152,13 +152,14 @@ def describe(
     status: int = 200,
     errors: tuple[str, ...] = (),
     links: Mapping[str, Mapping[str, str]] | None = None,
+    elsewhere: str | None = None,
 ) -> dict[str, Any]:
     """Return what an endpoint says about itself, as arguments of FastAPI's `router.get` and its siblings.
 
     `answer` is the envelope type of its success; `body` or `query` a correct example request, shown in the
     documentation and with each of its 400s; `errors` the codes it may answer beyond those that every
     endpoint may; `links` where the answer leads: per operation id, its parameters and the fields of `data` to
-    take them from.
+    take them from; `elsewhere` a sentence for who tries another method here, about where that is done instead.
     """
     codes: dict[int, list[str]] = {}
     for code in (*_ANY_ENDPOINT, *errors):
@@ -176,7 +177,8 @@ def describe(
         "response_model": answer,
         "status_code": status,
         "responses": {status: {"links": _links(links)}, **refusals} if links else refusals,
-        "openapi_extra": operation_extras(body=body, query=query),
+        "openapi_extra": operation_extras(body=body, query=query)
+        | ({} if elsewhere is None else {ELSEWHERE: elsewhere}),
     }
 
 

@@ -33,6 +33,7 @@ router: Final = api_router("State registrations")
         answer=DatedEnvelope[StateRegistrations | RevealedRegistrations],
         query={"reveal": False},
         errors=("household_forbidden", "key_mode_mismatch"),
+        elsewhere="Numbers are entered by people: `hearthpay households register` at the command line.",
     ),
 )
 async def get_state_registrations(

@@ -21,6 +21,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.ledger.quarters import read_quarters
+from hearthpay.payroll.years.prior_wages import read_prior_quarters
 from hearthpay.registrations.accounts import RegistrationType, StateAccount, accounts_of
 from hearthpay.registrations.derivation import (
     NumberOnFile,
@@ -63,7 +64,9 @@ async def registrations_of_household(
     statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
     employees = (await session.scalars(statement)).all()
     wages: dict[UUID, tuple[WagesOfQuarter, ...]] = {}
-    for paid in await read_quarters(session, employer.id, first_year=today.year - 1, last_year=today.year):
+    years = {"first_year": today.year - 1, "last_year": today.year}
+    paid_here = await read_quarters(session, employer.id, **years)
+    for paid in paid_here + await read_prior_quarters(session, employer.id, **years):
         quarter = WagesOfQuarter(paid.work_state, paid.year, paid.quarter, paid.cents)
         wages[paid.employee_id] = (*wages.get(paid.employee_id, ()), quarter)
     said = (await session.execute(_SAID, {"employer": employer.id})).all()

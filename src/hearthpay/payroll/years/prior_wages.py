@@ -16,9 +16,11 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import CHANGE_EMPLOYEES, allow
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
+from hearthpay.database.relations import EMPLOYEES
 from hearthpay.employees.service import find_employee, lock_everyone
 from hearthpay.employers.threshold_basis import threshold_bases
 from hearthpay.payroll.commands import EnterPriorWages
+from hearthpay.payroll.ledger.quarters import QuarterPaid
 from hearthpay.payroll.years.household_year import measure_household
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.prior_wages import Review, review_prior_wages
@@ -28,6 +30,12 @@ _CURRENT: Final = text(
     "SELECT id, employer_id, employee_id, tax_year, source, as_of, gross_pay, net_pay, employee_taxes, employer_taxes, "
     "lines, warnings, created_at FROM prior_wages WHERE employee_id = :employee AND replaced_by IS NULL "
     "ORDER BY tax_year DESC, source"
+)
+_QUARTERS: Final = text(
+    "SELECT w.employee_id, e.work_state, w.tax_year, CAST(extract(quarter FROM w.as_of) AS int), "
+    f"CAST(sum(w.gross_pay) AS bigint) FROM prior_wages w JOIN {EMPLOYEES} e ON e.id = w.employee_id "
+    "WHERE w.employer_id = :employer AND w.tax_year BETWEEN :first AND :last AND w.replaced_by IS NULL "
+    "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
 )
 _REPLACE: Final = text(
     "UPDATE prior_wages SET replaced_by = :id WHERE employee_id = :employee AND tax_year = :tax_year "
@@ -192,3 +200,14 @@ def _item(record: dict[str, object]) -> PriorWagesItem:
         for line in lines
     ]
     return PriorWagesItem(**values)  # type: ignore[arg-type]
+
+
+async def read_prior_quarters(
+    session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
+) -> list[QuarterPaid]:
+    """Return what other payrolls of the household paid in these years, in the quarter up to which it was told.
+
+    It counts there for thresholds too: nobody says in which quarters before it was paid.
+    """
+    wanted = {"employer": employer_id, "first": first_year, "last": last_year}
+    return [QuarterPaid(*row) for row in await session.execute(_QUARTERS, wanted)]
