@@ -417,6 +417,8 @@ def _check_contributions(
             )
         if line.ytd_code not in codes:
             raise table.error("contribution", f"{line.code}: there is no line {line.ytd_code}")
+        if line.follows is not None and line.follows not in {each.code for each in federal}:
+            raise table.error("contribution", f"{line.code}: there is no federal line {line.follows}")
     for code in codes:
         versions = sorted(
             (line for line in contributions if line.code == code), key=lambda line: line.effective_from
