@@ -372,9 +372,12 @@ def contribution_lines(year: str, given: dict) -> list[Line]:
         if tax.get("assigned_rate") and "sui_rate" in employer:
             rate = Fraction(employer["sui_rate"])
         before = Fraction(ytd.get(tax.get("ytd_code", code), 0))
-        after = before + gross
+        counted = gross
+        if "follows" in tax:
+            counted = sum((line.taxable for line in lines if line.code == tax["follows"]), ZERO)
+        after = before + counted
         base, floor = tax.get("wage_base"), tax.get("wage_floor")
-        taxable = gross
+        taxable = counted
         if floor is not None:
             taxable = floor_zero(after - floor) - floor_zero(before - floor)
         elif base is not None:

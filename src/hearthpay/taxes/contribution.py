@@ -61,7 +61,7 @@ class Contribution:
     """The line whose year-to-date wages the base and floor are measured on."""
 
     follows: str | None
-    """The federal line that must tax the wages first: this one taxes the same, as far as they were paid in its state."""
+    """The federal line of which this one taxes the same wages, as far as they were paid for work in its state."""
 
     period_maximum: Mapping[str, int] | None
     """The most a pay period may bear, by pay frequency; None without such a cap."""

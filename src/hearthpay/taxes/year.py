@@ -389,7 +389,7 @@ def open_lines(so_far: YearSoFar, on: datetime.date) -> tuple[Open, ...]:
 
 
 def capped_lines(rulebook: Rulebook, codes: Iterable[str], on: datetime.date) -> dict[str, Contribution]:
-    """Return the lines in force on a day that follow the year's wages: federal ones, and of each state that a code names."""
+    """Return the lines in force on a day that follow the year's wages, federal and of each state that a code names."""
     return lines_in_force(rulebook, codes, on, ALL_DUE)
 
 
