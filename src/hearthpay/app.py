@@ -42,6 +42,7 @@ from hearthpay.payroll.routes import router as payroll
 from hearthpay.payroll.years.prior_routes import router as prior_wages
 from hearthpay.payroll.years.threshold_routes import router as households
 from hearthpay.registrations.routes import router as registrations
+from hearthpay.reports.routes import router as reports
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.portal import router as portal
 
@@ -54,6 +55,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     prior_wages,
     banking,
     registrations,
+    reports,
     jurisdictions,
     retired,
 )
@@ -62,7 +64,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """What answers without an API key."""
 
-INTERFACE_VERSION: Final = "1.2.0"
+INTERFACE_VERSION: Final = "1.3.0"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
@@ -85,6 +87,7 @@ _TAGS: Final = (
         "name": "State registrations",
         "description": "With which agencies a household must register, and the numbers they gave it.",
     },
+    {"name": "Reports", "description": "Wages by state and taxes by agency, as the ledger has them."},
     {"name": "Jurisdictions", "description": "What a state's law asks for."},
 )
 """The documentation's chapters, in its order; each router names its own."""

@@ -41,6 +41,8 @@ from hearthpay.payroll.set_asides import escrow
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.payroll.years import prior_wages, threshold_choice
 from hearthpay.registrations import service as registrations
+from hearthpay.reports import service as reports
+from hearthpay.reports.commands import AskStateWages, AskTaxLiability
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.taxes.prior_wages import PriorLine
@@ -322,6 +324,30 @@ async def _note_application(session: AsyncSession, actor: Actor, target: Target)
     return await registrations.note_application(
         session, actor, CLOCK, household, state="CA", account_type="sui", applied_on=day
     )
+
+
+@_deed(reports.report_state_wages, PAYROLL_LOOKERS, "payroll")
+async def _report_state_wages(session: AsyncSession, actor: Actor, target: Target) -> object:
+    asked = AskStateWages("CA", 2026, 4, target.employer_id)
+    return await reports.report_state_wages(session, actor, asked)
+
+
+@_deed(reports.state_wages_of_household, PAYROLL_LOOKERS, "payroll")
+async def _state_wages_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household, asked = await _employer(session, target), AskStateWages("CA", 2026)
+    return await reports.state_wages_of_household(session, actor, household, asked)
+
+
+@_deed(reports.report_tax_liability, PAYROLL_LOOKERS, "payroll")
+async def _report_tax_liability(session: AsyncSession, actor: Actor, target: Target) -> object:
+    asked = AskTaxLiability(date(2026, 1, 1), date(2026, 12, 31), target.employer_id)
+    return await reports.report_tax_liability(session, actor, asked)
+
+
+@_deed(reports.tax_liability_of_household, PAYROLL_LOOKERS, "payroll")
+async def _tax_liability_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household, asked = await _employer(session, target), AskTaxLiability(date(2026, 1, 1), date(2026, 12, 31))
+    return await reports.tax_liability_of_household(session, actor, household, asked)
 
 
 @_deed(payrolls.preview_payroll, PAYROLL_LOOKERS, "payroll")

@@ -251,3 +251,13 @@ def _authorize_debit(world: World) -> Asked:
 @_case("listStateRegistrations")
 def _list_state_registrations(world: World) -> Asked:
     return Asked()
+
+
+@_case("reportStateWages")
+def _report_state_wages(world: World) -> Asked:
+    return Asked(query={"state": "CA", "year": "2026", "quarter": "4"})
+
+
+@_case("reportTaxLiability")
+def _report_tax_liability(world: World) -> Asked:
+    return Asked(query={"from": "2026-01-01", "to": "2026-12-31"})

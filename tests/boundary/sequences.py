@@ -114,6 +114,18 @@ def _list_state_registrations(step: Step, worlds: list[World]) -> Request:
     return Request("GET", "/state-registrations", about, query={**household, "reveal": reveal})
 
 
+def _report_state_wages(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    query = {**household, "state": "CA", "year": 2026, **({"quarter": 4} if step.variant else {})}
+    return Request("GET", "/reports/state-wages", about, query=query)
+
+
+def _report_tax_liability(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    query = {**household, "from": "2026-01-01", "to": "2026-12-31"}
+    return Request("GET", "/reports/tax-liability", about, query=query)
+
+
 def _create_employee(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
     person = worlds[step.speaker].person(_NAMES[step.variant])
@@ -230,6 +242,8 @@ ACTIONS: Final[dict[str, Action]] = {
     "deleteEmployer": _delete_employer,
     "listEmployees": _list_employees,
     "listStateRegistrations": _list_state_registrations,
+    "reportStateWages": _report_state_wages,
+    "reportTaxLiability": _report_tax_liability,
     "createEmployee": _create_employee,
     "getEmployee": _get_employee,
     "updateEmployee": _update_employee,

@@ -96,6 +96,9 @@ async def test_every_success_is_documented_to_the_last_field(
     await caller.get("/jurisdictions/IN")
     for reveal in ("false", "true"):
         await caller.get("/state-registrations", employer_id=employer_id, reveal=reveal)
+    await caller.get("/reports/state-wages", employer_id=employer_id, state="CA", year=2026, quarter=4)
+    span = {"from": "2026-01-01", "to": "2026-12-31"}
+    await caller.get("/reports/tax-liability", employer_id=employer_id, **span)
     for _ in range(2):
         await caller.get("/employees", employer_id=employer_id, limit=1)
     for body in (

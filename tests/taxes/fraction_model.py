@@ -372,9 +372,12 @@ def contribution_lines(year: str, given: dict) -> list[Line]:
         if tax.get("assigned_rate") and "sui_rate" in employer:
             rate = Fraction(employer["sui_rate"])
         before = Fraction(ytd.get(tax.get("ytd_code", code), 0))
-        after = before + gross
+        counted = gross
+        if "follows" in tax:
+            counted = sum((line.taxable for line in lines if line.code == tax["follows"]), ZERO)
+        after = before + counted
         base, floor = tax.get("wage_base"), tax.get("wage_floor")
-        taxable = gross
+        taxable = counted
         if floor is not None:
             taxable = floor_zero(after - floor) - floor_zero(before - floor)
         elif base is not None:
@@ -457,6 +460,7 @@ def year_by_its_wages(paychecks: list[dict], prior: dict[str, Fraction] | None =
     bases: dict[str, Fraction] = {}
     for paid in paychecks:
         gross = Fraction(paid["wages"])
+        taxed_here: dict[str, Fraction] = {}
         for tax in capped_taxes(paid["pay_date"][:4], paid["work_state"]):
             code, ends = tax["code"], tax.get("effective_to")
             if (
@@ -469,8 +473,10 @@ def year_by_its_wages(paychecks: list[dict], prior: dict[str, Fraction] | None =
             if tax.get("assigned_rate") and paid.get("sui_rate") is not None:
                 rate = Fraction(paid["sui_rate"])
             before = wages.get(code, ZERO)
-            wages[code] = before + gross
-            fresh = part_taxed(tax, before + gross) - part_taxed(tax, before)
+            subject = taxed_here.get(tax["follows"], ZERO) if "follows" in tax else gross
+            wages[code] = before + subject
+            fresh = part_taxed(tax, before + subject) - part_taxed(tax, before)
+            taxed_here[code] = fresh
             line = found.get(code, YearLine(tax["payer"], ZERO, ZERO, ZERO))
             found[code] = YearLine(
                 tax["payer"], line.taxable + fresh, line.tax + fresh * rate, line.slack + CENT / 2

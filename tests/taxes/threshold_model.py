@@ -88,6 +88,7 @@ def year_of_household(paid: list[Payment], year: int, *, as_paid: bool) -> dict[
         if not payment["pay_date"].startswith(str(year)):
             continue
         employee = payment["employee"]
+        taxed_here: dict[str, Fraction] = {}
         for tax in taxes_of(year, payment["work_state"]):
             code, ends = tax["code"], tax.get("effective_to")
             if (
@@ -102,8 +103,11 @@ def year_of_household(paid: list[Payment], year: int, *, as_paid: bool) -> dict[
             key = employee, code
             before = wages.get(key, ZERO)
             gross = payment["wages"] if not as_paid or bears(tax, payment, paid) else ZERO
+            if "follows" in tax:
+                gross = taxed_here.get(tax["follows"], ZERO)
             wages[key] = before + gross
             fresh = part_taxed(tax, before + gross) - part_taxed(tax, before)
+            taxed_here[code] = fresh
             line = found[employee].get(code, YearLine(tax["payer"], ZERO, ZERO, ZERO))
             found[employee][code] = YearLine(
                 tax["payer"], line.taxable + fresh, line.tax + fresh * rate, line.slack + CENT / 2

@@ -25,6 +25,7 @@ from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, decimal_of, refuse
 from hearthpay.cli.organizations import organizations
 from hearthpay.cli.plans import plans
 from hearthpay.cli.registrations import register, registrations
+from hearthpay.cli.reports import reports
 from hearthpay.cli.vault import vault
 from hearthpay.cli.worker import worker
 from hearthpay.clock import SystemClock
@@ -53,6 +54,7 @@ app.command()(worker)
 app.add_typer(organizations, name="organizations")
 app.command()(plans)
 app.command()(registrations)
+app.add_typer(reports, name="reports")
 app.command()(audit)
 app.command()(backup)
 app.command()(restore)

@@ -41,4 +41,4 @@ ESCROW_MOVEMENTS: Final = "(SELECT id, employee_id, kind, amount FROM escrow_mov
 
 # database/
 VAULT: Final = "(SELECT id, owner_kind, owner_id, kind, ciphertext, nonce, key_id FROM vault)"
-VAULT_ENDINGS: Final = "(SELECT owner_kind, owner_id, last_four FROM vault)"
+VAULT_ENDINGS: Final = "(SELECT owner_kind, owner_id, kind, last_four FROM vault)"

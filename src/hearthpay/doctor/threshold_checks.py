@@ -43,6 +43,8 @@ def _law() -> str:
             guards = guards_of(year, state)
             guarded = {code for guard in guards for code in guard.codes}
             for line in lines.values():
+                if line.follows is not None:
+                    continue
                 if line.is_capped or (line.code in guarded and line.period_maximum is None):
                     base = "NULL::bigint" if line.wage_base is None else line.wage_base
                     measured[year, line.code] = (

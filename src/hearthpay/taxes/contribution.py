@@ -60,6 +60,9 @@ class Contribution:
     ytd_code: str
     """The line whose year-to-date wages the base and floor are measured on."""
 
+    follows: str | None
+    """The federal line of which this one taxes the same wages, as far as they were paid for work in its state."""
+
     period_maximum: Mapping[str, int] | None
     """The most a pay period may bear, by pay frequency; None without such a cap."""
 
@@ -80,17 +83,21 @@ class Contribution:
     note: str
     heading: Heading = field(init=False, repr=False, compare=False)
     is_capped: bool = field(init=False, repr=False, compare=False)
-    """Whether the tax depends on the wages of the year: a base that ends it, or a floor that begins it."""
+    """Whether the tax depends on the wages of the year: a base that ends it, or a floor that begins it.
+
+    One that `follows` another has no limit of its own to be measured by.
+    """
 
     is_employees_fica: bool = field(init=False, repr=False, compare=False)
     """Whether it is the employee's share of Social Security or Medicare."""
 
     def __post_init__(self) -> None:
         """Settle once what every paycheck asks."""
+        own_limit = self.wage_base is not None or self.wage_floor > 0
         heading = Heading(self.code, self.name, self.payer, self.agency, self.category)
         fica = self.payer == "employee" and self.category in ("social_security", "medicare")
         object.__setattr__(self, "heading", heading)
-        object.__setattr__(self, "is_capped", self.wage_base is not None or self.wage_floor > 0)
+        object.__setattr__(self, "is_capped", own_limit and self.follows is None)
         object.__setattr__(self, "is_employees_fica", fica)
 
     def tax(self, taxable: int, rate: int) -> int:
@@ -133,6 +140,7 @@ def read_contribution(table: RuleTable, state: str, pay_periods: Mapping[str, in
         wage_base=table.optional_cents("wage_base"),
         wage_floor=table.optional_cents("wage_floor") or 0,
         ytd_code=table.text("ytd_code", default=code),
+        follows=table.text("follows", default="") or None,
         period_maximum=period_maximum,
         exempt_relationships=frozenset(relationships),
         assigned_rate=table.flag("assigned_rate", default=False),
@@ -147,6 +155,8 @@ def read_contribution(table: RuleTable, state: str, pay_periods: Mapping[str, in
     table.close()
     if contribution.wage_base is not None and contribution.wage_floor:
         raise table.error("wage_floor", "a line has a base or a floor, not both")
+    if contribution.follows is not None and (contribution.wage_base is None or not contribution.rate):
+        raise table.error("follows", "a line that follows another has its base, and a rate")
     until = contribution.effective_to
     if until is not None and until < contribution.effective_from:
         raise table.error("effective_to", "must not be before effective_from")

@@ -99,6 +99,10 @@ def counted_year(told: YearSoFar, tax_year: int) -> YearSoFar:
     on = datetime.date(tax_year, 12, 31)
     for code, line in capped_lines(rulebook_for(on), told.subject_wages, on).items():
         due = line.due(told.subject_wages.get(line.ytd_code, 0))
+        if (
+            line.follows is not None
+        ):  # wages of other states may have used up the base: nobody told their order
+            due = min(due, taxable.get(code, 0))
         if due or code in taxable:
             taxable[code] = due
     return YearSoFar(told.subject_wages, taxable, told.taxes)

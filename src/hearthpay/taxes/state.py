@@ -417,6 +417,7 @@ def _check_contributions(
             )
         if line.ytd_code not in codes:
             raise table.error("contribution", f"{line.code}: there is no line {line.ytd_code}")
+        _check_follows(table, line, federal)
     for code in codes:
         versions = sorted(
             (line for line in contributions if line.code == code), key=lambda line: line.effective_from
@@ -424,6 +425,12 @@ def _check_contributions(
         for before, after in itertools.pairwise(versions):
             if before.effective_to is None or before.effective_to >= after.effective_from:
                 raise table.error("contribution", f"two versions of {code} overlap: set effective_to")
+
+
+def _check_follows(table: RuleTable, line: Contribution, federal: tuple[Contribution, ...]) -> None:
+    """Refuse a line that follows another than a federal one, which a paycheck reckons first."""
+    if line.follows is not None and line.follows not in {each.code for each in federal}:
+        raise table.error("contribution", f"{line.code}: there is no federal line {line.follows}")
 
 
 def _check_local_taxes(

@@ -220,9 +220,12 @@ def arrears(line: Contribution, rate: int, before: Standing) -> tuple[int, int]:
     """Return what a capped line must still tax of the year's earlier wages: wages and tax, negative where too much.
 
     Where ``before`` does not say what is owed, missing wages are taxed at ``rate``, and what was taxed too much is
-    given back at the rate at which it was charged on average.
+    given back at the rate at which it was charged on average. Of a line that `follows` another only what is owed is
+    known: its wages are those that the law's rate makes it of, to the cent of tax.
     """
     subject, taxed, tax, owed = before
+    if line.follows is not None:
+        return (0, 0) if owed is None else (_wages_behind(line, owed), owed)
     due = line.due(subject)
     if taxed is None:
         taxed = due
@@ -242,6 +245,11 @@ def arrears(line: Contribution, rate: int, before: Standing) -> tuple[int, int]:
     if missing > 0:
         return missing, half_up(missing * rate, RATE_SCALE)
     return missing, half_up(max(0, tax) * due, taxed) - tax
+
+
+def _wages_behind(line: Contribution, tax: int) -> int:
+    wages = half_up(abs(tax) * RATE_SCALE, line.rate)
+    return wages if tax > 0 else -wages
 
 
 class PaidWages(NamedTuple):
@@ -271,12 +279,12 @@ def is_due(liable: LiableFrom, code: str, pay_date: datetime.date) -> bool:
     return first is not None and first <= pay_date
 
 
-def is_measured(line: Contribution, liable: LiableFrom) -> bool:
-    """Return whether a line follows the year's wages: it is capped, or waits for a threshold.
+def is_measured(line: Contribution, liable: Container[str]) -> bool:
+    """Return whether a line follows the year's wages: it is capped, follows one that is, or waits for a threshold.
 
     One with a maximum for the pay period does not wait: it limits each payment, so nothing is made up.
     """
-    return line.is_capped or (line.code in liable and line.period_maximum is None)
+    return line.is_capped or line.follows is not None or (line.code in liable and line.period_maximum is None)
 
 
 def year_demands(
@@ -292,21 +300,26 @@ def year_demands(
     demands: dict[str, Demand] = {}
     for paid in paychecks:
         rules = rulebook_of(paid.pay_date.year).state(paid.work_state)
+        fresh: dict[str, int] = {}
         for line in rules.contributions_on(paid.pay_date):
             if not is_measured(line, liable):
                 continue
-            wages, _ = paid.lines.get(line.ytd_code, (0, None))
+            wages = paid.lines.get(line.ytd_code, (0, None))[0]
             _, rate = paid.lines.get(line.code, (0, None))
             so_far = demands.get(line.code)
             if so_far is None:
                 so_far = Demand(before.taxable_wages.get(line.code, 0), before.taxes.get(line.code, 0))
+            earlier = subject.get(line.ytd_code, 0)
+            if line.follows is not None:
+                wages, earlier = fresh.get(line.follows, 0), so_far.taxable
             taxable, tax = fresh_charge(
                 line,
                 line.rate if rate is None else rate,
-                subject.get(line.ytd_code, 0),
+                earlier,
                 so_far.tax,
                 wages if is_due(liable, line.code, paid.pay_date) else 0,
             )
+            fresh[line.code] = taxable
             demands[line.code] = Demand(so_far.taxable + taxable, so_far.tax + tax)
         for code, (wages, _) in paid.lines.items():
             if is_due(liable, code, paid.pay_date):
@@ -327,13 +340,15 @@ def owed_after(
     """
     expected = dict(demands)
     last_day = datetime.date(tax_year, 12, 31)
-    for code in lines_in_force(rulebook_of(tax_year), so_far.taxable_wages, last_day, liable):
+    in_force = lines_in_force(rulebook_of(tax_year), so_far.taxable_wages, last_day, liable)
+    following = {code for code, line in in_force.items() if line.follows is not None}
+    for code in in_force:
         if code not in expected:
             expected[code] = Demand(before.taxable_wages.get(code, 0), before.taxes.get(code, 0))
     owed = {}
     for code, demand in expected.items():
         tax = demand.tax - so_far.taxes.get(code, 0)
-        if tax or demand.taxable != so_far.taxable_wages.get(code, 0):
+        if tax or (code not in following and demand.taxable != so_far.taxable_wages.get(code, 0)):
             owed[code] = tax
     return owed
 
@@ -374,7 +389,7 @@ def open_lines(so_far: YearSoFar, on: datetime.date) -> tuple[Open, ...]:
 
 
 def capped_lines(rulebook: Rulebook, codes: Iterable[str], on: datetime.date) -> dict[str, Contribution]:
-    """Return the capped lines in force on a day in federal law and in every state that one of the codes names."""
+    """Return the lines in force on a day that follow the year's wages, federal and of each state that a code names."""
     return lines_in_force(rulebook, codes, on, ALL_DUE)
 
 
@@ -385,16 +400,12 @@ def lines_in_force(
     lines: dict[str, Contribution] = {}
     for state in sorted({code[:2] for code in codes} & STATES.keys()):
         in_force = rulebook.state(state).contributions_on(on)
-        lines |= {
-            line.code: line
-            for line in in_force
-            if line.is_capped or (line.code in liable and line.period_maximum is None)
-        }
+        lines |= {line.code: line for line in in_force if is_measured(line, liable)}
     if not lines:
         lines = {
             line.code: line
             for line in rulebook.contributions
-            if (line.is_capped or line.code in liable)
+            if (line.is_capped or line.follows is not None or line.code in liable)
             and line.effective_from <= on
             and (line.effective_to is None or on <= line.effective_to)
         }

@@ -1,5 +1,11 @@
-"""What the employees of a household were paid, by the state of work and the calendar quarter of the pay dates."""
+"""What the employees of a household were paid and what taxes came of it, by the calendar quarters of the pay dates.
 
+What a void or a failure took back is deducted where it had been counted: a paycheck that undoes another stands in the
+payroll of that one, and so in its quarter. What corrects earlier wages of the year is charged with a later paycheck,
+and stands in the quarter of that one.
+"""
+
+import datetime
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -10,6 +16,23 @@ _PAID: Final = text(
     "SELECT c.employee_id, c.work_state, c.tax_year, CAST(extract(quarter FROM p.pay_date) AS int), "
     "CAST(sum(c.gross_pay) AS bigint) FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
     "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+)
+_TAXED: Final = text(
+    "SELECT c.employee_id, CAST(extract(quarter FROM p.pay_date) AS int), l.code, max(l.name), max(l.payer), "
+    "max(l.agency), max(l.category), CAST(sum(l.subject_wages) AS bigint), CAST(sum(l.taxable_wages) AS bigint), "
+    "CAST(sum(l.amount) AS bigint) FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer AND c.tax_year = :year "
+    "AND l.code LIKE :state || '-%' GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+)
+_BY_MONTH: Final = text(
+    "SELECT CAST(date_trunc('month', p.pay_date) AS date), l.agency, l.code, max(l.name), max(l.payer), "
+    "max(l.category), CAST(sum(l.amount) AS bigint) FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer "
+    "AND p.pay_date BETWEEN :first AND :last GROUP BY 1, 2, 3 HAVING sum(l.amount) <> 0 ORDER BY 2, 3, 1"
+)
+_PRIOR: Final = text(
+    "SELECT employee_id, CAST(sum(gross_pay) AS bigint) FROM prior_wages "
+    "WHERE employer_id = :employer AND tax_year = :year AND replaced_by IS NULL GROUP BY 1"
 )
 
 
@@ -23,9 +46,63 @@ class QuarterPaid(NamedTuple):
     cents: int
 
 
+class QuarterTaxed(NamedTuple):
+    """What one tax on an employee's wages of a quarter came to, in cents; what was taken back is deducted."""
+
+    employee_id: UUID
+    quarter: int
+    code: str
+    name: str
+    payer: str
+    agency: str
+    category: str
+    subject_wages: int
+    taxable_wages: int
+    amount: int
+
+
+class MonthTaxed(NamedTuple):
+    """What one tax came to in a calendar month for all employees, in cents; what was taken back is deducted."""
+
+    month: datetime.date
+    """Its first day."""
+
+    agency: str
+    code: str
+    name: str
+    payer: str
+    category: str
+    amount: int
+
+
 async def read_quarters(
     session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
 ) -> list[QuarterPaid]:
     """Return what the household paid in these years; wages of other payrolls are not among it."""
     wanted = {"employer": employer_id, "first": first_year, "last": last_year}
     return [QuarterPaid(*row) for row in await session.execute(_PAID, wanted)]
+
+
+async def read_taxed_quarters(
+    session: AsyncSession, employer_id: UUID, *, state: str, year: int
+) -> list[QuarterTaxed]:
+    """Return what each tax of a state came to in a year, whoever worked wherever: by employee and quarter."""
+    wanted = {"employer": employer_id, "state": state, "year": year}
+    return [QuarterTaxed(*row) for row in await session.execute(_TAXED, wanted)]
+
+
+async def read_taxed_months(
+    session: AsyncSession, employer_id: UUID, *, first: datetime.date, last: datetime.date
+) -> list[MonthTaxed]:
+    """Return what all taxes of the payrolls with pay dates in a span came to, by agency, line and month.
+
+    A line that came to nothing in a month is not among it.
+    """
+    wanted = {"employer": employer_id, "first": first, "last": last}
+    return [MonthTaxed(*row) for row in await session.execute(_BY_MONTH, wanted)]
+
+
+async def read_prior_gross(session: AsyncSession, employer_id: UUID, year: int) -> dict[UUID, int]:
+    """Return the gross pay in cents that other payrolls paid in the year, by employee, as it was entered."""
+    rows = await session.execute(_PRIOR, {"employer": employer_id, "year": year})
+    return {employee: cents for employee, cents in rows}  # noqa: C416 - rows are no pairs to the type checker

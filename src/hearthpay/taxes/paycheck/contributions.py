@@ -25,6 +25,7 @@ class Contributions:
 
     __slots__ = (
         "_fica_lines",
+        "_fresh",
         "_gross",
         "_lines",
         "_not_due",
@@ -47,6 +48,8 @@ class Contributions:
         self._off = _switched_off(request, rules.state)
         self._not_due = request.not_due
         self._owing = _NOTHING_OWED if year is None else year.owing
+        #: The wages of this paycheck that each line taxes.
+        self._fresh: dict[str, int] = {}
         #: The employee's Social Security and Medicare on this paycheck, and the lines that they are, with their rates.
         self.fica = 0
         self._fica_lines: list[tuple[str, int]] = []
@@ -91,7 +94,13 @@ class Contributions:
         """
         year = self._year
         missing = owed = 0
-        if year is None or not liable or not (line.is_capped or line.code in self._owing):
+        if line.follows is not None:
+            counted = self._fresh.get(line.follows, 0)
+        if (
+            year is None
+            or not liable
+            or not (line.is_capped or line.follows is not None or line.code in self._owing)
+        ):
             taxable = line.due(counted)
             amount = (taxable * rate + HALF_RATE) // RATE_SCALE
         else:
@@ -101,11 +110,14 @@ class Contributions:
                 missing, owed = arrears(line, rate, before)
                 if tax is not None:
                     tax += owed
+            if line.follows is not None and taxed is not None:
+                subject = taxed + missing
             taxable, amount = fresh_charge(line, rate, subject, tax, counted)
         if line.period_maximum is not None:
             maximum = line.period_maximum[self._request.pay_frequency]
             if amount > maximum:
                 amount, taxable = maximum, min(taxable, half_up(maximum * RATE_SCALE, line.rate))
+        self._fresh[line.code] = taxable
         return taxable, amount, missing, owed
 
     def _correct(
@@ -174,6 +186,8 @@ class Contributions:
             trace.cents("wage base of the year", line.wage_base)
         if line.wage_floor:
             trace.cents("wages of the year above", line.wage_floor)
+        if line.follows is not None:
+            trace.cents(f"wages that {line.follows} taxes", self._fresh.get(line.follows, 0))
         if line.is_capped:
             measured = self._year is not None and line.liability not in off
             before = self._year.standing(line)[0] if self._year is not None and measured else 0

@@ -1,0 +1,190 @@
+"""A state's wages in a quarter or a year, by employee and by tax: pure sums of what the ledger says, in cents.
+
+Subject wages are those that a tax is about, taxable wages those that it taxes; excess wages are the difference. They
+lie above the wage base, or were paid before a threshold was reached. A tax that corrects earlier quarters has taxed
+more than the wages of its own: then the excess is negative.
+"""
+
+import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+from uuid import UUID
+
+from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.rulebook import rulebook_for
+
+
+class WagesOfLine(NamedTuple):
+    """One tax with the wages behind it."""
+
+    code: str
+    name: str
+    payer: str
+    agency: str
+    category: str
+    subject: int
+    taxable: int
+    amount: int
+
+    @property
+    def excess(self) -> int:
+        """Subject wages that are not taxed."""
+        return self.subject - self.taxable
+
+    def plus(self, other: "WagesOfLine") -> "WagesOfLine":
+        """Return both together, under this one's name."""
+        return self._replace(
+            subject=self.subject + other.subject,
+            taxable=self.taxable + other.taxable,
+            amount=self.amount + other.amount,
+        )
+
+
+class ReportedPerson(NamedTuple):
+    """Someone on record; who left and was hired again has several records and is one person."""
+
+    id: UUID
+    """The person's first record."""
+
+    first_name: str
+    last_name: str
+    last_four: str | None
+    """The last four digits of the Social Security number or ITIN; None where none was entered."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonsWages:
+    """What one person earned in the state, and the state's taxes on it, by code."""
+
+    person: ReportedPerson
+    gross: int
+    lines: tuple[WagesOfLine, ...]
+
+    def line(self, code: str) -> WagesOfLine | None:
+        """Return a tax by its code."""
+        return next((line for line in self.lines if line.code == code), None)
+
+
+@dataclass(frozen=True, slots=True)
+class StateWages:
+    """The wages of one state in a quarter, or in the year where there is no quarter."""
+
+    state: str
+    year: int
+    quarter: int | None
+    unemployment_line: str
+    """Code of the unemployment tax whose wages the state's report asks for."""
+
+    people: tuple[PersonsWages, ...]
+    prior_gross: int
+    """Wages that other payrolls paid these people in the year: left out."""
+
+    @property
+    def gross(self) -> int:
+        """All gross wages."""
+        return sum(each.gross for each in self.people)
+
+    @property
+    def lines(self) -> tuple[WagesOfLine, ...]:
+        """All taxes of all people, by code."""
+        return _together(line for each in self.people for line in each.lines)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What whoever files should know of these figures."""
+        found = []
+        if self.prior_gross:
+            found.append(
+                f"{from_cents(self.prior_gross):,} that another payroll paid these employees in {self.year} is left "
+                "out: whoever paid it reported it. It counts towards the wage bases."
+            )
+        if any(line.excess < 0 for each in self.people for line in each.lines):
+            found.append(
+                "Where excess wages are below zero, a tax on wages of earlier quarters was made up for in this one: "
+                "after a void, or once a threshold was reached. Ask the agency whether it wants those quarters' "
+                "reports amended instead."
+            )
+        return tuple(found)
+
+
+class EarnedInQuarter(NamedTuple):
+    """Gross wages of one record in one quarter, for work in the state."""
+
+    employee_id: UUID
+    quarter: int
+    cents: int
+
+
+class TaxedInQuarter(NamedTuple):
+    """One tax of the state on one record's wages in one quarter."""
+
+    employee_id: UUID
+    quarter: int
+    line: WagesOfLine
+
+
+def unemployment_line(state: str, year: int) -> str:
+    """Return the code of the household's unemployment tax in a state, on whose wages the state's report is made.
+
+    Raises `TaxInputError` naming ``year`` for a year without rules.
+    """
+    return next(
+        line.code
+        for line in rulebook_for(datetime.date(year, 1, 1), "year").state(state).contributions
+        if line.category == "state_unemployment" and line.payer == "employer" and line.assigned_rate
+    )
+
+
+def state_wages(
+    state: str,
+    year: int,
+    quarter: int | None,
+    *,
+    people: Mapping[UUID, ReportedPerson],
+    earned: Iterable[EarnedInQuarter],
+    taxed: Iterable[TaxedInQuarter],
+    prior_gross: Mapping[UUID, int],
+) -> StateWages:
+    """Add up a quarter, or the year, by person; ``people`` says who each record is.
+
+    Whoever neither earned anything there nor was charged any tax of the state is not among them. Raises
+    `TaxInputError` for a year without rules.
+    """
+    gross: dict[UUID, int] = {}
+    lines: dict[UUID, list[WagesOfLine]] = {}
+    by_id = {person.id: person for person in people.values()}
+    for each in earned:
+        if quarter in (None, each.quarter):
+            person = people[each.employee_id].id
+            gross[person] = gross.get(person, 0) + each.cents
+    for tax in taxed:
+        if quarter in (None, tax.quarter):
+            lines.setdefault(people[tax.employee_id].id, []).append(tax.line)
+    found = (
+        PersonsWages(by_id[person], gross.get(person, 0), _together(lines.get(person, ())))
+        for person in gross.keys() | lines.keys()
+    )
+    shown = sorted(
+        (each for each in found if each.gross or each.lines),
+        key=lambda each: (each.person.last_name, each.person.first_name, each.person.id),
+    )
+    told = {each.person.id for each in shown}
+    return StateWages(
+        state,
+        year,
+        quarter,
+        unemployment_line(state, year),
+        tuple(shown),
+        sum(cents for record, cents in prior_gross.items() if people[record].id in told),
+    )
+
+
+def _together(lines: Iterable[WagesOfLine]) -> tuple[WagesOfLine, ...]:
+    """Add up by code; what comes to nothing at all, since it was undone, is left out."""
+    sums: dict[str, WagesOfLine] = {}
+    for line in lines:
+        so_far = sums.get(line.code)
+        sums[line.code] = line if so_far is None else so_far.plus(line)
+    found: Sequence[WagesOfLine] = [sums[code] for code in sorted(sums)]
+    return tuple(line for line in found if line.subject or line.taxable or line.amount)

@@ -1,0 +1,127 @@
+"""What a household owes which agency for a span of pay dates: pure sums of the ledger's lines, by month, in cents.
+
+Employees' taxes that were withheld count as the household's own do: it pays both. Liability follows the pay date; when
+it is to be paid, and in which return, is another matter.
+"""
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from hearthpay.taxes.agencies import agencies
+
+
+class LineInMonth(NamedTuple):
+    """What one tax came to in a month, whose first day ``month`` is."""
+
+    month: datetime.date
+    agency: str
+    code: str
+    name: str
+    payer: str
+    category: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True)
+class LineLiability:
+    """One tax: its cents of each month of the span."""
+
+    code: str
+    name: str
+    payer: str
+    category: str
+    months: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        """What it comes to in the whole span."""
+        return sum(self.months)
+
+
+@dataclass(frozen=True, slots=True)
+class AgencyLiability:
+    """All taxes of one agency, by code."""
+
+    agency: str
+    """As the lines of paychecks name it."""
+
+    full_name: str
+    site: str | None
+    lines: tuple[LineLiability, ...]
+
+    @property
+    def months(self) -> tuple[int, ...]:
+        """What it is owed for each month."""
+        return tuple(sum(cents) for cents in zip(*(line.months for line in self.lines), strict=True))
+
+    @property
+    def total(self) -> int:
+        """What it is owed for the whole span."""
+        return sum(line.total for line in self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class TaxLiability:
+    """What is owed to each agency for pay dates from the first to the last day."""
+
+    first: datetime.date
+    last: datetime.date
+    months: tuple[datetime.date, ...]
+    """The first days of the calendar months that the span touches."""
+
+    agencies: tuple[AgencyLiability, ...]
+
+    def of_payer(self, payer: str) -> int:
+        """Return what of it the employees bear, or the household."""
+        return sum(line.total for each in self.agencies for line in each.lines if line.payer == payer)
+
+    @property
+    def by_month(self) -> tuple[int, ...]:
+        """What all agencies are owed for each month."""
+        return tuple(
+            sum(each.months[position] for each in self.agencies) for position in range(len(self.months))
+        )
+
+    @property
+    def total(self) -> int:
+        """What all agencies are owed for the whole span."""
+        return sum(each.total for each in self.agencies)
+
+
+def months_of(first: datetime.date, last: datetime.date) -> tuple[datetime.date, ...]:
+    """Return the first days of the calendar months from the one of ``first`` to the one of ``last``."""
+    from_month, to_month = first.year * 12 + first.month - 1, last.year * 12 + last.month - 1
+    return tuple(datetime.date(month // 12, month % 12 + 1, 1) for month in range(from_month, to_month + 1))
+
+
+def tax_liability(first: datetime.date, last: datetime.date, taxed: Iterable[LineInMonth]) -> TaxLiability:
+    """Add up by agency, line and month; the IRS first, the others by name. ``taxed`` has no month out of the span."""
+    months = months_of(first, last)
+    place = {month: position for position, month in enumerate(months)}
+    cents: dict[tuple[str, str], list[int]] = {}
+    about: dict[tuple[str, str], LineInMonth] = {}
+    for each in taxed:
+        key = (each.agency, each.code)
+        about.setdefault(key, each)
+        cents.setdefault(key, [0] * len(months))[place[each.month]] += each.amount
+    lines: dict[str, list[LineLiability]] = {}
+    for agency, code in sorted(cents):
+        line = about[agency, code]
+        lines.setdefault(agency, []).append(
+            LineLiability(code, line.name, line.payer, line.category, tuple(cents[agency, code]))
+        )
+    known = {each.name: each for each in agencies().values()}
+    found = []
+    for name in sorted(lines, key=lambda name: (known[name].state != "US" if name in known else True, name)):
+        listed = known.get(name)
+        found.append(
+            AgencyLiability(
+                name,
+                name if listed is None else listed.full_name,
+                None if listed is None else listed.site,
+                tuple(lines[name]),
+            )
+        )
+    return TaxLiability(first, last, months, tuple(found))
