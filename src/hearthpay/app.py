@@ -18,6 +18,8 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import require_ready
 from hearthpay.database.session import Database
+from hearthpay.duties.feed_routes import router as calendar_feed
+from hearthpay.duties.routes import router as duties
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
 from hearthpay.http import errors, metrics, runtime
@@ -54,6 +56,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     prior_wages,
     banking,
     registrations,
+    duties,
     jurisdictions,
     retired,
 )
@@ -62,7 +65,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """What answers without an API key."""
 
-INTERFACE_VERSION: Final = "1.2.0"
+INTERFACE_VERSION: Final = "1.3.0"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
@@ -85,6 +88,7 @@ _TAGS: Final = (
         "name": "State registrations",
         "description": "With which agencies a household must register, and the numbers they gave it.",
     },
+    {"name": "Tax calendar", "description": "What a household must do by when, and what it comes to."},
     {"name": "Jurisdictions", "description": "What a state's law asks for."},
 )
 """The documentation's chapters, in its order; each router names its own."""
@@ -160,6 +164,7 @@ def create_app(
     for router in ROUTERS:
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
+    app.router.routes.extend(calendar_feed.routes)
     return app
 
 
