@@ -251,3 +251,8 @@ def _authorize_debit(world: World) -> Asked:
 @_case("listStateRegistrations")
 def _list_state_registrations(world: World) -> Asked:
     return Asked()
+
+
+@_case("getTaxCalendar")
+def _get_tax_calendar(world: World) -> Asked:
+    return Asked(query={"from": "2026-01-01"})

@@ -114,6 +114,12 @@ def _list_state_registrations(step: Step, worlds: list[World]) -> Request:
     return Request("GET", "/state-registrations", about, query={**household, "reveal": reveal})
 
 
+def _get_tax_calendar(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    first = f"202{6 + step.variant}-01-01"
+    return Request("GET", "/tax-calendar", about, query={**household, "from": first})
+
+
 def _create_employee(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
     person = worlds[step.speaker].person(_NAMES[step.variant])
@@ -230,6 +236,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "deleteEmployer": _delete_employer,
     "listEmployees": _list_employees,
     "listStateRegistrations": _list_state_registrations,
+    "getTaxCalendar": _get_tax_calendar,
     "createEmployee": _create_employee,
     "getEmployee": _get_employee,
     "updateEmployee": _update_employee,

@@ -96,6 +96,9 @@ async def test_every_success_is_documented_to_the_last_field(
     await caller.get("/jurisdictions/IN")
     for reveal in ("false", "true"):
         await caller.get("/state-registrations", employer_id=employer_id, reveal=reveal)
+    await caller.get(
+        "/tax-calendar", **{"employer_id": employer_id, "from": "2026-01-01", "to": "2027-12-31"}
+    )
     for _ in range(2):
         await caller.get("/employees", employer_id=employer_id, limit=1)
     for body in (
