@@ -31,8 +31,9 @@ class WagesPaid:
 @functools.cache
 def law_year(year: int, state: str) -> int:
     """Return the year whose rules of the state hold for a year: itself, else the nearest that has some."""
-    known = [other for other in supported_years() if state in rulebook_of(other).supported_states]
-    return min(known, key=lambda other: (abs(other - year), -other))
+    nearest = sorted(supported_years(), key=lambda other: (abs(other - year), -other))
+    # A rulebook takes long to read: no more of them than it needs.
+    return next(other for other in nearest if state in rulebook_of(other).supported_states)
 
 
 def liabilities_of(
@@ -50,8 +51,10 @@ def liabilities_of(
     found: dict[Liability, None] = {}
     for year in range(first_year, last_year + 1):
         period = next(YEARS.periods(year))
+        paid = year in wages.by_year or year - 1 in wages.by_year
         for state in sorted(states):
-            found |= dict.fromkeys(_crossed(employees, wages, period, state))
+            if paid:
+                found |= dict.fromkeys(_crossed(employees, wages, period, state))
             if year in wages.assumed_years:
                 found |= dict.fromkeys(_assumed(employees, period, state))
     return tuple(found)
@@ -82,12 +85,12 @@ def _crossed(
 
 def _assumed(employees: Sequence[HouseholdEmployee], period: Period, state: str) -> Iterator[Liability]:
     """Yield what is owed for those who work where thresholds are taken for crossed; exempt relatives bring nothing."""
-    law = law_year(period.year, state)
     for employee in employees:
-        subject = wages_by_line(law, state, employee.relationship, 1)
         for spell in employee.employments:
             if spell.state != state or not _meets(spell, period):
                 continue
+            law = law_year(period.year, state)
+            subject = wages_by_line(law, state, employee.relationship, 1)
             since = max(spell.since, period.start)
             until = period.end if spell.until is None else min(spell.until, period.end)
             for guard in guards_of(law, state):
