@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 _DAYS = ["%Y-%m-%d"]
 _T = TypeVar("_T")
 
-HouseholdId = Annotated[str, typer.Argument(help="The household's id.")]
-Jurisdiction = Annotated[str, typer.Option("--state", help="The state, by its two letters, or US.")]
-AccountName = Annotated[str, typer.Option("--account", help="sui, withholding, or estimated-tax of US.")]
+_HouseholdId = Annotated[str, typer.Argument(help="The household's id.")]
+_State = Annotated[str, typer.Option("--state", help="The state, by its two letters, or US.")]
+_AccountName = Annotated[str, typer.Option("--account", help="sui, withholding, or estimated-tax of US.")]
 
 
 def calendar(
-    employer: HouseholdId,
+    employer: _HouseholdId,
     since: Annotated[
         datetime | None, typer.Option("--from", formats=_DAYS, help="The first day; left out, today.")
     ] = None,
@@ -74,9 +74,9 @@ def calendar(
 
 
 def filing(
-    employer: HouseholdId,
-    state: Jurisdiction,
-    account: AccountName,
+    employer: _HouseholdId,
+    state: _State,
+    account: _AccountName,
     since: Annotated[int, typer.Option(help="The first year for which it holds.")],
     frequency: Annotated[
         str | None, typer.Option(help="How often, as annual or quarterly; left out, as if never chosen.")
@@ -104,9 +104,9 @@ def filing(
 
 
 def close_account(
-    employer: HouseholdId,
-    state: Jurisdiction,
-    account: AccountName,
+    employer: _HouseholdId,
+    state: _State,
+    account: _AccountName,
     closed_on: Annotated[
         datetime | None,
         typer.Option("--on", formats=_DAYS, help="The last day to report; left out, it is open again."),
@@ -128,7 +128,7 @@ def close_account(
 
 
 def calendar_link(
-    employer: HouseholdId,
+    employer: _HouseholdId,
     revoke: Annotated[
         bool, typer.Option("--revoke", help="End the link in force; no new one is made.")
     ] = False,

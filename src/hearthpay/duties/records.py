@@ -17,7 +17,7 @@ from hearthpay.duties.household import (
     Household,
     HouseholdEmployee,
     LedgerAmount,
-    StateWages,
+    WagesInState,
     Withholding,
 )
 from hearthpay.duties.periods import day_of_month
@@ -207,12 +207,12 @@ def _amounts(persons: Mapping[UUID, UUID], lines: Iterable[LineOfMonth]) -> tupl
     return tuple(LedgerAmount(*place, amount) for place, amount in cents.items() if amount)
 
 
-def _state_wages(wages: Iterable[WagesOfMonth]) -> tuple[StateWages, ...]:
+def _state_wages(wages: Iterable[WagesOfMonth]) -> tuple[WagesInState, ...]:
     cents: dict[tuple[str, int, int], int] = {}
     for paid in wages:
         place = (paid.work_state, paid.year, paid.month)
         cents[place] = cents.get(place, 0) + paid.cents
-    return tuple(StateWages(*place, amount) for place, amount in cents.items() if amount)
+    return tuple(WagesInState(*place, amount) for place, amount in cents.items() if amount)
 
 
 def _quarterly(
