@@ -18,6 +18,8 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import require_ready
 from hearthpay.database.session import Database
+from hearthpay.duties.feed_routes import router as calendar_feed
+from hearthpay.duties.routes import router as duties
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
 from hearthpay.http import errors, metrics, runtime
@@ -56,6 +58,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     banking,
     registrations,
     reports,
+    duties,
     jurisdictions,
     retired,
 )
@@ -88,6 +91,7 @@ _TAGS: Final = (
         "description": "With which agencies a household must register, and the numbers they gave it.",
     },
     {"name": "Reports", "description": "Wages by state and taxes by agency, as the ledger has them."},
+    {"name": "Tax calendar", "description": "What a household must do by when, and what it comes to."},
     {"name": "Jurisdictions", "description": "What a state's law asks for."},
 )
 """The documentation's chapters, in its order; each router names its own."""
@@ -163,6 +167,7 @@ def create_app(
     for router in ROUTERS:
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
+    app.router.routes.extend(calendar_feed.routes)
     return app
 
 

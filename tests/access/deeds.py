@@ -20,6 +20,8 @@ from hearthpay.banking import accounts, authorizations, reversals
 from hearthpay.banking.accounts import AccountDetails
 from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
+from hearthpay.duties import feed as calendar_feed
+from hearthpay.duties import service as duties
 from hearthpay.employees import invitations, onboarding
 from hearthpay.employees import service as employees
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
@@ -348,6 +350,55 @@ async def _report_tax_liability(session: AsyncSession, actor: Actor, target: Tar
 async def _tax_liability_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
     household, asked = await _employer(session, target), AskTaxLiability(date(2026, 1, 1), date(2026, 12, 31))
     return await reports.tax_liability_of_household(session, actor, household, asked)
+
+
+@_deed(duties.read_calendar, LOOKERS, "state_registrations")
+async def _read_calendar(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await duties.read_calendar(session, actor, CLOCK, duties.CalendarWanted(target.employer_id))
+
+
+@_deed(duties.calendar_of_household, LOOKERS, "state_registrations")
+async def _calendar_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household, days = await _employer(session, target), (date(2026, 11, 20), date(2027, 11, 20))
+    return await duties.calendar_of_household(session, actor, CLOCK, household, *days)
+
+
+@_deed(duties.mark_duty, PEOPLE, None, ends="validation_error")
+async def _mark_duty(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household, key = await _employer(session, target), "CA/unmarked/2026"
+    return await duties.mark_duty(session, actor, CLOCK, household, key=key, done_on=None)
+
+
+@_deed(duties.choose_filing, PEOPLE, None)
+async def _choose_filing(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await duties.choose_filing(
+        session,
+        actor,
+        CLOCK,
+        await _employer(session, target),
+        jurisdiction="CA",
+        account="sui",
+        since_year=2027,
+        frequency="annual",
+    )
+
+
+@_deed(duties.note_closing, PEOPLE, None)
+async def _note_closing(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household, day = await _employer(session, target), date(2026, 11, 2)
+    return await duties.note_closing(
+        session, actor, CLOCK, household, jurisdiction="CA", account="sui", closed_on=day
+    )
+
+
+@_deed(calendar_feed.make_link, PEOPLE, None)
+async def _make_link(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await calendar_feed.make_link(session, actor, CLOCK, await _employer(session, target))
+
+
+@_deed(calendar_feed.revoke_link, PEOPLE, None)
+async def _revoke_link(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await calendar_feed.revoke_link(session, actor, CLOCK, await _employer(session, target))
 
 
 @_deed(payrolls.preview_payroll, PAYROLL_LOOKERS, "payroll")

@@ -261,3 +261,8 @@ def _report_state_wages(world: World) -> Asked:
 @_case("reportTaxLiability")
 def _report_tax_liability(world: World) -> Asked:
     return Asked(query={"from": "2026-01-01", "to": "2026-12-31"})
+
+
+@_case("getTaxCalendar")
+def _get_tax_calendar(world: World) -> Asked:
+    return Asked(query={"from": "2026-01-01"})

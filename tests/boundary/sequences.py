@@ -126,6 +126,12 @@ def _report_tax_liability(step: Step, worlds: list[World]) -> Request:
     return Request("GET", "/reports/tax-liability", about, query=query)
 
 
+def _get_tax_calendar(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    first = f"202{6 + step.variant}-01-01"
+    return Request("GET", "/tax-calendar", about, query={**household, "from": first})
+
+
 def _create_employee(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
     person = worlds[step.speaker].person(_NAMES[step.variant])
@@ -244,6 +250,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "listStateRegistrations": _list_state_registrations,
     "reportStateWages": _report_state_wages,
     "reportTaxLiability": _report_tax_liability,
+    "getTaxCalendar": _get_tax_calendar,
     "createEmployee": _create_employee,
     "getEmployee": _get_employee,
     "updateEmployee": _update_employee,

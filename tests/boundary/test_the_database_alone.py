@@ -30,6 +30,7 @@ _SEE_MORE: Final = {
     "clear_sandbox_household",
     "clockwork_figures",
     "current_tenant",
+    "find_calendar_link",
     "find_invitation",
     "mails_since",
     "note_api_key_use",
@@ -94,7 +95,9 @@ def test_no_statement_reads_or_changes_anothers_row(
     households: list[Household],
 ) -> None:
     before = fingerprint(owner_connection)
-    readable = ", ".join(_columns(owner_connection, table, "SELECT"))
+    columns = _columns(owner_connection, table, "SELECT")
+    readable = ", ".join(columns)
+    returned = ", ".join(f"t.{column}" for column in columns)
     updatable = _columns(owner_connection, table, "UPDATE")
     for own in households:
         for narrowed in (False, True):
@@ -104,7 +107,8 @@ def test_no_statement_reads_or_changes_anothers_row(
             assert all(_is_own(row, own) for (row,) in rows)
             for column in updatable:
                 changed = service.execute(
-                    f"UPDATE {table} AS t SET {column} = {column} RETURNING to_jsonb(t)"
+                    f"UPDATE {table} AS t SET {column} = {column} "
+                    f"RETURNING (SELECT to_jsonb(r) FROM (SELECT {returned}) r)"
                 ).fetchall()
                 assert len(changed) == len(rows)
                 assert all(_is_own(row, own) for (row,) in changed)
@@ -209,6 +213,7 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
         for guess in (b"", b"\x00" * 32, None):
             assert service.execute("SELECT * FROM authenticate_api_key(%s)", (guess,)).rowcount == 0
             assert service.execute("SELECT * FROM find_invitation(%s)", (guess,)).rowcount == 0
+            assert service.execute("SELECT * FROM find_calendar_link(%s)", (guess,)).rowcount == 0
         for other in households:
             if other is not own:
                 counted = service.execute(

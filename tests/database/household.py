@@ -62,6 +62,16 @@ def add_organization(connection: psycopg.Connection, name: str) -> UUID:
     return insert(connection, "organizations", name=name)
 
 
+def add_calendar(connection: psycopg.Connection, household: dict[str, Any]) -> None:
+    """What a household said of its duties, and the link of its feed."""
+    said = household | {"created_at": NOW, "updated_at": NOW}
+    account = {"jurisdiction": "CA", "account": "sui"}
+    insert(connection, "duty_marks", **said, item_key="CA/wages-quarterly/2026-Q3", done_on=NOW.date())
+    insert(connection, "filing_choices", **said, **account, since_year=2026, frequency="annual")
+    insert(connection, "closed_accounts", **said, **account, closed_on=NOW.date())
+    insert(connection, "calendar_links", **household, token_hash=uuid7().bytes * 2, created_at=NOW)
+
+
 def add_household(
     connection: psycopg.Connection, organization_id: UUID, *, sandbox: bool = False
 ) -> Household:
@@ -122,6 +132,7 @@ def add_household(
         created_at=NOW,
         updated_at=NOW,
     )
+    add_calendar(connection, household)
     add_entry(connection, household, payroll_id, employee_id)
     insert(connection, "payroll_estimates", **household, payroll_id=payroll_id, estimate="{}")
     insert(

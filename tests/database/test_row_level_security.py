@@ -203,6 +203,15 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "UPDATE vault SET owner_id = employer_id",
         "DELETE FROM state_registrations",
         "UPDATE state_registrations SET number_id = 'sui'",
+        "DELETE FROM duty_marks",
+        "UPDATE duty_marks SET item_key = 'CA/other/2026'",
+        "DELETE FROM filing_choices",
+        "UPDATE filing_choices SET since_year = 2025",
+        "DELETE FROM closed_accounts",
+        "UPDATE closed_accounts SET account = 'withholding'",
+        "DELETE FROM calendar_links",
+        "UPDATE calendar_links SET token_hash = '\\x'",
+        "SELECT token_hash FROM calendar_links",
     ],
 )
 def test_what_is_written_for_good_stays_even_for_its_own_tenant(

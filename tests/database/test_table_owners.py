@@ -34,6 +34,7 @@ OWNERS = {
         "vault",
         "vault_keys",
     ),
+    "duties": ("calendar_links", "closed_accounts", "duty_marks", "filing_choices"),
     "employees": ("employees", "invitations"),
     "employers": ("assigned_rates", "employers"),
     "http": ("idempotency_keys",),

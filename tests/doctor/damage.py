@@ -43,6 +43,12 @@ def movement(kind: str, where: str = "true") -> str:
     return f"(SELECT id FROM escrow_movements WHERE kind = '{kind}' AND {where} ORDER BY id LIMIT 1)"
 
 
+SAID = "INSERT INTO {} SELECT new_id(), organization_id, id, sandbox, {}, now(), now() FROM employers LIMIT 1"
+LINK = (
+    "INSERT INTO calendar_links SELECT new_id(), organization_id, id, sandbox, sha256('{}'), now(), NULL "
+    "FROM (SELECT * FROM employers ORDER BY id LIMIT 1) e"
+)
+
 DAMAGE = {
     # name of the check: one damage after another, each of one statement or several
     "paycheck_sums": [
@@ -303,6 +309,18 @@ DAMAGE = {
             "'\"payroll_id\":\"9'), 'UTF8') WHERE key = 'first'",
         ),
     ],
+    "filings": [
+        (SAID.format("filing_choices", "'CA', 'sui', 2026, 'monthly'"),),
+        (SAID.format("filing_choices", "'NY', 'sui', 2026, 'annual'"),),
+        (SAID.format("closed_accounts", "'NY', 'sui', DATE '2026-12-01'"),),
+    ],
+    "duties_marked": [
+        (SAID.format("duty_marks", "'CA/wages-daily/2026-Q3', DATE '2026-12-01'"),),
+        (SAID.format("duty_marks", "'NY/elect-annual/2026', DATE '2026-12-01'"),),
+    ],
+    "feed_links": [
+        ("DROP INDEX calendar_links_one_live_key", LINK.format(1), LINK.format(2)),
+    ],
     "periods": [
         (f"UPDATE payrolls SET period_end = period_end + 1 WHERE id = {payroll('scheduled')}",),
     ],
@@ -387,6 +405,12 @@ DAMAGE = {
 
 NO_DAMAGE = {
     "a basis chosen": (AS_CHOSEN,),
+    "what was said and taken back may be of anything": (
+        SAID.format("filing_choices", "'NY', 'sui', 2026, NULL"),
+        SAID.format("closed_accounts", "'NY', 'sui', NULL::date"),
+        SAID.format("duty_marks", "'CA/wages-daily/2026-Q3', NULL::date"),
+        SAID.format("duty_marks", "'CA/wages-quarterly/2026-Q3', DATE '2026-12-01'"),
+    ),
     "a code that came to nothing may stay in the year's balance": (
         "UPDATE year_balances SET codes = codes || ARRAY['XX-GONE'], subject_wages = subject_wages || ARRAY[0::bigint], taxable_wages = taxable_wages || ARRAY[0::bigint], amounts = amounts || ARRAY[0::bigint]",
     ),

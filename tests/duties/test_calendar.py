@@ -14,7 +14,7 @@ from hearthpay.duties.household import (
     HouseholdEmployee,
     LedgerAmount,
     Liability,
-    StateWages,
+    WagesInState,
     Withholding,
 )
 from hearthpay.taxes.jurisdictions import STATES
@@ -67,7 +67,7 @@ IN_CA_AND_NY = Household(
         *_monthly(JOHN, range(5, 13), NY_DBL_EE=2_40),
         *_monthly(JOHN, (5,), US_FUTA=42_00, NY_SUI_ER=120_00),
     ),
-    wages=tuple(StateWages("CA", 2026, month, 3225_00) for month in range(2, 13)),
+    wages=tuple(WagesInState("CA", 2026, month, 3225_00) for month in range(2, 13)),
 )
 
 # Monthly: Maria 600.00 of federal taxes and 100.00 for California, John 450.00 and, for New York, 120.00.
@@ -160,10 +160,12 @@ def test_a_filing_that_the_state_does_not_know_is_refused(filing):
 
 
 def test_an_election_is_offered_while_the_years_wages_allow_it():
-    little = replace(IN_CA_AND_NY, wages=(StateWages("CA", 2026, 3, 20_000_00), StateWages("NY", 2026, 3, 1)))
+    little = replace(
+        IN_CA_AND_NY, wages=(WagesInState("CA", 2026, 3, 20_000_00), WagesInState("NY", 2026, 3, 1))
+    )
     assert "CA/elect-annual/2026" in _keys(little)
     assert "CA/elect-annual/2026" not in _keys(
-        replace(little, wages=(*little.wages, StateWages("CA", 2026, 4, 1)))
+        replace(little, wages=(*little.wages, WagesInState("CA", 2026, 4, 1)))
     )
 
 

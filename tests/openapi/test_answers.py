@@ -99,6 +99,9 @@ async def test_every_success_is_documented_to_the_last_field(
     await caller.get("/reports/state-wages", employer_id=employer_id, state="CA", year=2026, quarter=4)
     span = {"from": "2026-01-01", "to": "2026-12-31"}
     await caller.get("/reports/tax-liability", employer_id=employer_id, **span)
+    await caller.get(
+        "/tax-calendar", **{"employer_id": employer_id, "from": "2026-01-01", "to": "2027-12-31"}
+    )
     for _ in range(2):
         await caller.get("/employees", employer_id=employer_id, limit=1)
     for body in (

@@ -74,6 +74,11 @@ READ_REGISTRATIONS: Final = Permission("read_registrations", "state_registration
 KEEP_REGISTRATIONS: Final = Permission("keep_registrations", None, "employees", "admin", people_only=True)
 """To enter a household's numbers with the states' agencies, and what it applied for."""
 
+READ_CALENDAR: Final = Permission("read_calendar", "state_registrations", "employees", "viewer")
+"""To read what a household must do by when, and what it comes to."""
+KEEP_CALENDAR: Final = Permission("keep_calendar", None, "employees", "admin", people_only=True)
+"""To mark duties as done, to say how often a household files, and to hand out the link of its feed."""
+
 READ_PAYROLLS: Final = Permission("read_payrolls", "payroll", "payroll", "viewer", also=_KEPT_WORKING)
 RUN_PAYROLL: Final = Permission("run_payroll", "payroll", "payroll", "admin", also=_KEPT_WORKING)
 """To run, void and settle payrolls, to authorize their debits, and to pay out what was set aside."""

@@ -17,6 +17,7 @@ from hearthpay import __version__
 from hearthpay.cli.audit import audit
 from hearthpay.cli.backup import backup, hold_after_restore, restore, resume_after_restore
 from hearthpay.cli.bank import bank
+from hearthpay.cli.calendar import calendar, calendar_link, close_account, filing
 from hearthpay.cli.doctor import doctor
 from hearthpay.cli.escrow import escrow
 from hearthpay.cli.households import households
@@ -45,6 +46,9 @@ app = typer.Typer(
 
 app.add_typer(keys, name="keys")
 households.command("register")(register)
+households.command("filing")(filing)
+households.command("close-account")(close_account)
+households.command("calendar-link")(calendar_link)
 app.add_typer(households, name="households")
 app.add_typer(vault, name="vault")
 app.add_typer(bank, name="bank")
@@ -55,6 +59,7 @@ app.add_typer(organizations, name="organizations")
 app.command()(plans)
 app.command()(registrations)
 app.add_typer(reports, name="reports")
+app.command()(calendar)
 app.command()(audit)
 app.command()(backup)
 app.command()(restore)

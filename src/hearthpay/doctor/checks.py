@@ -10,6 +10,7 @@ from typing import Final
 
 from hearthpay.doctor.balance_checks import latest_to_date, year_lines, year_totals
 from hearthpay.doctor.bank_checks import arrivals, debits, deposits_paid, direct_deposits, open_money, refunds
+from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings
 from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_paid
 from hearthpay.doctor.escrow_checks import escrow_balances, escrow_deposits, escrow_history, escrow_payouts
 from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
@@ -59,6 +60,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     histories,
     overdue,
     idempotency,
+    filings,
+    duties_marked,
+    feed_links,
     periods,
     accounts,
     paycheck_digests,

@@ -70,7 +70,7 @@ class LedgerAmount:
 
 
 @dataclass(frozen=True, slots=True)
-class StateWages:
+class WagesInState:
     """What all employees together were paid in a state in one month, in cents."""
 
     state: str
@@ -106,7 +106,7 @@ class Household:
     employees: tuple[HouseholdEmployee, ...] = ()
     liabilities: tuple[Liability, ...] = ()
     amounts: tuple[LedgerAmount, ...] = ()
-    wages: tuple[StateWages, ...] = ()
+    wages: tuple[WagesInState, ...] = ()
     filings: tuple[Filing, ...] = ()
     closed: tuple[ClosedAccount, ...] = ()
     expects_to_owe: bool = False

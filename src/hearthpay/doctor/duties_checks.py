@@ -1,0 +1,71 @@
+"""Laws of what households said of their calendar: it is of duties that there are, and a feed has one link.
+
+They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
+"""
+
+import functools
+from typing import Final
+
+from hearthpay.duties.household import FEDERAL
+from hearthpay.duties.rules import duties_of
+from hearthpay.taxes.jurisdictions import STATES
+
+_JURISDICTIONS: Final = (FEDERAL, *STATES)
+
+
+@functools.cache
+def _frequencies() -> str:
+    """Every account with a choice, and each of its frequencies, as rows."""
+    return ", ".join(
+        f"('{jurisdiction}', '{account.name}', '{frequency}')"
+        for jurisdiction in _JURISDICTIONS
+        for account in duties_of(jurisdiction).accounts
+        for frequency in account.frequencies
+    )
+
+
+@functools.cache
+def _duties() -> str:
+    return ", ".join(
+        f"('{jurisdiction}/{duty.id}')"
+        for jurisdiction in _JURISDICTIONS
+        for duty in duties_of(jurisdiction).duties
+    )
+
+
+def filings() -> str:
+    """What a household chose or closed is an account of the law, and a frequency that it has."""
+    return f"""
+        WITH known (jurisdiction, account, frequency) AS (VALUES {_frequencies()})
+        SELECT 'filing_choice' AS subject, f.id, 'frequency of ' || f.jurisdiction || ' ' || f.account AS what,
+               f.frequency AS recorded, 'one of the law' AS expected
+          FROM filing_choices f
+         WHERE f.frequency IS NOT NULL AND NOT EXISTS (
+               SELECT FROM known k WHERE k.jurisdiction = f.jurisdiction AND k.account = f.account
+                                     AND k.frequency = f.frequency)
+         UNION ALL
+        SELECT 'closed_account', c.id, 'account of ' || c.jurisdiction, c.account, 'one of the law'
+          FROM closed_accounts c
+         WHERE c.closed_on IS NOT NULL AND NOT EXISTS (
+               SELECT FROM known k WHERE k.jurisdiction = c.jurisdiction AND k.account = c.account)
+    """
+
+
+def duties_marked() -> str:
+    """What a household marked as done is a duty of the law."""
+    return f"""
+        WITH known (duty) AS (VALUES {_duties()})
+        SELECT 'duty_mark' AS subject, m.id, 'duty' AS what, m.item_key AS recorded, 'one of the law' AS expected
+          FROM duty_marks m
+         WHERE m.done_on IS NOT NULL
+           AND substring(m.item_key FROM '^[^/]*/[^/]*') NOT IN (SELECT duty FROM known)
+    """
+
+
+def feed_links() -> str:
+    """Of the links of a household's calendar at most one opens it."""
+    return """
+        SELECT 'employer' AS subject, employer_id AS id, 'links of the calendar in force' AS what,
+               count(*)::text AS recorded, 'at most 1' AS expected
+          FROM calendar_links WHERE revoked_at IS NULL GROUP BY employer_id HAVING count(*) > 1
+    """

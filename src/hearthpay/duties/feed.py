@@ -1,0 +1,129 @@
+"""The secret link of a household's calendar: made, renewed, revoked, and opened by whoever has it.
+
+A household has at most one link in force. The database keeps only a hash of its token, which nobody can read; a link
+that was renewed or revoked opens nothing from that moment on.
+"""
+
+import datetime
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select, text, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import KEEP_CALENDAR, allow
+from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.session import Database, Tenant
+from hearthpay.duties.ical import feed_of
+from hearthpay.duties.models import CalendarLink
+from hearthpay.duties.service import items_of
+from hearthpay.employers.models import Employer
+from hearthpay.security.portal_tokens import PortalToken, generate_token
+
+FEED_PATH: Final = "/calendar"
+"""Where the links begin; the token follows, and ``.ics``."""
+
+_DAYS_BACK: Final = datetime.timedelta(days=183)
+_DAYS_AHEAD: Final = datetime.timedelta(days=400)
+"""How far a feed reaches: what was due stays in sight for half a year."""
+
+_FIND: Final = text(
+    "SELECT link_id, organization_id, employer_id, sandbox FROM find_calendar_link(:token_hash)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenLink:
+    """A link that is in force, and whose it is."""
+
+    id: UUID
+    tenant: Tenant
+
+
+async def make_link(session: AsyncSession, actor: Actor, clock: Clock, employer: Employer) -> PortalToken:
+    """Return the token of a new link; the one before opens nothing any more. With an audit row.
+
+    Let it out only once the transaction has committed. Raises what `allow` raises.
+    """
+    allow(actor, KEEP_CALENDAR, employer.id)
+    replaced = await _end(session, clock, employer)
+    token, link_id = generate_token(), uuid7()
+    await session.execute(
+        insert(CalendarLink).values(
+            id=link_id,
+            organization_id=employer.organization_id,
+            employer_id=employer.id,
+            sandbox=employer.sandbox,
+            token_hash=token.hash,
+            created_at=clock.now(),
+        )
+    )
+    await record_audit(
+        session,
+        actor,
+        "calendar_link.create",
+        employer_id=employer.id,
+        subject_id=link_id,
+        details={"replaced": replaced},
+    )
+    return token
+
+
+async def revoke_link(session: AsyncSession, actor: Actor, clock: Clock, employer: Employer) -> bool:
+    """End the link in force, with an audit row; return whether there was one. Raises what `allow` raises."""
+    allow(actor, KEEP_CALENDAR, employer.id)
+    ended = await _end(session, clock, employer)
+    if ended is None:
+        return False
+    await record_audit(
+        session, actor, "calendar_link.revoke", employer_id=employer.id, subject_id=ended, details={}
+    )
+    return True
+
+
+async def _end(session: AsyncSession, clock: Clock, employer: Employer) -> UUID | None:
+    """Revoke the household's link, if it has one; the household is locked, so that of two new links one follows."""
+    await session.execute(
+        select(Employer.id).where(Employer.id == employer.id).with_for_update(key_share=True)
+    )
+    statement = (
+        update(CalendarLink)
+        .where(CalendarLink.employer_id == employer.id, CalendarLink.revoked_at.is_(None))
+        .values(revoked_at=clock.now())
+        .returning(CalendarLink.id)
+    )
+    ended: UUID | None = await session.scalar(statement)
+    return ended
+
+
+async def open_link(database: Database, token: PortalToken) -> OpenLink | None:
+    """Return the link in force that a token opens, or None."""
+    async with database.transaction(None) as session:
+        row = (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
+    if row is None:
+        return None
+    return OpenLink(row.link_id, Tenant(row.organization_id, row.sandbox, row.employer_id))
+
+
+async def read_feed(database: Database, clock: Clock, link: OpenLink) -> bytes | None:
+    """Return the feed of a link; None where the link or its household has gone meanwhile.
+
+    It is stamped with the beginning of the day, so that it is the same to the byte until something changes.
+    """
+    today = clock.today()
+    async with database.transaction(link.tenant) as session:
+        employer = await session.scalar(
+            select(Employer)
+            .join(CalendarLink, CalendarLink.employer_id == Employer.id)
+            .where(CalendarLink.id == link.id, CalendarLink.revoked_at.is_(None))
+        )
+        if employer is None:
+            return None
+        items = await items_of(session, employer, today, today - _DAYS_BACK, today + _DAYS_AHEAD)
+    began = datetime.datetime.combine(today, datetime.time.min, BUSINESS_TIME)
+    return feed_of(employer.id, items, began)

@@ -1,0 +1,240 @@
+"""The facts of a household's calendar, from what its records, its ledger and its own word say.
+
+What was paid tells where somebody worked and what was withheld; what is not paid yet follows the records of today.
+"""
+
+import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from hearthpay.duties.household import (
+    FEDERAL,
+    ClosedAccount,
+    EmploymentSpell,
+    Filing,
+    Household,
+    HouseholdEmployee,
+    LedgerAmount,
+    WagesInState,
+    Withholding,
+)
+from hearthpay.duties.periods import day_of_month
+from hearthpay.duties.thresholds_crossed import WagesPaid, law_year, liabilities_of
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.employers.threshold_basis import ASSUME_CROSSED, basis_of
+from hearthpay.payroll.ledger.months import LineOfMonth, PaidPlace, WagesFromBefore, WagesOfMonth
+from hearthpay.registrations.derivation import state_withheld_for
+from hearthpay.registrations.records import household_facts
+from hearthpay.taxes.liability import QuarterlyWages, wages_by_line
+
+_INCOME_TAXES: Final = frozenset({"federal_income_tax", "state_income_tax"})
+_DAY: Final = datetime.timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerOfYears:
+    """What the ledger has of a household, by month, and where its employees were paid for work."""
+
+    lines: Sequence[LineOfMonth]
+    wages: Sequence[WagesOfMonth]
+    places: Sequence[PaidPlace]
+    before: Sequence[WagesFromBefore]
+
+
+@dataclass(frozen=True, slots=True)
+class SaidOfDuties:
+    """What the household said of its duties."""
+
+    done: Mapping[str, datetime.date]
+    filings: tuple[Filing, ...]
+    closed: tuple[ClosedAccount, ...]
+
+
+def household_of(
+    employer: Employer,
+    records: Sequence[Employee],
+    ledger: LedgerOfYears,
+    said: SaidOfDuties,
+    *,
+    today: datetime.date,
+    years: range,
+) -> Household:
+    """Return the facts of a household for what concerns these years; the ledger must hold the year before as well.
+
+    Several records of one person are one employee, under the id of the first.
+    """
+    persons = {record.id: record.person_id or record.id for record in records}
+    employees = _employees(employer, records, ledger, today)
+    assumed = frozenset(year for year in years if basis_of(employer.threshold_bases, year) == ASSUME_CROSSED)
+    wages = WagesPaid(_quarterly(records, persons, ledger), assumed)
+    amounts = _amounts(persons, (line for line in ledger.lines if line.year in years))
+    return Household(
+        id=employer.id,
+        employees=employees,
+        liabilities=liabilities_of(employees, wages, years[0], years[-1]),
+        amounts=amounts,
+        wages=_state_wages(ledger.wages),
+        filings=said.filings,
+        closed=said.closed,
+        expects_to_owe=_expects_to_owe(employer, amounts, today),
+        done=said.done,
+    )
+
+
+def _expects_to_owe(employer: Employer, amounts: Iterable[LedgerAmount], today: datetime.date) -> bool:
+    """Tell whether household employment taxes will be due with the Form 1040 of this year."""
+    return basis_of(employer.threshold_bases, today.year) == ASSUME_CROSSED or any(
+        amount.cents and amount.year == today.year and amount.line.startswith(f"{FEDERAL}-")
+        for amount in amounts
+    )
+
+
+def _employees(
+    employer: Employer, records: Sequence[Employee], ledger: LedgerOfYears, today: datetime.date
+) -> tuple[HouseholdEmployee, ...]:
+    people: dict[UUID, list[Employee]] = {}
+    for record in records:
+        people.setdefault(record.person_id or record.id, []).append(record)
+    return tuple(_person(employer, person, own, ledger, today) for person, own in people.items())
+
+
+def _person(
+    employer: Employer,
+    person: UUID,
+    records: Sequence[Employee],
+    ledger: LedgerOfYears,
+    today: datetime.date,
+) -> HouseholdEmployee:
+    latest = max(records, key=lambda record: (record.status == "active", record.start_date, record.id))
+    spells = [spell for record in records for spell in _spells(record, ledger.places)]
+    return HouseholdEmployee(
+        id=person,
+        name=latest.name,
+        employments=tuple(sorted(spells, key=lambda spell: (spell.since, spell.state))),
+        relationship=latest.relationship,
+        withholding=tuple(
+            withheld
+            for record in records
+            for withheld in (
+                *_withheld(record, ledger.lines),
+                *_agreed(employer, record, ledger.wages, today),
+            )
+        ),
+        claims_exemption=bool(latest.federal_withholding.get("exempt", False)),
+    )
+
+
+# Where somebody worked
+
+
+def _spells(record: Employee, places: Sequence[PaidPlace]) -> Iterator[EmploymentSpell]:
+    """Yield the employments of a record, each parted where the state of work changed."""
+    paid = [place for place in places if place.employee_id == record.id]
+    for earlier in record.earlier_employments:
+        since = datetime.date.fromisoformat(earlier["start_date"])
+        until = datetime.date.fromisoformat(earlier["end_date"])
+        within = [place for place in paid if place.since <= until and place.until >= since]
+        following = next((place.work_state for place in paid if place.since > until), record.work_state)
+        last = within[-1].work_state if within else following
+        yield from _parted(since, until, within, last)
+    within = [
+        place
+        for place in paid
+        if place.until >= record.start_date and (record.end_date is None or place.since <= record.end_date)
+    ]
+    yield from _parted(record.start_date, record.end_date, within, record.work_state)
+
+
+def _parted(
+    since: datetime.date, until: datetime.date | None, paid: Sequence[PaidPlace], at_last: str
+) -> Iterator[EmploymentSpell]:
+    """Yield an employment state by state, as it was paid; ``at_last`` is where it goes on after the last paycheck."""
+    state = paid[0].work_state if paid else at_last
+    moves = [(place.work_state, place.since) for place in paid[1:]]
+    if paid:
+        moves.append((at_last, paid[-1].until + _DAY))
+    for moved_to, day in moves:
+        if until is not None and day > until:
+            break
+        if day > since and moved_to != state:
+            yield EmploymentSpell(state, since, day - _DAY)
+            since = day
+        state = moved_to
+    yield EmploymentSpell(state, since, until)
+
+
+# What is withheld
+
+
+def _withheld(record: Employee, lines: Sequence[LineOfMonth]) -> Iterator[Withholding]:
+    """Yield the months in which income tax was withheld from what was paid, were it nothing in the end."""
+    for line in lines:
+        if line.employee_id == record.id and line.category in _INCOME_TAXES and line.taxable_wages:
+            first = datetime.date(line.year, line.month, 1)
+            yield Withholding(line.code[:2], first, day_of_month(line.year, line.month, 31))
+
+
+def _agreed(
+    employer: Employer, record: Employee, wages: Sequence[WagesOfMonth], today: datetime.date
+) -> Iterator[Withholding]:
+    """Yield what is to be withheld from an active employee, from the month after the last that was paid."""
+    if record.status != "active":
+        return
+    since = record.start_date
+    paid = [(month.year, month.month) for month in wages if month.employee_id == record.id and month.cents]
+    if paid:
+        since = max(since, day_of_month(*max(paid), 31) + _DAY)
+    election = record.federal_withholding
+    if election.get("elected", True) and not election.get("exempt", False):
+        yield Withholding(FEDERAL, since)
+    (facts,) = household_facts(employer, [record], {}, (), ()).employees
+    state = state_withheld_for(facts, today)
+    if state is not None:
+        yield Withholding(state, since)
+
+
+# What was paid
+
+
+def _amounts(persons: Mapping[UUID, UUID], lines: Iterable[LineOfMonth]) -> tuple[LedgerAmount, ...]:
+    cents: dict[tuple[UUID, str, int, int], int] = {}
+    for line in lines:
+        place = (persons[line.employee_id], line.code, line.year, line.month)
+        cents[place] = cents.get(place, 0) + line.amount
+    return tuple(LedgerAmount(*place, amount) for place, amount in cents.items() if amount)
+
+
+def _state_wages(wages: Iterable[WagesOfMonth]) -> tuple[WagesInState, ...]:
+    cents: dict[tuple[str, int, int], int] = {}
+    for paid in wages:
+        place = (paid.work_state, paid.year, paid.month)
+        cents[place] = cents.get(place, 0) + paid.cents
+    return tuple(WagesInState(*place, amount) for place, amount in cents.items() if amount)
+
+
+def _quarterly(
+    records: Sequence[Employee], persons: Mapping[UUID, UUID], ledger: LedgerOfYears
+) -> dict[int, QuarterlyWages]:
+    """Return the wages that count for thresholds, those of other payrolls among them."""
+    years: dict[int, QuarterlyWages] = {}
+    for line in ledger.lines:
+        if line.subject_wages:
+            day = datetime.date(line.year, line.month, 1)
+            year = years.setdefault(line.year, QuarterlyWages())
+            year.add(persons[line.employee_id], day, {line.code: line.subject_wages})
+    by_id = {record.id: record for record in records}
+    for prior in ledger.before:
+        record = by_id[prior.employee_id]
+        told = dict(zip(prior.codes, prior.subject_wages, strict=True))
+        wages = wages_by_line(
+            law_year(prior.tax_year, record.work_state),
+            record.work_state,
+            record.relationship,
+            prior.gross_pay,
+            told,
+        )
+        years.setdefault(prior.tax_year, QuarterlyWages()).add(persons[record.id], prior.as_of, wages)
+    return years

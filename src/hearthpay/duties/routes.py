@@ -1,0 +1,47 @@
+"""The HTTP face of the calendar of duties."""
+
+from typing import Annotated, Final
+
+from fastapi import Depends, Query
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import READ_CALENDAR
+from hearthpay.duties.schemas import TaxCalendar, TaxCalendarQuery, tax_calendar
+from hearthpay.duties.service import read_calendar
+from hearthpay.http.auth import require
+from hearthpay.http.envelope import DatedEnvelope, answer
+from hearthpay.http.routing import api_router, describe
+from hearthpay.http.runtime import runtime_of
+
+router: Final = api_router("Tax calendar")
+
+
+@router.get(
+    "/tax-calendar",
+    operation_id="getTaxCalendar",
+    summary="Tell what a household must do by when",
+    **describe(
+        answer=DatedEnvelope[TaxCalendar],
+        query={"from": "2026-12-01", "to": "2027-12-01"},
+        errors=("household_forbidden", "key_mode_mismatch"),
+    ),
+)
+async def get_tax_calendar(
+    request: Request,
+    query: Annotated[TaxCalendarQuery, Query()],
+    actor: Annotated[Actor, Depends(require(READ_CALENDAR))],
+) -> Response:
+    """Returns, payments, statements to employees, reports of hires, elections and notices, by due date.
+
+    `due_date` is the last day on which it is in time, moved from weekends and holidays as the agency moves it;
+    `statutory_date` is the day that the law names. `amount` is what the paychecks of the period come to so far, without
+    those that were voided or failed. Without `from` and `to` it is what is due from today on, for a year.
+
+    An item keeps its `key`, whatever becomes of its date. What is done is marked by people, never through this API.
+    """
+    runtime = runtime_of(request)
+    async with runtime.database.transaction(actor.tenant) as session:
+        calendar = await read_calendar(session, actor, runtime.clock, query.to_command())
+    return answer(request, tax_calendar(calendar), as_of=runtime.clock.today())

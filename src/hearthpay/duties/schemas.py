@@ -1,0 +1,132 @@
+"""What goes over the wire about the calendar of duties."""
+
+import datetime
+from dataclasses import dataclass
+from uuid import UUID
+
+from pydantic import Field
+
+from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.rules import Kind
+from hearthpay.duties.service import CalendarWanted, HouseholdCalendar
+from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.vocabulary import Confidence
+from hearthpay.wire.fields import Day, Identifier, RequestModel
+from hearthpay.wire.money import Dollars
+
+
+class TaxCalendarQuery(RequestModel):
+    """Of which household, and from which day to which."""
+
+    employer_id: Identifier | None = Field(
+        default=None, description="The household; left out, the one that the key remembers."
+    )
+    from_: Day | None = Field(
+        default=None, alias="from", description="What is due from this day on; left out, today."
+    )
+    to: Day | None = Field(
+        default=None,
+        description="What is due up to this day, at most two years after the first; left out, a year after it.",
+    )
+
+    def to_command(self) -> CalendarWanted:
+        """Return the same in plain values."""
+        return CalendarWanted(self.employer_id, self.from_, self.to)
+
+
+@dataclass(frozen=True, slots=True)
+class DutySource:
+    """Where a duty or its day is printed."""
+
+    title: str
+    url: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaxCalendarItem:
+    """Something a household must do, may choose, or must hand out, by a day."""
+
+    key: str
+    """Names the item for good, in its household."""
+
+    kind: Kind
+    """A `return` is filed and paid; a `payment` only paid; a `statement` goes to the employee; a `report` tells an
+    agency something; an `election` is free; a `notice` is given or kept."""
+
+    jurisdiction: str
+    """`US`, or a state."""
+
+    what: str
+    agency: str
+    form: str | None
+    employee_id: UUID | None
+    employee_name: str | None
+    period: str
+    """`2026`, `2026-Q3`, `2026-M12`, `2026-I2` (an instalment), or the day of the hire."""
+
+    period_start: datetime.date
+    period_end: datetime.date
+    due_date: datetime.date
+    """The last day on which it is in time, moved as the agency moves it."""
+
+    statutory_date: datetime.date
+    """The day that the law names."""
+
+    amount: Dollars | None
+    """Of a payment, what the paychecks of the period come to so far."""
+
+    link: str | None
+    done: bool
+    """Whether the household marked it as done."""
+
+    done_on: datetime.date | None
+    note: str
+    sources: list[DutySource]
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class TaxCalendar:
+    """What a household must do from one day to another, both included, by due date."""
+
+    employer_id: UUID
+    from_date: datetime.date
+    to_date: datetime.date
+    items: list[TaxCalendarItem]
+
+
+def tax_calendar(calendar: HouseholdCalendar) -> TaxCalendar:
+    """Return a calendar as the API tells it."""
+    return TaxCalendar(
+        employer_id=calendar.employer.id,
+        from_date=calendar.since,
+        to_date=calendar.until,
+        items=[tax_calendar_item(item) for item in calendar.items],
+    )
+
+
+def tax_calendar_item(item: CalendarItem) -> TaxCalendarItem:
+    """Return an item as the API tells it, its amount in dollars."""
+    return TaxCalendarItem(
+        key=item.key,
+        kind=item.kind,
+        jurisdiction=item.jurisdiction,
+        what=item.what,
+        agency=item.agency,
+        form=item.form,
+        employee_id=item.employee_id,
+        employee_name=item.employee_name,
+        period=item.period,
+        period_start=item.period_start,
+        period_end=item.period_end,
+        due_date=item.due,
+        statutory_date=item.due_unmoved,
+        amount=None if item.amount is None else from_cents(item.amount),
+        link=item.link,
+        done=item.done_on is not None,
+        done_on=item.done_on,
+        note=item.note,
+        sources=[DutySource(*source) for source in item.sources],
+        confidence=item.confidence,
+    )

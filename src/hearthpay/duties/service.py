@@ -1,0 +1,357 @@
+"""A household's calendar of duties from its books, and what the household says of it: done, how often, closed."""
+
+import datetime
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR, allow
+from hearthpay.access.refusal import invalid
+from hearthpay.clock import Clock
+from hearthpay.duties.calendar import CalendarItem, calendar_of_duties
+from hearthpay.duties.household import FEDERAL, ClosedAccount, Filing, Household
+from hearthpay.duties.models import AccountClosing, DutyMark, FilingChoice
+from hearthpay.duties.periods import MONTHS, day_of_month
+from hearthpay.duties.records import LedgerOfYears, SaidOfDuties, household_of
+from hearthpay.duties.rules import Account, duties_of
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.employers.service import resolve_employer
+from hearthpay.payroll.ledger.months import (
+    read_lines_by_month,
+    read_paid_places,
+    read_wages_by_month,
+    read_wages_from_before,
+)
+from hearthpay.taxes.jurisdictions import STATES
+
+YEARS_BACK: Final = 3
+YEARS_AHEAD: Final = 2
+"""How many calendar years before and after the present one a calendar may reach."""
+
+LONGEST_DAYS: Final = 731
+"""The most days that one calendar may span: two years."""
+
+_YEARS_BEFORE: Final = 2
+"""What is due in a year is about a year at most so long ago; the one before that may make liable for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarWanted:
+    """Which household's calendar, from which day to which, both included; None: from today, to a year after it."""
+
+    employer_id: UUID | None = None
+    since: datetime.date | None = None
+    until: datetime.date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdCalendar:
+    """What is due for a household from one day to another, both included."""
+
+    employer: Employer
+    since: datetime.date
+    until: datetime.date
+    items: tuple[CalendarItem, ...]
+
+
+# Reading
+
+
+async def read_calendar(
+    session: AsyncSession, actor: Actor, clock: Clock, wanted: CalendarWanted
+) -> HouseholdCalendar:
+    """Return the calendar as the books are today.
+
+    Raises what `allow` and `resolve_employer` raise, and `validation_error` for days that no calendar has.
+    """
+    allow(actor, READ_CALENDAR)
+    since, until = days_of(wanted.since, wanted.until, clock.today())
+    employer = await resolve_employer(session, actor, wanted.employer_id)
+    items = await calendar_of_household(session, actor, clock, employer, since, until)
+    return HouseholdCalendar(employer, since, until, items)
+
+
+async def calendar_of_household(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employer: Employer,
+    since: datetime.date,
+    until: datetime.date,
+) -> tuple[CalendarItem, ...]:
+    """Return the items of a household that has been found. Raises what `allow` raises."""
+    allow(actor, READ_CALENDAR, employer.id)
+    return await items_of(session, employer, clock.today(), since, until)
+
+
+def days_of(
+    since: datetime.date | None, until: datetime.date | None, today: datetime.date
+) -> tuple[datetime.date, datetime.date]:
+    """Return the days of a calendar: from today, for a year, where nothing else is wanted.
+
+    Raises `validation_error` naming ``from`` or ``to``.
+    """
+    earliest = datetime.date(today.year - YEARS_BACK, 1, 1)
+    latest = datetime.date(today.year + YEARS_AHEAD, MONTHS, 31)
+    first = today if since is None else since
+    if not earliest <= first <= latest:
+        raise invalid("from", f"must lie between {earliest} and {latest}")
+    last = until or min(day_of_month(first.year + 1, first.month, first.day), latest)
+    if not earliest <= last <= latest:
+        raise invalid("to", f"must lie between {earliest} and {latest}")
+    if last < first:
+        raise invalid("to", f"must not be before the first day, {first}")
+    if (last - first).days > LONGEST_DAYS:
+        raise invalid("to", f"must be at most {LONGEST_DAYS} days after the first day, {first}")
+    return first, last
+
+
+async def items_of(
+    session: AsyncSession,
+    employer: Employer,
+    today: datetime.date,
+    since: datetime.date,
+    until: datetime.date,
+) -> tuple[CalendarItem, ...]:
+    """Return what is due for a household; whoever calls has asked whether it may be told."""
+    years = range(since.year - _YEARS_BEFORE, until.year + 1)
+    return calendar_of_duties(await _household(session, employer, today, years), since, until)
+
+
+async def _household(
+    session: AsyncSession, employer: Employer, today: datetime.date, years: range
+) -> Household:
+    statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
+    records = (await session.scalars(statement)).all()
+    spanned = {"first_year": years[0] - 1, "last_year": years[-1]}
+    ledger = LedgerOfYears(
+        lines=await read_lines_by_month(session, employer.id, **spanned),
+        wages=await read_wages_by_month(session, employer.id, **spanned),
+        places=await read_paid_places(session, employer.id),
+        before=await read_wages_from_before(session, employer.id, **spanned),
+    )
+    return household_of(
+        employer, records, ledger, await _said(session, employer.id), today=today, years=years
+    )
+
+
+async def _said(session: AsyncSession, employer_id: UUID) -> SaidOfDuties:
+    marks = await session.execute(
+        select(DutyMark.item_key, DutyMark.done_on).where(
+            DutyMark.employer_id == employer_id, DutyMark.done_on.is_not(None)
+        )
+    )
+    filings = await session.execute(
+        select(
+            FilingChoice.jurisdiction, FilingChoice.account, FilingChoice.frequency, FilingChoice.since_year
+        )
+        .where(FilingChoice.employer_id == employer_id, FilingChoice.frequency.is_not(None))
+        .order_by(FilingChoice.jurisdiction, FilingChoice.account, FilingChoice.since_year)
+    )
+    closed = await session.execute(
+        select(AccountClosing.jurisdiction, AccountClosing.account, AccountClosing.closed_on)
+        .where(AccountClosing.employer_id == employer_id, AccountClosing.closed_on.is_not(None))
+        .order_by(AccountClosing.jurisdiction, AccountClosing.account)
+    )
+    return SaidOfDuties(
+        done={row.item_key: row.done_on for row in marks},
+        filings=tuple(
+            Filing(row.jurisdiction, row.account, row.frequency, row.since_year) for row in filings
+        ),
+        closed=tuple(ClosedAccount(row.jurisdiction, row.account, row.closed_on) for row in closed),
+    )
+
+
+# What the household says
+
+
+async def mark_duty(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employer: Employer,
+    *,
+    key: str,
+    done_on: datetime.date | None,
+) -> None:
+    """Note when the household did what an item says, by its word, or with None that it did not; with an audit row.
+
+    Raises what `allow` raises, and `validation_error` for a key that the household's calendar does not have, and for a
+    day to come.
+    """
+    allow(actor, KEEP_CALENDAR, employer.id)
+    today = clock.today()
+    if done_on is not None and done_on > today:
+        raise invalid("done_on", "must not lie in the future")
+    before = await session.scalar(
+        select(DutyMark.done_on).where(DutyMark.employer_id == employer.id, DutyMark.item_key == key)
+    )
+    if before is None and (done_on is None or not await _has_item(session, employer, today, key)):
+        raise invalid(
+            "key", "names nothing that this household's calendar has" if done_on else "is not marked"
+        )
+    row = {"item_key": key, "done_on": done_on}
+    subject = await _say(session, clock, employer, DutyMark, row, ("item_key",))
+    await record_audit(
+        session,
+        actor,
+        "duty.mark",
+        employer_id=employer.id,
+        subject_id=subject,
+        details={"key": key, "before": _day(before), "after": _day(done_on)},
+    )
+
+
+async def choose_filing(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employer: Employer,
+    *,
+    jurisdiction: str,
+    account: str,
+    since_year: int,
+    frequency: str | None,
+) -> None:
+    """Note how often the household files under an account from a year on, or with None that it has not chosen.
+
+    With an audit row. Raises what `allow` raises, and `validation_error` for an account without a choice, a frequency
+    that it does not have, and a year out of reach.
+    """
+    allow(actor, KEEP_CALENDAR, employer.id)
+    known = _account(jurisdiction, account)
+    if frequency is not None and frequency not in known.frequencies:
+        raise invalid("frequency", f"must be one of {', '.join(known.frequencies)}")
+    this_year = clock.today().year
+    if not this_year - YEARS_BACK <= since_year <= this_year + YEARS_AHEAD:
+        raise invalid(
+            "since_year", f"must lie between {this_year - YEARS_BACK} and {this_year + YEARS_AHEAD}"
+        )
+    before = await session.scalar(
+        select(FilingChoice.frequency).where(
+            FilingChoice.employer_id == employer.id,
+            FilingChoice.jurisdiction == jurisdiction,
+            FilingChoice.account == account,
+            FilingChoice.since_year == since_year,
+        )
+    )
+    row = {
+        "jurisdiction": jurisdiction,
+        "account": account,
+        "since_year": since_year,
+        "frequency": frequency,
+    }
+    named = ("jurisdiction", "account", "since_year")
+    subject = await _say(session, clock, employer, FilingChoice, row, named)
+    await record_audit(
+        session,
+        actor,
+        "duty.filing",
+        employer_id=employer.id,
+        subject_id=subject,
+        details={
+            "jurisdiction": jurisdiction,
+            "account": account,
+            "since_year": since_year,
+            "before": before,
+            "after": frequency,
+        },
+    )
+
+
+async def note_closing(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employer: Employer,
+    *,
+    jurisdiction: str,
+    account: str,
+    closed_on: datetime.date | None,
+) -> None:
+    """Note the last day for which an agency wants reports under an account it closed, or with None that it is open.
+
+    With an audit row. Raises what `allow` raises, and `validation_error` for what is no account.
+    """
+    allow(actor, KEEP_CALENDAR, employer.id)
+    _account(jurisdiction, account)
+    before = await session.scalar(
+        select(AccountClosing.closed_on).where(
+            AccountClosing.employer_id == employer.id,
+            AccountClosing.jurisdiction == jurisdiction,
+            AccountClosing.account == account,
+        )
+    )
+    row = {"jurisdiction": jurisdiction, "account": account, "closed_on": closed_on}
+    subject = await _say(session, clock, employer, AccountClosing, row, ("jurisdiction", "account"))
+    await record_audit(
+        session,
+        actor,
+        "duty.account",
+        employer_id=employer.id,
+        subject_id=subject,
+        details={
+            "jurisdiction": jurisdiction,
+            "account": account,
+            "before": _day(before),
+            "after": _day(closed_on),
+        },
+    )
+
+
+async def _has_item(session: AsyncSession, employer: Employer, today: datetime.date, key: str) -> bool:
+    since = datetime.date(today.year - YEARS_BACK, 1, 1)
+    until = datetime.date(today.year + YEARS_AHEAD, MONTHS, 31)
+    return any(item.key == key for item in await items_of(session, employer, today, since, until))
+
+
+def _account(jurisdiction: str, account: str) -> Account:
+    if jurisdiction != FEDERAL and jurisdiction not in STATES:
+        raise invalid("jurisdiction", "must be US, one of the 50 states or DC, by its two letters")
+    duties = duties_of(jurisdiction)
+    for known in duties.accounts:
+        if known.name == account:
+            return known
+    names = ", ".join(known.name for known in duties.accounts) or "none"
+    raise invalid("account", f"is no account of {jurisdiction} with a choice, which has {names}")
+
+
+async def _say(
+    session: AsyncSession,
+    clock: Clock,
+    employer: Employer,
+    table: type[DutyMark] | type[FilingChoice] | type[AccountClosing],
+    said: dict[str, Any],
+    named: tuple[str, ...],
+) -> UUID:
+    """Keep what was said, in place of what was said before of the same; return the row's id. Of two at once one is."""
+    now = clock.now()
+    row = said | {
+        "id": uuid7(),
+        "organization_id": employer.organization_id,
+        "employer_id": employer.id,
+        "sandbox": employer.sandbox,
+        "created_at": now,
+        "updated_at": now,
+    }
+    changed = {name: value for name, value in said.items() if name not in named}
+    statement = (
+        insert(table)
+        .values(row)
+        .on_conflict_do_update(index_elements=("employer_id", *named), set_=changed | {"updated_at": now})
+        .returning(table.id)
+    )
+    subject: UUID = (await session.execute(statement)).scalar_one()
+    return subject
+
+
+def _day(day: datetime.date | None) -> str | None:
+    return None if day is None else day.isoformat()

@@ -1,0 +1,112 @@
+"""What the ledger has of a household, month by month of the pay dates, and where its employees were paid for work.
+
+Sums of the lines as they stand: what a void or a failure took back is deducted, by its negative lines.
+"""
+
+import datetime
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+_LINES: Final = text(
+    "SELECT c.employee_id, l.code, l.category, c.tax_year, CAST(extract(month FROM p.pay_date) AS int), "
+    "CAST(sum(l.amount) AS bigint), "
+    "CAST(coalesce(sum(l.subject_wages) FILTER (WHERE c.gross_pay <> 0), 0) AS bigint), "
+    "CAST(sum(l.taxable_wages) AS bigint) "
+    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last "
+    "GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 4, 5, 2"
+)
+_WAGES: Final = text(
+    "SELECT c.employee_id, c.work_state, c.tax_year, CAST(extract(month FROM p.pay_date) AS int), "
+    "CAST(sum(c.gross_pay) AS bigint) FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last GROUP BY 1, 2, 3, 4 ORDER BY 1, 3, 4, 2"
+)
+_PLACES: Final = text(
+    "SELECT employee_id, work_state, min(since), max(until) FROM ("
+    "SELECT c.employee_id, c.work_state, lower(c.period) AS since, upper(c.period) - 1 AS until, "
+    "row_number() OVER (PARTITION BY c.employee_id ORDER BY lower(c.period), c.id) "
+    "- row_number() OVER (PARTITION BY c.employee_id, c.work_state ORDER BY lower(c.period), c.id) AS stretch "
+    "FROM paychecks c WHERE c.employer_id = :employer AND c.reverses IS NULL AND c.gross_pay > 0 "
+    "AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)) AS worked "
+    "GROUP BY employee_id, work_state, stretch ORDER BY employee_id, min(since), max(until)"
+)
+_PRIOR: Final = text(
+    "SELECT employee_id, tax_year, as_of, gross_pay, codes, subject_wages FROM prior_wages "
+    "WHERE employer_id = :employer AND tax_year BETWEEN :first AND :last AND replaced_by IS NULL "
+    "ORDER BY employee_id, id"
+)
+
+
+class LineOfMonth(NamedTuple):
+    """A line of one employee's paychecks of a month, in cents."""
+
+    employee_id: UUID
+    code: str
+    category: str
+    year: int
+    month: int
+    amount: int
+    subject_wages: int
+    taxable_wages: int
+
+
+class WagesOfMonth(NamedTuple):
+    """Gross pay of one employee in one state and month, in cents."""
+
+    employee_id: UUID
+    work_state: str
+    year: int
+    month: int
+    cents: int
+
+
+class PaidPlace(NamedTuple):
+    """A stretch of pay periods for which an employee was paid for work in one state; both days are included."""
+
+    employee_id: UUID
+    work_state: str
+    since: datetime.date
+    until: datetime.date
+
+
+class WagesFromBefore(NamedTuple):
+    """What another payroll paid somebody in a year, up to a day, in cents: it counts for thresholds."""
+
+    employee_id: UUID
+    tax_year: int
+    as_of: datetime.date
+    gross_pay: int
+    codes: list[str]
+    subject_wages: list[int]
+
+
+async def read_lines_by_month(
+    session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
+) -> list[LineOfMonth]:
+    """Return every line of the household's paychecks of these years; those of other payrolls are not among them."""
+    wanted = {"employer": employer_id, "first": first_year, "last": last_year}
+    return [LineOfMonth(*row) for row in await session.execute(_LINES, wanted)]
+
+
+async def read_wages_by_month(
+    session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
+) -> list[WagesOfMonth]:
+    """Return what the household paid in these years, without wages of other payrolls."""
+    wanted = {"employer": employer_id, "first": first_year, "last": last_year}
+    return [WagesOfMonth(*row) for row in await session.execute(_WAGES, wanted)]
+
+
+async def read_paid_places(session: AsyncSession, employer_id: UUID) -> list[PaidPlace]:
+    """Return where each employee was paid for work, in order, by the paychecks that stand."""
+    return [PaidPlace(*row) for row in await session.execute(_PLACES, {"employer": employer_id})]
+
+
+async def read_wages_from_before(
+    session: AsyncSession, employer_id: UUID, *, first_year: int, last_year: int
+) -> list[WagesFromBefore]:
+    """Return what was entered of other payrolls' wages of these years."""
+    wanted = {"employer": employer_id, "first": first_year, "last": last_year}
+    return [WagesFromBefore(*row) for row in await session.execute(_PRIOR, wanted)]

@@ -1,0 +1,124 @@
+"""`hearthpay calendar` and what is noted of it, on an embedded database of its own."""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import psycopg
+import pytest
+from icalendar import Calendar
+
+from hearthpay.database.embedded import EmbeddedServer
+from tests.banking.families import add_family
+from tests.conftest import plain_url
+from tests.worlds.commands import hearthpay
+from tests.worlds.installations import install
+
+THIS_YEAR = date.today().year  # noqa: DTZ011 - the command tells the time by itself
+DAYS = ("--from", f"{THIS_YEAR}-01-01", "--to", f"{THIS_YEAR + 1}-12-31")
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[EmbeddedServer]:
+    server = install(Path(tempfile.mkdtemp(prefix="hearthpay-calendar-")))
+    server.start()
+    yield server
+    server.stop()
+    shutil.rmtree(server.data_dir, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def household(running: EmbeddedServer) -> UUID:
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        return add_family(connection).employer_id
+
+
+def ask(running: EmbeddedServer, *words: str, refused: bool = False) -> str:
+    told = hearthpay(*words, "--data-dir", str(running.data_dir))
+    assert told.returncode == (2 if refused else 0), told.stderr
+    return (told.stderr if refused else told.stdout).decode()
+
+
+def rows(running: EmbeddedServer, query: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_table_json_and_feed_say_the_same(running: EmbeddedServer, household: UUID):
+    key = f"CA/wages-quarterly/{THIS_YEAR}-Q1"
+    day = f"{THIS_YEAR - 1}-12-31"
+    assert ask(running, "calendar", str(household), "--done", key, "--on", day) == f"{key}: done on {day}.\n"
+    told = {
+        item["key"]: item for item in json.loads(ask(running, "calendar", str(household), "--json", *DAYS))
+    }
+    assert told[key]["done_on"] == day
+    table = ask(running, "calendar", str(household), *DAYS).splitlines()
+    assert [line.split()[0] for line in table] == [item["due_date"] for item in told.values()]
+    assert all(key in line for key, line in zip(told, table, strict=True))
+    assert [line for line in table if f"done {day}" in line] == [line for line in table if key in line]
+    calendar = Calendar.from_ical(ask(running, "calendar", str(household), "--ics", *DAYS))
+    assert [event.start.isoformat() for event in calendar.events] == [
+        item["due_date"] for item in told.values()
+    ]
+    assert ask(running, "calendar", str(household), "--undone", key) == f"{key}: not done.\n"
+    assert rows(running, "SELECT item_key, done_on FROM duty_marks") == [(key, None)]
+    assert "key:" in ask(running, "calendar", str(household), "--undone", key, refused=True)
+
+
+def test_choices_and_closed_accounts_are_noted_and_taken_back(running: EmbeddedServer, household: UUID):
+    place = (str(household), "--state", "ca", "--account", "sui")
+    chosen = ask(running, "households", "filing", *place, "--since", str(THIS_YEAR), "--frequency", "annual")
+    closed = ask(running, "households", "close-account", *place, "--on", f"{THIS_YEAR}-06-30")
+    assert (chosen, closed) == (
+        f"CA sui from {THIS_YEAR} on: annual.\n",
+        f"CA sui: closed on {THIS_YEAR}-06-30.\n",
+    )
+    said = "SELECT f.frequency, c.closed_on FROM filing_choices f JOIN closed_accounts c USING (employer_id, account)"
+    assert rows(running, said) == [("annual", date(THIS_YEAR, 6, 30))]
+    ask(running, "households", "filing", *place, "--since", str(THIS_YEAR))
+    assert ask(running, "households", "close-account", *place) == "CA sui: open.\n"
+    assert rows(running, said) == [(None, None)]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("calendar", "HOUSEHOLD", "--from", "2001-01-01"), "from: must lie between"),
+        (("calendar", "HOUSEHOLD", "--json", "--ics"), "exclude each other"),
+        (("calendar", "HOUSEHOLD", "--on", "2026-01-01"), "--on goes with --done"),
+        (("calendar", "mine"), "the id of a household is needed"),
+        (("calendar", str(uuid4())), "there is no such household"),
+        (
+            ("households", "filing", "HOUSEHOLD", "--state", "NY", "--account", "sui", "--since", "2026"),
+            "account: is no account of NY",
+        ),
+    ],
+)
+def test_what_cannot_be_is_refused(
+    running: EmbeddedServer, household: UUID, words: tuple[str, ...], told: str
+):
+    asked = (str(household) if word == "HOUSEHOLD" else word for word in words)
+    assert told in ask(running, *asked, refused=True)
+
+
+def test_a_link_is_made_renewed_and_revoked(
+    running: EmbeddedServer, household: UUID, monkeypatch: pytest.MonkeyPatch
+):
+    def in_force() -> int:
+        return len(rows(running, "SELECT id FROM calendar_links WHERE revoked_at IS NULL"))
+
+    monkeypatch.setitem(os.environ, "HEARTHPAY_PUBLIC_URL", "https://pay.example.com")
+    first, second = (ask(running, "households", "calendar-link", str(household)) for _ in range(2))
+    assert first.startswith("https://pay.example.com/calendar/")
+    assert first.endswith(".ics\n")
+    assert first != second
+    assert in_force() == 1
+    revoked = ask(running, "households", "calendar-link", str(household), "--revoke")
+    assert revoked == "The link opens nothing any more.\n"
+    assert in_force() == 0
+    assert ask(running, "households", "calendar-link", str(household), "--revoke") == "There was no link.\n"
