@@ -12,7 +12,7 @@ _COVERAGE: Final = Path(__file__).parent / "templates" / "fonts" / "coverage.tom
 _BOX: Final = "□"
 _SPACES: Final = re.compile(r"\s+")
 _LEFT_OUT: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Mn", "Me"})
-"""Categories of Unicode that are never drawn, among them the marks that turn the direction of what follows; and marks on
+"""Categories of Unicode that are never drawn, as the marks that turn the direction of what follows; and marks on
 letters that no letter of Unicode has by itself."""
 
 
