@@ -12,6 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image, ImageChops
 
 from hearthpay.documents.figures.w3 import w3_of
@@ -176,6 +178,12 @@ def inside(said: list[str], width: float, text: str, _: object, matrix: list[flo
     """Keep what is said; no word begins beside the sheet."""
     said.append(text)
     assert not text.strip() or 0 <= matrix[4] <= width, text
+
+
+@given(st.text(min_size=1, max_size=60))
+@settings(max_examples=25, deadline=None)
+def test_whoever_is_called_whatever_gets_a_paper(name: str) -> None:
+    assert page_count(year_cover(2025, [], household=replace(MILLERS, name=name))) == 1
 
 
 def test_letters_that_no_font_has_become_boxes() -> None:
