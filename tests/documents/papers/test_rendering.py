@@ -27,6 +27,7 @@ from hearthpay.documents.papers import (
     w2_for_household,
     w2c,
     w3,
+    year_cover,
 )
 from hearthpay.documents.papers.schedule_h_paper import schedule_h_sheets
 from hearthpay.documents.papers.stub_paper import stub_paper
@@ -114,6 +115,9 @@ def test_papers_are_tagged_titled_and_in_a_language() -> None:
             assert "<pdfuaid:part>1</pdfuaid:part>" in meta
             assert "CreateDate" not in meta
             assert page_count(pdf) == len(reader.pages)
+            assert all(
+                re.search(r"\bnot\b|no se presenta", page.extract_text()[-120:]) for page in reader.pages
+            )
             for page in reader.pages:
                 assert [float(side) for side in page.mediabox] == [0, 0, 612, 792]
                 for font in page["/Resources"]["/Font"].values():

@@ -25,6 +25,9 @@ class W2Texts:
 
     furnished: Mapping[str, str]
     use: Mapping[str, str]
+    foot: Mapping[str, str]
+    """What a page may be used for, at length and in short."""
+
     draft: bool
     """Whether the year's form is not published."""
 
@@ -41,7 +44,14 @@ def w2_texts(tax_year: int) -> W2Texts:
     if year is None:
         raise FormNotKnownError(f"the copies of Form W-2 of {tax_year} are not known yet")
     captions = {copy: text for copy, text in data["captions"].items() if copy not in ("source", "confidence")}
-    return W2Texts(year["omb"], captions, data["furnished"], data["use"], w2_form(tax_year).status == "draft")
+    return W2Texts(
+        year["omb"],
+        captions,
+        data["furnished"],
+        data["use"],
+        data["foot"],
+        w2_form(tax_year).status == "draft",
+    )
 
 
 def notice_and_instructions(form: W2) -> list[Mapping[str, object]]:
