@@ -64,6 +64,7 @@ def notice_and_instructions(form: W2) -> list[Mapping[str, object]]:
         "other_box": form.other_box,
     }
     codes = list(dict.fromkeys(entry.code for entry in form.box_12))
+    texts = data["codes"]
     left_out = {"Box 12."} if not codes else set()
     if not form.box_14:
         left_out.add("Box {other_box}.")
@@ -75,6 +76,6 @@ def notice_and_instructions(form: W2) -> list[Mapping[str, object]]:
                 continue
             items.append({key: item[key].format(**filled) for key in ("title", "text")})
             if item["title"] == "Box 12.":
-                items += [{"title": f"{code}—", "text": data["codes"].get(code, "")} for code in codes]
+                items += [{"title": f"{code}—", "text": texts.get(code, texts["other"])} for code in codes]
         parts.append({"title": heading, "items": items})
     return parts
