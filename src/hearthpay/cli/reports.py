@@ -15,14 +15,14 @@ from hearthpay.taxes.money import from_cents
 if TYPE_CHECKING:
     from hearthpay.access.actor import Actor
     from hearthpay.employers.models import Employer
-    from hearthpay.reports.state_wages import StateWages
+    from hearthpay.reports.state_wages import WagesInState
     from hearthpay.reports.tax_liability import TaxLiability
 
 reports = typer.Typer(
     help="Wages by state and taxes by agency, as the ledger has them.", no_args_is_help=True
 )
 
-Household = Annotated[str, typer.Argument(help="The household's id.")]
+HouseholdId = Annotated[str, typer.Argument(help="The household's id.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 _DAY = ["%Y-%m-%d"]
@@ -30,7 +30,7 @@ _DAY = ["%Y-%m-%d"]
 
 @reports.command("state-wages")
 def state_wages(
-    employer: Household,
+    employer: HouseholdId,
     state: Annotated[str, typer.Option(help="The state, by its two letters.")],
     year: Annotated[int, typer.Option(min=2000, max=2100, help="The year of the pay dates.")],
     quarter: Annotated[int | None, typer.Option(min=1, max=4, help="Left out, the whole year.")] = None,
@@ -49,12 +49,12 @@ def state_wages(
         refuse("--state must be one of the 50 states or DC, by its two letters")
     _one_form(as_csv, as_json)
 
-    async def run(session: Any) -> "StateWages":
+    async def run(session: Any) -> "WagesInState":
         found, actor = await _employer(session, household)
         return await state_wages_of_household(session, actor, found, AskStateWages(place, year, quarter))
 
     try:
-        report: StateWages = as_operator(data_dir, run)
+        report: WagesInState = as_operator(data_dir, run)
     except TaxInputError as error:
         refuse(str(error))
     if as_csv:
@@ -67,7 +67,7 @@ def state_wages(
 
 @reports.command("tax-liability")
 def tax_liability(
-    employer: Household,
+    employer: HouseholdId,
     first: Annotated[datetime, typer.Option("--from", formats=_DAY, help="The first pay date.")],
     last: Annotated[datetime, typer.Option("--to", formats=_DAY, help="The last pay date.")],
     as_csv: AsCsv = False,
@@ -97,7 +97,7 @@ def tax_liability(
         _print_tax_liability(report)
 
 
-def _print_state_wages(report: "StateWages") -> None:
+def _print_state_wages(report: "WagesInState") -> None:
     span = f"{report.year}" if report.quarter is None else f"quarter {report.quarter} of {report.year}"
     typer.echo(f"Wages in {report.state}, {span}; subject, excess and taxable by {report.unemployment_line}")
     rows: list[list[str]] = [["employee", "number", "gross", "subject", "excess", "taxable"]]
