@@ -242,6 +242,4 @@ def test_nobody_who_draws_no_paper_loads_the_compiler() -> None:
 
 if __name__ == "__main__":
     for each, picture in pictured().items():
-        Image.open(io.BytesIO(picture)).convert("L").quantize(16).save(
-            PICTURES / f"{each}.png", optimize=True
-        )
+        Image.open(io.BytesIO(picture)).convert("L").save(PICTURES / f"{each}.png", optimize=True)
