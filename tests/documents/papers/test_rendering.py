@@ -44,6 +44,8 @@ from tests.documents.papers.family import (
 )
 
 PICTURES = Path(__file__).parent / "pictures"
+SQUARE = 20
+MOST_DIFFERENCE = 6
 HOSTILE = {
     "typst markup": '#panic("x") #sys.inputs *b* _i_ $1/0$ <a> @b = H // c',
     "code that ends a string": '"); #read("/etc/passwd") \\u{41} \\',
@@ -221,9 +223,11 @@ def test_pages_look_as_they_were_looked_at(name: str) -> None:
     kept = Image.open(PICTURES / f"{name}.png").convert("L")
     drawn = Image.open(io.BytesIO(pictured()[name])).convert("L")
     assert drawn.size == kept.size
-    histogram = ImageChops.difference(kept, drawn).histogram()
-    differing = sum(histogram[48:]) / sum(histogram)
-    assert differing < 0.004, f"{differing:.2%} of the page differ"
+    squares = ImageChops.difference(kept, drawn).resize(
+        (drawn.width // SQUARE, drawn.height // SQUARE), Image.Resampling.BOX
+    )
+    _, most = squares.getextrema()
+    assert most <= MOST_DIFFERENCE, f"a square of the page differs by {most} of 255 in the mean"
 
 
 def test_nobody_who_draws_no_paper_loads_the_compiler() -> None:
@@ -238,6 +242,4 @@ def test_nobody_who_draws_no_paper_loads_the_compiler() -> None:
 
 if __name__ == "__main__":
     for each, picture in pictured().items():
-        Image.open(io.BytesIO(picture)).convert("L").quantize(16).save(
-            PICTURES / f"{each}.png", optimize=True
-        )
+        Image.open(io.BytesIO(picture)).convert("L").save(PICTURES / f"{each}.png", optimize=True)
