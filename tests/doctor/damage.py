@@ -178,6 +178,14 @@ DAMAGE = {
             "UPDATE year_balances SET fica_refunded = true WHERE gross_pay > 400000",
         ),
     ],
+    "following_wages": [
+        (
+            f"UPDATE paycheck_lines SET taxable_wages = taxable_wages {change} WHERE code = 'US-FUTA-CR' AND paycheck_id = {ONE_STANDING}",
+            "UPDATE year_balances SET taxable_wages[array_position(codes, 'US-FUTA-CR')] = taxable_wages[array_position(codes, "
+            f"'US-FUTA-CR')] {change} WHERE employee_id = (SELECT employee_id FROM paychecks WHERE id = {ONE_STANDING})",
+        )
+        for change in ("+ 10000", "- 10000")
+    ],
     "latest_to_date": [
         (
             f"UPDATE paycheck_lines SET ytd_amount = ytd_amount - 1 WHERE paycheck_id = {LATEST} AND code = 'US-SS-ER'",

@@ -14,6 +14,7 @@ from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings
 from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_paid
 from hearthpay.doctor.escrow_checks import escrow_balances, escrow_deposits, escrow_history, escrow_payouts
 from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
+from hearthpay.doctor.following_checks import following_wages
 from hearthpay.doctor.lifecycle_checks import histories, idempotency, overdue
 from hearthpay.doctor.paycheck_checks import (
     paycheck_sums,
@@ -46,6 +47,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     threshold_wages,
     threshold_taxes,
     refunded_years,
+    following_wages,
     latest_to_date,
     direct_deposits,
     debits,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import Final
 
-from hearthpay.reports.state_wages import WagesInState, WagesOfLine
+from hearthpay.reports.state_wages import StateWageDetail, WagesOfLine
 from hearthpay.reports.tax_liability import TaxLiability
 from hearthpay.taxes.money import from_cents
 
@@ -36,7 +36,7 @@ def _safe(cell: Cell) -> str:
     return f"'{cell}" if cell.lstrip(" \u00a0").startswith(_STARTS_A_FORMULA) else cell
 
 
-def state_wages_csv(report: WagesInState) -> str:
+def state_wages_csv(report: StateWageDetail) -> str:
     """Return one row for each person; each tax of the state has its subject and taxable wages and its amount."""
     codes = [line.code for line in report.lines]
     heads: list[Cell] = ["state", "year", "quarter", "employee_id", "last_name", "first_name"]

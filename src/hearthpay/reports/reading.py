@@ -18,7 +18,7 @@ from hearthpay.reports.state_wages import (
     EarnedInQuarter,
     ReportedPerson,
     TaxedInQuarter,
-    WagesInState,
+    StateWageDetail,
     WagesOfLine,
     state_wages,
 )
@@ -33,7 +33,7 @@ _PEOPLE: Final = text(
 
 async def read_state_wages(
     session: AsyncSession, employer_id: UUID, state: str, year: int, quarter: int | None
-) -> WagesInState:
+) -> StateWageDetail:
     """Return a household's wages of a state; raises `TaxInputError` for a year without rules."""
     earned = [
         EarnedInQuarter(paid.employee_id, paid.quarter, paid.cents)

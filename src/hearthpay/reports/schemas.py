@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from hearthpay.reports.commands import AskStateWages, AskTaxLiability
-from hearthpay.reports.state_wages import PersonsWages, WagesInState, WagesOfLine
+from hearthpay.reports.state_wages import PersonsWages, StateWageDetail, WagesOfLine
 from hearthpay.reports.tax_liability import AgencyLiability, TaxLiability
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.fields import Day, Identifier, RequestModel, StateCode
@@ -124,7 +124,7 @@ class StateWageReport:
     remarks: list[str]
 
 
-def state_wage_report(employer_id: UUID, report: WagesInState) -> StateWageReport:
+def state_wage_report(employer_id: UUID, report: StateWageDetail) -> StateWageReport:
     """Return the report as the API tells it, in dollars."""
     code, lines = report.unemployment_line, report.lines
     base = next((line for line in lines if line.code == code), None)

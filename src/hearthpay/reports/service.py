@@ -9,7 +9,7 @@ from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.reports.commands import AskStateWages, AskTaxLiability
 from hearthpay.reports.reading import read_state_wages, read_tax_liability
-from hearthpay.reports.state_wages import WagesInState
+from hearthpay.reports.state_wages import StateWageDetail
 from hearthpay.reports.tax_liability import TaxLiability
 
 MOST_MONTHS = 36
@@ -18,7 +18,7 @@ MOST_MONTHS = 36
 
 async def report_state_wages(
     session: AsyncSession, actor: Actor, asked: AskStateWages
-) -> tuple[Employer, WagesInState]:
+) -> tuple[Employer, StateWageDetail]:
     """Return the household and its wages of a state.
 
     Raises what `allow` and `resolve_employer` raise, and `TaxInputError` for a year without rules.
@@ -30,7 +30,7 @@ async def report_state_wages(
 
 async def state_wages_of_household(
     session: AsyncSession, actor: Actor, employer: Employer, asked: AskStateWages
-) -> WagesInState:
+) -> StateWageDetail:
     """Return the wages of a state of a household that has been found.
 
     Raises what `allow` raises, and `TaxInputError` for a year without rules.

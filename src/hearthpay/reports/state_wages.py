@@ -67,7 +67,7 @@ class PersonsWages:
 
 
 @dataclass(frozen=True, slots=True)
-class WagesInState:
+class StateWageDetail:
     """The wages of one state in a quarter, or in the year where there is no quarter."""
 
     state: str
@@ -145,7 +145,7 @@ def state_wages(
     earned: Iterable[EarnedInQuarter],
     taxed: Iterable[TaxedInQuarter],
     prior_gross: Mapping[UUID, int],
-) -> WagesInState:
+) -> StateWageDetail:
     """Add up a quarter, or the year, by person; ``people`` says who each record is.
 
     Whoever neither earned anything there nor was charged any tax of the state is not among them. Raises
@@ -170,7 +170,7 @@ def state_wages(
         key=lambda each: (each.person.last_name, each.person.first_name, each.person.id),
     )
     told = {each.person.id for each in shown}
-    return WagesInState(
+    return StateWageDetail(
         state,
         year,
         quarter,

@@ -49,7 +49,7 @@ class LabelledAmount(NamedTuple):
     figure: Figure
 
 
-class StateWages(NamedTuple):
+class BoxesOfState(NamedTuple):
     """Boxes 15 to 17 of one state; whose account stands in box 15 is not the ledger's to know."""
 
     state: str
@@ -85,7 +85,7 @@ class W2:
     """What the box of states' programs is called: 14, or 14a."""
 
     box_14: tuple[LabelledAmount, ...]
-    states: tuple[StateWages, ...]
+    states: tuple[BoxesOfState, ...]
     localities: tuple[LocalWages, ...]
     required_for: tuple[str, ...]
     """Why it must be filed, of `fica`, `federal_income_tax`, `state_income_tax`, `local_income_tax`; none: it need
@@ -223,7 +223,7 @@ def _states_named(books: PersonBooks) -> list[str]:
     return sorted((ours | {line.code[:2] for _, line in books.told()}) & STATES.keys())
 
 
-def _states(books: PersonBooks, box_1: Figure) -> tuple[StateWages, ...]:
+def _states(books: PersonBooks, box_1: Figure) -> tuple[BoxesOfState, ...]:
     """Return boxes 15 to 17: also where no tax was withheld, since the wages are the state's to tax."""
     rules = rulebook_of(books.tax_year)
     taxes = {}
@@ -240,7 +240,7 @@ def _states(books: PersonBooks, box_1: Figure) -> tuple[StateWages, ...]:
         figure = total(wages)
         if state_boxes()[state].federal_wages:
             figure = replace(box_1, formula="box 1")
-        rows.append(StateWages(state, figure, amount))
+        rows.append(BoxesOfState(state, figure, amount))
     return tuple(rows)
 
 
@@ -287,7 +287,7 @@ def _place(boxes: StateBoxes, code: str, locality: str) -> str:
 def _required_for(
     owes_fica: bool,
     box_2: Figure | None,
-    states: Iterable[StateWages],
+    states: Iterable[BoxesOfState],
     localities: Iterable[LocalWages],
 ) -> tuple[str, ...]:
     reasons = {

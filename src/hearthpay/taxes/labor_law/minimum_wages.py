@@ -48,7 +48,7 @@ class PlaceWages(NamedTuple):
     wages: tuple[MinimumWage, ...]
 
 
-class StateWages(NamedTuple):
+class StateMinimumWages(NamedTuple):
     """The minimum wages of a state, oldest first; none where federal law governs, for the reason that ``law`` says."""
 
     state: str
@@ -70,7 +70,7 @@ def federal_minimum_wage() -> MinimumWage:
     return _load()[0]
 
 
-def minimum_wages_of(state: str) -> StateWages:
+def minimum_wages_of(state: str) -> StateMinimumWages:
     """Return what a state (upper case) has; raises KeyError for one that is none."""
     return _load()[1][state]
 
@@ -147,11 +147,11 @@ def _read_place(entry: RuleTable) -> PlaceWages:
     return place
 
 
-def _read_state(entry: RuleTable) -> StateWages:
+def _read_state(entry: RuleTable) -> StateMinimumWages:
     code = entry.choice("state", tuple(STATES))
     law = cast("WageLaw", entry.choice("law", _WAGE_LAWS))
     own = law == "own"
-    state = StateWages(
+    state = StateMinimumWages(
         state=code,
         law=law,
         rule=entry.text("rule"),
@@ -164,12 +164,12 @@ def _read_state(entry: RuleTable) -> StateWages:
     return state
 
 
-def read_minimum_wages(table: RuleTable) -> tuple[MinimumWage, dict[str, StateWages]]:
+def read_minimum_wages(table: RuleTable) -> tuple[MinimumWage, dict[str, StateMinimumWages]]:
     """Return the federal minimum wage and each state's; raises `RuleError` for a mistake or a state that is missing."""
     entry = table.table("federal")
     federal = _read_wage(entry, FEDERAL_LAW, None)
     entry.close()
-    states: dict[str, StateWages] = {}
+    states: dict[str, StateMinimumWages] = {}
     for row in table.tables("state"):
         state = _read_state(row)
         if state.state in states:
@@ -182,5 +182,5 @@ def read_minimum_wages(table: RuleTable) -> tuple[MinimumWage, dict[str, StateWa
 
 
 @functools.cache
-def _load() -> tuple[MinimumWage, dict[str, StateWages]]:
+def _load() -> tuple[MinimumWage, dict[str, StateMinimumWages]]:
     return read_minimum_wages(RuleTable.load(_FILE))
