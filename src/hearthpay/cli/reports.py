@@ -15,7 +15,7 @@ from hearthpay.taxes.money import from_cents
 if TYPE_CHECKING:
     from hearthpay.access.actor import Actor
     from hearthpay.employers.models import Employer
-    from hearthpay.reports.state_wages import WagesInState
+    from hearthpay.reports.state_wages import StateWageDetail
     from hearthpay.reports.tax_liability import TaxLiability
 
 reports = typer.Typer(
@@ -49,12 +49,12 @@ def state_wages(
         refuse("--state must be one of the 50 states or DC, by its two letters")
     _one_form(as_csv, as_json)
 
-    async def run(session: Any) -> "WagesInState":
+    async def run(session: Any) -> "StateWageDetail":
         found, actor = await _employer(session, household)
         return await state_wages_of_household(session, actor, found, AskStateWages(place, year, quarter))
 
     try:
-        report: WagesInState = as_operator(data_dir, run)
+        report: StateWageDetail = as_operator(data_dir, run)
     except TaxInputError as error:
         refuse(str(error))
     if as_csv:
@@ -97,7 +97,7 @@ def tax_liability(
         _print_tax_liability(report)
 
 
-def _print_state_wages(report: "WagesInState") -> None:
+def _print_state_wages(report: "StateWageDetail") -> None:
     span = f"{report.year}" if report.quarter is None else f"quarter {report.quarter} of {report.year}"
     typer.echo(f"Wages in {report.state}, {span}; subject, excess and taxable by {report.unemployment_line}")
     rows: list[list[str]] = [["employee", "number", "gross", "subject", "excess", "taxable"]]

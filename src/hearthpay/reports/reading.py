@@ -17,8 +17,8 @@ from hearthpay.payroll.ledger.quarters import (
 from hearthpay.reports.state_wages import (
     EarnedInQuarter,
     ReportedPerson,
-    TaxedInQuarter,
     StateWageDetail,
+    TaxedInQuarter,
     WagesOfLine,
     state_wages,
 )
