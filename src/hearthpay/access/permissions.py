@@ -74,6 +74,15 @@ READ_REGISTRATIONS: Final = Permission("read_registrations", "state_registration
 KEEP_REGISTRATIONS: Final = Permission("keep_registrations", None, "employees", "admin", people_only=True)
 """To enter a household's numbers with the states' agencies, and what it applied for."""
 
+KEEP_EIN: Final = Permission("keep_ein", None, "employees", "admin", people_only=True)
+"""To enter a household's employer identification number; the API never takes any."""
+
+LIST_DOCUMENTS: Final = Permission("list_documents", "documents", "documents", "viewer")
+OBTAIN_DOCUMENTS: Final = Permission("obtain_documents", "documents", "documents", "admin")
+"""To have a paper issued and to get its bytes: some show a Social Security number in full."""
+READ_REPORTS: Final = Permission("read_reports", "documents", "documents", "viewer")
+"""To read what is worked out of a household's year for its own taxes."""
+
 READ_PAYROLLS: Final = Permission("read_payrolls", "payroll", "payroll", "viewer", also=_KEPT_WORKING)
 RUN_PAYROLL: Final = Permission("run_payroll", "payroll", "payroll", "admin", also=_KEPT_WORKING)
 """To run, void and settle payrolls, to authorize their debits, and to pay out what was set aside."""
