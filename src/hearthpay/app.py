@@ -18,6 +18,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import require_ready
 from hearthpay.database.session import Database
+from hearthpay.documents.routes import router as documents
 from hearthpay.employees.routes import router as employees
 from hearthpay.employers.routes import router as employers
 from hearthpay.http import errors, metrics, runtime
@@ -54,6 +55,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     prior_wages,
     banking,
     registrations,
+    documents,
     jurisdictions,
     retired,
 )
@@ -62,7 +64,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """What answers without an API key."""
 
-INTERFACE_VERSION: Final = "1.2.0"
+INTERFACE_VERSION: Final = "1.3.0"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
@@ -84,6 +86,10 @@ _TAGS: Final = (
     {
         "name": "State registrations",
         "description": "With which agencies a household must register, and the numbers they gave it.",
+    },
+    {
+        "name": "Documents",
+        "description": "Pay stubs and the year's forms, issued, kept and listed; what to pay in each quarter.",
     },
     {"name": "Jurisdictions", "description": "What a state's law asks for."},
 )

@@ -203,6 +203,10 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "UPDATE vault SET owner_id = employer_id",
         "DELETE FROM state_registrations",
         "UPDATE state_registrations SET number_id = 'sui'",
+        "DELETE FROM documents",
+        "UPDATE documents SET sealed_content = ''",
+        "UPDATE documents SET content_hash = content_hash",
+        "UPDATE documents SET version = 2",
     ],
 )
 def test_what_is_written_for_good_stays_even_for_its_own_tenant(

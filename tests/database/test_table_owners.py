@@ -34,6 +34,7 @@ OWNERS = {
         "vault",
         "vault_keys",
     ),
+    "documents": ("documents",),
     "employees": ("employees", "invitations"),
     "employers": ("assigned_rates", "employers"),
     "http": ("idempotency_keys",),

@@ -51,6 +51,12 @@ _RATE_LIMIT_HEADERS: Final = {
     )
 }
 
+_FILE_HEADERS: Final = {
+    "Content-Disposition": "The name to keep it by.",
+    "ETag": "Names this version; send it back in `If-None-Match` to `Content-Location`.",
+    "Content-Location": "Where this version can be had again.",
+}
+
 
 class Endpoint(APIRoute):
     """A route that authenticates first, then reads path, query and body strictly."""
@@ -178,6 +184,23 @@ def describe(
         "responses": {status: {"links": _links(links)}, **refusals} if links else refusals,
         "openapi_extra": operation_extras(body=body, query=query),
     }
+
+
+def describe_file(
+    *, media_types: Mapping[str, str], what: str, errors: tuple[str, ...] = (), body: object = None
+) -> dict[str, Any]:
+    """Return what an endpoint that answers a file says about itself: its media types, each with what it is for."""
+    described = describe(answer=None, body=body, errors=errors)
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    described["response_class"] = Response
+    described["responses"][200] = {
+        "description": what,
+        "content": {media_type: binary | {"example": said} for media_type, said in media_types.items()},
+        "headers": {
+            name: {"description": said, "schema": {"type": "string"}} for name, said in _FILE_HEADERS.items()
+        },
+    }
+    return described
 
 
 def _links(links: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:
