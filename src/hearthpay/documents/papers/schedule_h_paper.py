@@ -31,7 +31,8 @@ from hearthpay.taxes.thresholds import liability_thresholds
 _TEXTS: Final = Path(__file__).parent / "schedule_h_lines.toml"
 _NO_MARKS: Final = PaperMarks()
 _LINE_WIDTHS: Final = (34, REST, 92)
-_LINES_ON_A_TABLE: Final = 6
+_LINES_ON_A_TABLE: Final = 5
+_BLANK_WHERE_NOTHING: Final = frozenset({"5", "6", "7"})
 _STRONG: Final = frozenset({"8", "16", "24", "26"})
 
 
@@ -128,7 +129,7 @@ def _questions(form: ScheduleH, texts: Mapping[str, Any], filled: Mapping[str, o
         for name, answer in answers.items()
         if answer is not None
     ]
-    return SheetTable("Questions", ["", "Question", "Answer"], _LINE_WIDTHS, 2, rows)
+    return SheetTable("Questions", ["Question", "What", "Answer"], _LINE_WIDTHS, 2, rows)
 
 
 def _lines_of(
@@ -148,12 +149,12 @@ def _lines_of(
                 rows.append(SheetRow([number, text.format(**filled), value], number in _STRONG))
         if part == "part_2" and form.line_17:
             before = [row for row in rows if row.cells[0] in ("10", "11", "12")]
-            yield SheetTable(title, ["Line", "", "Figure"], _LINE_WIDTHS, 2, before)
+            yield SheetTable(title, ["Line", "What", "Figure"], _LINE_WIDTHS, 2, before)
             yield _line_17(form)
             rows = [row for row in rows if row not in before]
             title = "Part II, Section B. Lines 18 to 24"
         if rows:
-            yield SheetTable(title, ["Line", "", "Figure"], _LINE_WIDTHS, 2, rows)
+            yield SheetTable(title, ["Line", "What", "Figure"], _LINE_WIDTHS, 2, rows)
         if part == "part_2":
             yield from _worksheets(form, texts, filled)
 
@@ -167,7 +168,7 @@ def _value(form: ScheduleH, number: str) -> str:
     if isinstance(value, bool):
         return _yes_no(value)
     if isinstance(value, Figure):
-        return money(value)
+        return "" if number in _BLANK_WHERE_NOTHING and not value.cents else money(value)
     return STATES.get(str(value), str(value))
 
 
@@ -196,7 +197,7 @@ def _line_17(form: ScheduleH) -> SheetTable:
 def _worksheets(
     form: ScheduleH, texts: Mapping[str, Any], filled: Mapping[str, object]
 ) -> Iterator[SheetTable]:
-    heads = ["Line", "", "Figure"]
+    heads = ["Line", "What", "Figure"]
     if form.worksheet_1 is not None:
         rows = [
             SheetRow(
@@ -222,7 +223,7 @@ def _part_four(form: ScheduleH, words: Mapping[str, str], household: HouseholdId
     if form.goes_to is None:
         return SheetTable(
             "Part IV. Address and signature",
-            ["", "To be filled in"],
+            ["Place", "To be filled in"],
             [150, REST],
             2,
             [
@@ -276,14 +277,15 @@ def _source_table(lines: Sequence[tuple[str, tuple[Part, ...]]]) -> SheetTable:
     totals = [money(sum(part.cents for part in parts)) for _, parts in lines]
     rows.append(SheetRow(["", "Figure of the line", *totals], strong=True))
     heads = ["Pay date", "Payroll", *(_name_of(number) for number in numbers)]
-    title = f"Lines {', '.join(numbers)}" if len(numbers) > 1 else f"Line {numbers[0]}"
-    return SheetTable(title, heads, [58, REST, *([62] * len(numbers))], 2, rows)
+    named = ", ".join(_name_of(number).removeprefix("Line ") for number in numbers)
+    title = f"Lines {named}" if len(numbers) > 1 else f"Line {named}"
+    return SheetTable(title, heads, [58, REST, *([60] * len(numbers))], 2, rows)
 
 
 def _name_of(number: str) -> str:
-    """Return a column's heading; a row of line 17 is named by its state."""
+    """Return a column's heading; a row of line 17 is named by its state, and the day its rate begins on."""
     words = number.split()
-    return f"Line {words[0]}" if len(words) == 1 else f"Line 17b {words[1]}"
+    return f"Line {words[0]}" if len(words) == 1 else f"17b {words[1]} {words[2][5:7]}/{words[2][8:]}"
 
 
 def _origin(part: Part) -> tuple[str, str]:

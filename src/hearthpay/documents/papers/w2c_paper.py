@@ -82,6 +82,7 @@ def _page(
     rows: list[SheetRow],
 ) -> LinePage:
     in_full = copy == "D"
+    caption = texts.captions[copy].replace(" (See Notice to Employee.)", "")
     facts = [
         ("a Employer's name, address, and ZIP code", [household.name, *address_lines(household.address)]),
         ("b Employer's Federal EIN", [household.ein_in_full]),
@@ -99,16 +100,16 @@ def _page(
             ("g Employee's previously reported name", [first.name]),
         ]
     return LinePage(
-        kicker=f"Form W-2c · Corrected Wage and Tax Statement · OMB No. {texts.omb} · "
+        kicker=f"Corrected Wage and Tax Statement · OMB No. {texts.omb} · "
         "Department of the Treasury—Internal Revenue Service",
-        heading=texts.captions[copy].replace(" (See Notice to Employee.)", ""),
+        heading=f"Form W-2c, Copy {copy}",
         year=str(form.tax_year),
-        use=texts.use["correction_household" if in_full else "correction_employee"],
+        use=f"{caption.rstrip('.')}. {texts.use['correction_household' if in_full else 'correction_employee']}",
         facts=facts,
         parts=[
             SheetTable(
                 "Boxes that change",
-                ["Box", "", "Previously reported", "Correct information"],
+                ["Box", "What", "Previously reported", "Correct information"],
                 [34, REST, 110, 110],
                 2,
                 rows,

@@ -63,7 +63,7 @@ def w3_sheet(form: W3, household: HouseholdIdentity, marks: PaperMarks) -> Mappi
         year=str(form.tax_year),
         use=texts.use["transmittal"],
         facts=[*_facts(form, household), ("15 State, employer's state ID number", [_state(form, household)])],
-        parts=[SheetTable("Totals", ["Box", "", "Amount"], [34, REST, 100], 2, rows)],
+        parts=[SheetTable("Totals", ["Box", "What", "Amount"], [34, REST, 100], 2, rows)],
         draft=texts.draft,
     )
     return line_paper(LinePaper(f"Form W-3 {form.tax_year}, {household.name}", [page]), marks)
@@ -83,7 +83,7 @@ def w3c_sheet(before: W3, after: W3, household: HouseholdIdentity, marks: PaperM
     ]
     if not rows and before.box_c == after.box_c:
         raise ValueError("nothing on the Form W-3 has changed")
-    heads = ["Box", "", "Previously reported", "Correct"]
+    heads = ["Box", "What", "Previously reported", "Correct"]
     page = LinePage(
         kicker=f"Form W-3c · Transmittal of Corrected Wage and Tax Statements · OMB No. {texts.omb}",
         heading="Form W-3c",

@@ -1,0 +1,28 @@
+"""What letters a wage file knows: capitals without accents, digits, and few marks between them."""
+
+import re
+import unicodedata
+from typing import Final
+
+_OWN: Final = str.maketrans(
+    {"ß": "SS", "Ø": "O", "ø": "O", "Ł": "L", "ł": "L", "Đ": "D", "đ": "D", "Æ": "AE", "æ": "AE", "Œ": "OE",
+     "œ": "OE", "Þ": "TH", "þ": "TH", "ı": "I", "’": "'", "‘": "'", "–": "-", "—": "-"}
+)  # fmt: skip
+_NAME: Final = re.compile(r"[^A-Z '-]")
+_LINE: Final = re.compile(r"[^A-Z0-9 '&#/.,-]")
+_SPACES: Final = re.compile(r" +")
+
+
+def _capitals(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", text.translate(_OWN)).upper()
+    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+
+
+def name_letters(text: str) -> str:
+    """Return a person's name in the letters of the file; empty where nothing of it can be written."""
+    return _SPACES.sub(" ", _NAME.sub("", _capitals(text))).strip()
+
+
+def line_letters(text: str) -> str:
+    """Return a line of an address, or a business's name, in the letters of the file."""
+    return _SPACES.sub(" ", _LINE.sub(" ", _capitals(text))).strip()

@@ -1,0 +1,150 @@
+"""What a household sends to the SSA: its Forms W-2 of a year, who sends them, and what is still missing to do so."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from hearthpay.documents.efw2.layout import Efw2Layout
+from hearthpay.documents.efw2.lettering import line_letters, name_letters
+from hearthpay.documents.figures.figure import Figure
+from hearthpay.documents.figures.w2 import W2
+from hearthpay.documents.identity import EmployeeIdentity, HouseholdIdentity
+from hearthpay.employers.commands import PostalAddress
+from hearthpay.security.vault_numbers import InvalidNumberError, parse_number
+
+PREPARERS = ("A", "L", "S", "P", "O")
+_USER_ID = 8
+
+
+class SubmissionError(ValueError):
+    """The file cannot be written: each thing that is missing, or has no place in it."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = tuple(problems)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submitter:
+    """Who uploads the file. What is None is the household's own."""
+
+    user_id: str | None
+    """Of Business Services Online: eight letters and digits, of the person who attests to the file."""
+
+    contact_name: str | None = None
+    phone: str | None = None
+    email: str | None = None
+    name: str | None = None
+    ein: str | None = field(default=None, repr=False)
+    address: PostalAddress | None = None
+    preparer_code: str = "L"
+    """L: by the household itself; A accounting firm, S service bureau, P parent company, O other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """The Forms W-2 of a household's year, each with whose it is."""
+
+    tax_year: int
+    household: HouseholdIdentity
+    forms: Sequence[tuple[W2, EmployeeIdentity]]
+    submitter: Submitter
+    terminating: bool = False
+    """Whether the household employs nobody any more."""
+
+    @property
+    def sender_address(self) -> PostalAddress | None:
+        """Where the submitter is."""
+        return self.submitter.address or self.household.address
+
+    @property
+    def contact(self) -> tuple[str, str, str]:
+        """Name, telephone number and mail address of whom the SSA may ask."""
+        household = self.household
+        return (
+            self.submitter.contact_name or household.contact_name or household.name,
+            self.submitter.phone or household.phone or "",
+            self.submitter.email or household.email or "",
+        )
+
+
+def digits_of(phone: str) -> str:
+    """Return a telephone number's digits, without the country's."""
+    digits = "".join(letter for letter in phone if letter.isascii() and letter.isdigit())
+    return digits[1:] if len(digits) == 11 and digits.startswith("1") else digits
+
+
+def check(submission: Submission, layout: Efw2Layout) -> None:
+    """Raise `SubmissionError` with everything that keeps the file from being written."""
+    problems = [*_of_household(submission), *_of_submitter(submission)]
+    if not submission.forms:
+        problems.append("there is no Form W-2 to send")
+    for form, employee in submission.forms:
+        problems += _of_form(submission.tax_year, form, employee, layout)
+    if problems:
+        raise SubmissionError(problems)
+
+
+def _of_household(submission: Submission) -> list[str]:
+    household = submission.household
+    problems = []
+    if household.ein is None:
+        problems.append("household.ein: the SSA takes no file without it")
+    if household.address is None:
+        problems.append("household.address is missing")
+    if not line_letters(household.name):
+        problems.append("household.name has no letter that the file knows")
+    return problems
+
+
+def _of_submitter(submission: Submission) -> list[str]:
+    name, phone, email = submission.contact
+    user_id = submission.submitter.user_id or ""
+    problems = []
+    if len(user_id) != _USER_ID or not (user_id.isascii() and user_id.isalnum()):
+        problems.append("submitter.user_id: the eight characters of Business Services Online are missing")
+    if not line_letters(name):
+        problems.append("submitter.contact_name is missing")
+    if len(digits_of(phone)) != 10:
+        problems.append("submitter.phone: ten digits are missing")
+    if "@" not in email or not (email.isascii() and email.isprintable()) or len(email) > 40:
+        problems.append("submitter.email is missing, or longer than 40 characters")
+    if submission.submitter.preparer_code not in PREPARERS:
+        problems.append(f"submitter.preparer_code must be one of {', '.join(PREPARERS)}")
+    return problems
+
+
+def _of_form(tax_year: int, form: W2, employee: EmployeeIdentity, layout: Efw2Layout) -> list[str]:
+    problems = []
+    if form.tax_year != tax_year:
+        problems.append(f"{employee.name}: the Form W-2 is of {form.tax_year}")
+    if employee.ssn is not None and not _is_issued(employee.ssn):
+        problems.append(f"{employee.name}: the Social Security number is none that is issued")
+    if not (name_letters(employee.first_name) and name_letters(employee.last_name)):
+        problems.append(f"{employee.name}: the name has no letter that the file knows")
+    problems += [
+        f"{employee.name}: code {entry.code} of box 12 has no field in the layout known for {tax_year}; type this form "
+        "in W-2 Online"
+        for entry in form.box_12
+        if layout.field_of_code(entry.code) is None
+    ]
+    if any(figure.cents < 0 for figure in _figures(form)):
+        problems.append(f"{employee.name}: an amount is negative, which the file cannot say")
+    return problems
+
+
+def _is_issued(ssn: str) -> bool:
+    try:
+        parse_number("ssn", ssn)
+    except InvalidNumberError:
+        return False
+    return True
+
+
+def _figures(form: W2) -> list[Figure]:
+    boxes = [form.box_1, form.box_2, form.box_3, form.box_4, form.box_5, form.box_6]
+    boxes += [entry.figure for entry in form.box_12]
+    for state in form.states:
+        boxes += [state.wages, state.tax]
+    for local in form.localities:
+        boxes += [local.wages, local.tax]
+    return [figure for figure in boxes if figure is not None]
