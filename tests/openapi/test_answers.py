@@ -1,13 +1,18 @@
 """Answers of real calls, of every operation and of every kind of refusal, held against the document."""
 
 from typing import Any
+from uuid import UUID
 
 import httpx
 import psycopg
 import pytest
 
+from hearthpay.access.actor import Actor
+from hearthpay.database.session import Tenant
+from hearthpay.employers.ein import keep_ein
+from hearthpay.employers.models import Employer
 from tests.boundary.worlds import hold_deposits
-from tests.http.api import MARIA, ROSA, Account, NewKey, refusal
+from tests.http.api import MARIA, ROSA, Account, Caller, NewKey, refusal
 from tests.openapi.document import Document
 
 NOBODY = "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b11"
@@ -53,6 +58,37 @@ def _kept(document: Document, answers: list[httpx.Response]) -> None:
     assert problems == []
 
 
+async def _issue_papers(
+    client: httpx.AsyncClient, caller: Caller, owner: psycopg.Connection, employer: str, *paid: str
+) -> None:
+    """Every paper of a year, once the addresses are told and the EIN is there."""
+    rosa, ana, payroll = paid
+    home = {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "zip": "94110"}
+    for path in (f"/employers/{employer}", f"/employees/{rosa}", f"/employees/{ana}"):
+        await client.patch(f"/api/v1{path}", json={"address": home}, headers=caller.headers())
+    runtime = client._transport.app.state.runtime  # type: ignore[attr-defined]
+    row = owner.execute("SELECT organization_id FROM employers WHERE id = %s", (employer,)).fetchone()
+    assert row is not None
+    async with runtime.database.transaction(Tenant(row[0], False, UUID(employer))) as session:
+        household = await session.get_one(Employer, UUID(employer))
+        operator = Actor.operator(row[0], sandbox=False, request_id="req_papers")
+        await keep_ein(session, runtime.ring, operator, household, "12-3456789")
+    year = {"employer_id": employer, "tax_year": 2026}
+    submitter = {"user_id": "AB12CD34", "phone": "415-555-0134"}
+    for paper, body in {
+        "paystub": {"employer_id": employer, "payroll_id": payroll, "employee_id": rosa},
+        "w2": {**year, "employee_id": ana},
+        "w3": year,
+        "schedule-h": year,
+        "efw2": {**year, "submitter": submitter},
+        "year-package": {**year, "submitter": submitter},
+    }.items():
+        await caller.post(f"/documents/{paper}", body)
+    listed = await caller.get("/documents", employer_id=employer, limit=2)
+    await caller.get(f"/documents/{listed.json()['data'][0]['id']}")
+    await caller.get("/reports/estimated-tax", employer_id=employer, year=2026)
+
+
 async def test_every_success_is_documented_to_the_last_field(
     account: Account,
     client: httpx.AsyncClient,
@@ -75,6 +111,9 @@ async def test_every_success_is_documented_to_the_last_field(
     again = await caller.post("/payroll/run", {**both, "notes": "first"}, idempotency_key="a")
     assert again.content == run.content
     await caller.get(f"/payroll/{run.json()['data']['payroll_id']}")
+    await _issue_papers(
+        client, caller, owner_connection, employer_id, rosa, ana, run.json()["data"]["payroll_id"]
+    )
     await caller.get("/payrolls", limit=1)
     payroll_id = run.json()["data"]["payroll_id"]
     hold_deposits(owner_connection, employer_id, payroll_id)

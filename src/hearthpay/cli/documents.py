@@ -23,32 +23,32 @@ documents = typer.Typer(
     help="Issuing pay stubs and the year's papers, and writing them to files.", no_args_is_help=True
 )
 
-Household = Annotated[str, typer.Argument(help="The household's id.")]
-Year = Annotated[int, typer.Option("--year", help="The tax year.")]
-Output = Annotated[
+_Household = Annotated[str, typer.Argument(help="The household's id.")]
+_Year = Annotated[int, typer.Option("--year", help="The tax year.")]
+_Output = Annotated[
     Path | None,
     typer.Option(
         "--output", "-o", help="The file, or the directory, to write to; left out, here by its own name."
     ),
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Replace a file that is there without asking.")]
-UserId = Annotated[
+_Yes = Annotated[bool, typer.Option("--yes", help="Replace a file that is there without asking.")]
+_UserId = Annotated[
     str | None, typer.Option(help="The user id that the SSA's Business Services Online assigned.")
 ]
-Phone = Annotated[str | None, typer.Option(help="Where the SSA may ask.")]
+_Phone = Annotated[str | None, typer.Option(help="Where the SSA may ask.")]
 
 
 @documents.command("paystub")
 def paystub(
-    employer: Household,
+    employer: _Household,
     payroll: Annotated[str, typer.Option(help="The payroll's id.")],
     employee: Annotated[
         str | None, typer.Option(help="The employee's id; needed where it paid several.")
     ] = None,
     language: Annotated[str, typer.Option(help="en or es.")] = "en",
     copy: Annotated[str, typer.Option(help="employee or household.")] = "employee",
-    output: Output = None,
-    yes: Yes = False,
+    output: _Output = None,
+    yes: _Yes = False,
     data_dir: DataDir = None,
 ) -> None:
     """Write the pay stub of a completed payroll."""
@@ -58,17 +58,17 @@ def paystub(
 
 @documents.command("w2")
 def w2(
-    employer: Household,
+    employer: _Household,
     employee: Annotated[str, typer.Option(help="The employee's id.")],
-    year: Year,
+    year: _Year,
     copy: Annotated[
         str, typer.Option(help="employee (B, C and 2), household (D) or state (1).")
     ] = "employee",
     state: Annotated[
         str | None, typer.Option(help="Of the state's copy, where the form names several.")
     ] = None,
-    output: Output = None,
-    yes: Yes = False,
+    output: _Output = None,
+    yes: _Yes = False,
     data_dir: DataDir = None,
 ) -> None:
     """Write a Form W-2."""
@@ -78,7 +78,7 @@ def w2(
 
 @documents.command("w3")
 def w3(
-    employer: Household, year: Year, output: Output = None, yes: Yes = False, data_dir: DataDir = None
+    employer: _Household, year: _Year, output: _Output = None, yes: _Yes = False, data_dir: DataDir = None
 ) -> None:
     """Write the Form W-3 of a year."""
     _write("W3Request", employer, {"tax_year": year}, output, data_dir, yes=yes)
@@ -86,7 +86,7 @@ def w3(
 
 @documents.command("schedule-h")
 def schedule_h(
-    employer: Household, year: Year, output: Output = None, yes: Yes = False, data_dir: DataDir = None
+    employer: _Household, year: _Year, output: _Output = None, yes: _Yes = False, data_dir: DataDir = None
 ) -> None:
     """Write the Schedule H of a year."""
     _write("ScheduleHRequest", employer, {"tax_year": year}, output, data_dir, yes=yes)
@@ -94,12 +94,12 @@ def schedule_h(
 
 @documents.command("efw2")
 def efw2(
-    employer: Household,
-    year: Year,
-    user_id: UserId = None,
-    phone: Phone = None,
-    output: Output = None,
-    yes: Yes = False,
+    employer: _Household,
+    year: _Year,
+    user_id: _UserId = None,
+    phone: _Phone = None,
+    output: _Output = None,
+    yes: _Yes = False,
     data_dir: DataDir = None,
 ) -> None:
     """Write the wage file of a year for the SSA."""
@@ -109,12 +109,12 @@ def efw2(
 
 @documents.command("year")
 def year_package(
-    employer: Household,
-    year: Year,
-    user_id: UserId = None,
-    phone: Phone = None,
-    output: Output = None,
-    yes: Yes = False,
+    employer: _Household,
+    year: _Year,
+    user_id: _UserId = None,
+    phone: _Phone = None,
+    output: _Output = None,
+    yes: _Yes = False,
     data_dir: DataDir = None,
 ) -> None:
     """Write everything of a year in one ZIP; with the SSA's user id and a telephone number the wage file too."""

@@ -22,7 +22,7 @@ MEDIA_TYPES: Final = {"pdf": "application/pdf", "zip": "application/zip", "txt":
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class PaperCorrection:
     """A paper that says what an earlier one said wrongly; it is drawn where one of that kind was issued and changes.
 
     ``draw`` takes what the earlier one said (see `facts`), and returns None where nothing that it shows has changed.
@@ -50,7 +50,7 @@ class Paper:
     title: str
     employee_id: UUID | None = None
     payroll_id: UUID | None = None
-    correction: Correction | None = None
+    correction: PaperCorrection | None = None
 
     @property
     def place(self) -> tuple[DocumentKind, UUID, int, str]:

@@ -20,7 +20,7 @@ from hearthpay.documents.figures.w2 import W2
 from hearthpay.documents.figures.w3 import W3
 from hearthpay.documents.identity import EmployeeIdentity, HouseholdIdentity, PaperMarks
 from hearthpay.documents.issued_figures import employee_told, w2_told, w3_told
-from hearthpay.documents.paper import Correction, Paper, file_name_of
+from hearthpay.documents.paper import Paper, PaperCorrection, file_name_of
 
 
 class Setting(NamedTuple):
@@ -130,7 +130,7 @@ def w2_paper(setting: Setting, each: FormOfPerson, copy: str, state: str | None 
 _COPIES = {"employee": "copies B, C and 2", "household": "copy D", "state": "copy 1 for {state}"}
 
 
-def _w2_correction(setting: Setting, each: FormOfPerson, copy: str) -> Correction | None:
+def _w2_correction(setting: Setting, each: FormOfPerson, copy: str) -> PaperCorrection | None:
     """Return how a Form W-2c comes about; None while the year goes on, since nothing was filed for it yet."""
     form, employee = each
     if form.tax_year >= setting.today.year:
@@ -155,7 +155,7 @@ def _w2_correction(setting: Setting, each: FormOfPerson, copy: str) -> Correctio
     name = file_name_of(
         "w2c", form.tax_year, employee.name, "" if copy == "employee" else "household-copy", test=setting.test
     )
-    return Correction("w2c", name, draw)
+    return PaperCorrection("w2c", name, draw)
 
 
 def w3_paper(setting: Setting, form: W3) -> Paper:
@@ -184,7 +184,7 @@ def w3_paper(setting: Setting, form: W3) -> Paper:
         facts=facts_of({"form": form, "household": setting.household}),
         draw=draw,
         title="Form W-3",
-        correction=Correction("w3c", file_name_of("w3c", form.tax_year, test=setting.test), correct)
+        correction=PaperCorrection("w3c", file_name_of("w3c", form.tax_year, test=setting.test), correct)
         if over
         else None,
     )
