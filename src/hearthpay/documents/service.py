@@ -39,7 +39,7 @@ from hearthpay.documents.figures.schedule_h import ScheduleH, ScheduleHQuestion,
 from hearthpay.documents.figures.stub import StubParties, stub_of
 from hearthpay.documents.figures.w2 import w2_of
 from hearthpay.documents.figures.w3 import w3_of
-from hearthpay.documents.identity import HouseholdIdentity, missing_for_schedule_h, missing_for_w2
+from hearthpay.documents.identity import HouseholdIdentity, PaperMarks, missing_for_schedule_h, missing_for_w2
 from hearthpay.documents.models import IssuedDocument
 from hearthpay.documents.paper import Paper
 from hearthpay.documents.parties import Numbers
@@ -258,10 +258,15 @@ class _Desk:
             remarks.append(
                 "No Schedule H is due: no wages reach a threshold, and no income tax was withheld."
             )
-        if wanted.submitter is not None and household.ein is not None:
-            papers.append(wage_file_paper(setting, wanted.tax_year, forms, wanted.submitter))
-        else:
+        if wanted.submitter is None or household.ein is None:
             remarks.append("The wage file (EFW2) is not here: it takes an EIN and the SSA's user id.")
+        else:
+            file = wage_file_paper(setting, wanted.tax_year, forms, wanted.submitter)
+            try:
+                file.draw(PaperMarks())  # text alone, in no time
+                papers.append(file)
+            except Refusal as refusal:
+                remarks.append(refusal.message)
         papers = _named_apart([*papers, *await self._stubs(year)])
         return (*papers, cover_paper(setting, wanted.tax_year, papers, remarks))
 
