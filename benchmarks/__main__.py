@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from benchmarks import calculate_route, command_line, paychecks, payroll_run, rulebook_loading
+from benchmarks import calculate_route, command_line, papers, paychecks, payroll_run, rulebook_loading
 from benchmarks.event_loop import new_event_loop
 from benchmarks.installation import installation
 from benchmarks.report import Row, print_table
@@ -24,6 +24,7 @@ async def main() -> None:
     rows += paychecks.measure()
     rows += rulebook_loading.measure()
     rows += command_line.measure()
+    rows += papers.measure()
     async with installation() as installed:
         rows += await calculate_route.measure(installed)
         rows += await payroll_run.measure(installed)

@@ -11,8 +11,9 @@ from typing import Final
 _COVERAGE: Final = Path(__file__).parent / "templates" / "fonts" / "coverage.toml"
 _BOX: Final = "□"
 _SPACES: Final = re.compile(r"\s+")
-_UNSEEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-"""Categories of Unicode that are never drawn, among them the marks that turn the direction of what follows."""
+_LEFT_OUT: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Mn", "Me"})
+"""Categories of Unicode that are never drawn, as the marks that turn the direction of what follows; and marks on
+letters that no letter of Unicode has by itself."""
 
 
 @functools.cache
@@ -30,7 +31,7 @@ def legible(text: str) -> str:
     return "".join(
         letter if ord(letter) in covered else _BOX
         for letter in one_line
-        if unicodedata.category(letter) not in _UNSEEN
+        if unicodedata.category(letter) not in _LEFT_OUT
     )
 
 

@@ -85,4 +85,9 @@ def cover_sheet(
         parts=parts,
         remarks=remarks,
     )
-    return line_paper(LinePaper(f"Papers of {tax_year}, {household.name}", [page]), marks)
+    return line_paper(
+        LinePaper(
+            f"Papers of {tax_year}, {household.name}", "For the household's records: not filed", [page]
+        ),
+        marks,
+    )

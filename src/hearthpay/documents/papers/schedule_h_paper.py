@@ -76,7 +76,9 @@ def schedule_h_sheets(
         pages.append(
             LinePage(kicker, heading, str(form.tax_year), words["use_sources"], (), sources, (), draft)
         )
-    return line_paper(LinePaper(f"Figures for Schedule H {form.tax_year}, {household.name}", pages), marks)
+    return line_paper(
+        LinePaper(f"Figures for Schedule H {form.tax_year}, {household.name}", words["foot"], pages), marks
+    )
 
 
 @functools.cache

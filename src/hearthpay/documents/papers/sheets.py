@@ -53,9 +53,12 @@ class LinePaper:
     """A paper of such pages."""
 
     title: str
+    use: str
+    """In short, for the foot of each page."""
+
     pages: Sequence[LinePage] = field(default_factory=tuple)
 
 
 def line_paper(paper: LinePaper, marks: PaperMarks) -> Mapping[str, object]:
     """Return what the template ``lines`` takes."""
-    return {**edges(paper.title, marks), "pages": [asdict(page) for page in paper.pages]}
+    return {**edges(paper.title, marks, paper.use), "pages": [asdict(page) for page in paper.pages]}

@@ -71,7 +71,7 @@ def stub_paper(
     title = words["refund_title" if stub.is_refund else "title"]
     day = _Days(words)
     return {
-        **edges(f"{title}, {employee.name}, {day(stub.pay_date)}", marks, language),
+        **edges(f"{title}, {employee.name}, {day(stub.pay_date)}", marks, words["foot"], language),
         **_foot(marks, words, day),
         "words": {key: value for key, value in words.items() if isinstance(value, str)},
         "heading": title,
@@ -124,10 +124,12 @@ def _words(language: str) -> Mapping[str, Any]:
 
 
 def _foot(marks: PaperMarks, words: Mapping[str, Any], day: _Days) -> dict[str, str]:
-    foot = [words["version"].format(version=marks.version)] if marks.version > 1 else []
+    foot = [words["foot"]]
+    if marks.version > 1:
+        foot.append(words["version"].format(version=marks.version))
     if marks.issued_on is not None:
         foot.append(words["issued"].format(date=day(marks.issued_on)))
-    return {"foot": ", ".join(foot), "page": words["page"]}
+    return {"foot": " · ".join(foot), "page": words["page"]}
 
 
 def _business_number(stub: PayStub, household: HouseholdIdentity) -> str | None:

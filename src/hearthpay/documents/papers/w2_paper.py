@@ -102,7 +102,7 @@ def _paper(
     sheets: Sequence[Sequence[Mapping[str, object]]],
 ) -> dict[str, object]:
     return {
-        **edges(f"Form W-2 {form.tax_year}, {employee.name}", marks),
+        **edges(f"Form W-2 {form.tax_year}, {employee.name}", marks, texts.foot[use]),
         "draft": texts.draft,
         "use": texts.use[use],
         "sheets": sheets,

@@ -25,6 +25,9 @@ class W2Texts:
 
     furnished: Mapping[str, str]
     use: Mapping[str, str]
+    foot: Mapping[str, str]
+    """What a page may be used for, at length and in short."""
+
     draft: bool
     """Whether the year's form is not published."""
 
@@ -41,7 +44,14 @@ def w2_texts(tax_year: int) -> W2Texts:
     if year is None:
         raise FormNotKnownError(f"the copies of Form W-2 of {tax_year} are not known yet")
     captions = {copy: text for copy, text in data["captions"].items() if copy not in ("source", "confidence")}
-    return W2Texts(year["omb"], captions, data["furnished"], data["use"], w2_form(tax_year).status == "draft")
+    return W2Texts(
+        year["omb"],
+        captions,
+        data["furnished"],
+        data["use"],
+        data["foot"],
+        w2_form(tax_year).status == "draft",
+    )
 
 
 def notice_and_instructions(form: W2) -> list[Mapping[str, object]]:
@@ -54,6 +64,7 @@ def notice_and_instructions(form: W2) -> list[Mapping[str, object]]:
         "other_box": form.other_box,
     }
     codes = list(dict.fromkeys(entry.code for entry in form.box_12))
+    texts = data["codes"]
     left_out = {"Box 12."} if not codes else set()
     if not form.box_14:
         left_out.add("Box {other_box}.")
@@ -65,6 +76,6 @@ def notice_and_instructions(form: W2) -> list[Mapping[str, object]]:
                 continue
             items.append({key: item[key].format(**filled) for key in ("title", "text")})
             if item["title"] == "Box 12.":
-                items += [{"title": f"{code}—", "text": data["codes"].get(code, "")} for code in codes]
+                items += [{"title": f"{code}—", "text": texts.get(code, texts["other"])} for code in codes]
         parts.append({"title": heading, "items": items})
     return parts

@@ -66,10 +66,11 @@ def w2c_sheets(
         raise ValueError("nothing on the Form W-2 has changed")
     texts = w2_texts(after.tax_year)
     copies = ("B", "C", "2") if for_employee else ("D",)
+    use = texts.foot["employee" if for_employee else "household"]
     pages = [
         _page(copy, texts, after, household, employee, first if renamed else None, rows) for copy in copies
     ]
-    return line_paper(LinePaper(f"Form W-2c {after.tax_year}, {employee.name}", pages), marks)
+    return line_paper(LinePaper(f"Form W-2c {after.tax_year}, {employee.name}", use, pages), marks)
 
 
 def _page(

@@ -15,6 +15,7 @@ from hearthpay.documents.papers.w2_texts import w2_texts
 from hearthpay.documents.papers.writing import plain_money
 from hearthpay.documents.rendering import render_pdf
 
+_USE: Final = "For the household's records: not filed"
 _NO_MARKS: Final = PaperMarks()
 _KIND_OF_PAYER: Final = (
     "[   ] 941   [   ] Military   [   ] 943   [   ] 944",
@@ -66,7 +67,7 @@ def w3_sheet(form: W3, household: HouseholdIdentity, marks: PaperMarks) -> Mappi
         parts=[SheetTable("Totals", ["Box", "What", "Amount"], [34, REST, 100], 2, rows)],
         draft=texts.draft,
     )
-    return line_paper(LinePaper(f"Form W-3 {form.tax_year}, {household.name}", [page]), marks)
+    return line_paper(LinePaper(f"Form W-3 {form.tax_year}, {household.name}", _USE, [page]), marks)
 
 
 def w3c_sheet(before: W3, after: W3, household: HouseholdIdentity, marks: PaperMarks) -> Mapping[str, object]:
@@ -93,7 +94,7 @@ def w3c_sheet(before: W3, after: W3, household: HouseholdIdentity, marks: PaperM
         parts=[SheetTable("Totals that change", heads, [34, REST, 110, 110], 2, rows)],
         draft=texts.draft,
     )
-    return line_paper(LinePaper(f"Form W-3c {after.tax_year}, {household.name}", [page]), marks)
+    return line_paper(LinePaper(f"Form W-3c {after.tax_year}, {household.name}", _USE, [page]), marks)
 
 
 def _facts(form: W3, household: HouseholdIdentity) -> list[tuple[str, list[str]]]:
