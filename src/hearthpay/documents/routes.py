@@ -39,7 +39,7 @@ from hearthpay.security.key_ring import KeyRing
 
 router: Final = api_router("Documents")
 
-_PDF: Final = {"application/pdf": "The bytes of the PDF."}
+_PDF: Final = ("application/pdf",)
 _ERRORS: Final = (
     "document_not_available",
     "household_forbidden",
@@ -172,8 +172,8 @@ async def issue_schedule_h(
     operation_id="issueEfw2",
     summary="Get the wage file for the SSA",
     **describe_file(
-        media_types={"text/plain": "Records of 512 characters."},
-        what="The file (EFW2).",
+        media_types=("text/plain",),
+        what="The file (EFW2): records of 512 characters.",
         body={"tax_year": 2026, "submitter": _SUBMITTER},
         errors=_ERRORS,
     ),
@@ -190,7 +190,7 @@ async def issue_efw2(
     operation_id="issueYearPackage",
     summary="Get everything of a year",
     **describe_file(
-        media_types={"application/zip": "The bytes of the ZIP."},
+        media_types=("application/zip",),
         what="One file with all papers of the year and a cover sheet.",
         body={"tax_year": 2026, "submitter": _SUBMITTER},
         errors=_ERRORS,
@@ -231,11 +231,7 @@ async def get_documents(
     operation_id="getDocument",
     summary="Get an issued paper again",
     **describe_file(
-        media_types={
-            **_PDF,
-            "application/zip": "The bytes of a year's package.",
-            "text/plain": "A wage file.",
-        },
+        media_types=(*_PDF, "application/zip", "text/plain"),
         what="The paper, byte for byte as it was issued.",
         errors=("not_found",),
     ),

@@ -187,15 +187,15 @@ def describe(
 
 
 def describe_file(
-    *, media_types: Mapping[str, str], what: str, errors: tuple[str, ...] = (), body: object = None
+    *, media_types: tuple[str, ...], what: str, errors: tuple[str, ...] = (), body: object = None
 ) -> dict[str, Any]:
-    """Return what an endpoint that answers a file says about itself: its media types, each with what it is for."""
+    """Return what an endpoint that answers a file of these types says about itself; the rest is as in `describe`."""
     described = describe(answer=None, body=body, errors=errors)
     binary = {"schema": {"type": "string", "format": "binary"}}
     described["response_class"] = Response
     described["responses"][200] = {
         "description": what,
-        "content": {media_type: binary | {"example": said} for media_type, said in media_types.items()},
+        "content": dict.fromkeys(media_types, binary),
         "headers": {
             name: {"description": said, "schema": {"type": "string"}} for name, said in _FILE_HEADERS.items()
         },
