@@ -295,6 +295,4 @@ def _use_of(paper: Paper) -> dict[str, Any]:
         told |= {"use": "file", "to": paper.variant.removeprefix("state-")}
     elif paper.kind == "efw2":
         told |= {"use": "upload", "to": "Social Security Administration, Business Services Online"}
-    elif paper.kind == "schedule_h":
-        told |= {"use": "file", "to": "IRS"}
     return told
