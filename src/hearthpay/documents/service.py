@@ -57,7 +57,7 @@ from hearthpay.documents.preparing import (
 from hearthpay.documents.year_books import YearOnRecord, read_year_on_record
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
-from hearthpay.employers.service import resolve_employer
+from hearthpay.employers.service import find_employer, resolve_employer
 from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.models import Payroll
@@ -89,7 +89,7 @@ async def prepare_documents(
     it, `not_found` for a payroll or an employee of others, and `validation_error` where the request must choose.
     """
     allow(actor, OBTAIN_DOCUMENTS)
-    employer = await resolve_employer(session, actor, wanted.employer_id)
+    employer = await _household_of(session, actor, wanted.employer_id)
     desk = _Desk(session, ring, actor, clock.today(), employer)
     owner = Owner(employer.organization_id, employer.id, employer.sandbox)
     match wanted:
@@ -107,6 +107,13 @@ async def prepare_documents(
             papers = await desk.year(wanted)
             name = "-".join(["test"] * employer.sandbox + ["household-payroll", str(wanted.tax_year)])
             return Prepared(owner, papers, f"{name}.zip", wanted.tax_year)
+
+
+async def _household_of(session: AsyncSession, actor: Actor, employer_id: UUID | None) -> Employer:
+    """Return the household that is meant; the operator's session is no tenant's, and he names it."""
+    if actor.kind != "operator" or employer_id is None:
+        return await resolve_employer(session, actor, employer_id)
+    return await find_employer(session, actor, employer_id)
 
 
 async def list_documents(
