@@ -18,6 +18,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import require_ready
 from hearthpay.database.session import Database
+from hearthpay.documents.routes import router as documents
 from hearthpay.duties.feed_routes import router as calendar_feed
 from hearthpay.duties.routes import router as duties
 from hearthpay.employees.routes import router as employees
@@ -59,6 +60,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     registrations,
     reports,
     duties,
+    documents,
     jurisdictions,
     retired,
 )
@@ -92,6 +94,10 @@ _TAGS: Final = (
     },
     {"name": "Reports", "description": "Wages by state and taxes by agency, as the ledger has them."},
     {"name": "Tax calendar", "description": "What a household must do by when, and what it comes to."},
+    {
+        "name": "Documents",
+        "description": "Pay stubs and the year's forms, issued, kept and listed; what to pay in each quarter.",
+    },
     {"name": "Jurisdictions", "description": "What a state's law asks for."},
 )
 """The documentation's chapters, in its order; each router names its own."""

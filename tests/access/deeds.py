@@ -20,15 +20,18 @@ from hearthpay.banking import accounts, authorizations, reversals
 from hearthpay.banking.accounts import AccountDetails
 from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
+from hearthpay.documents import estimated_tax
+from hearthpay.documents import service as documents
+from hearthpay.documents.commands import WantedW3
 from hearthpay.duties import feed as calendar_feed
 from hearthpay.duties import service as duties
 from hearthpay.employees import invitations, onboarding
 from hearthpay.employees import service as employees
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
 from hearthpay.employees.models import Employee, Invitation
-from hearthpay.employers import sandbox
+from hearthpay.employers import ein, sandbox
 from hearthpay.employers import service as employers
-from hearthpay.employers.commands import ChangeEmployer, CreateEmployer
+from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
 from hearthpay.payroll import service as payrolls
 from hearthpay.payroll import voiding
@@ -310,6 +313,46 @@ async def _registrations_of_household(session: AsyncSession, actor: Actor, targe
 @_deed(registrations.reveal_numbers, LOOKERS, "state_registrations")
 async def _reveal_numbers(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await registrations.reveal_numbers(session, RING, actor, await _employer(session, target), ())
+
+
+@_deed(registrations.withholding_accounts, HELPERS, "documents")
+async def _withholding_accounts(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await registrations.withholding_accounts(session, RING, actor, household, purpose="document.w2")
+
+
+@_deed(documents.prepare_documents, HELPERS, "documents", ends="document_not_available")
+async def _prepare_documents(session: AsyncSession, actor: Actor, target: Target) -> object:
+    wanted = WantedW3(tax_year=2027, employer_id=target.employer_id)
+    return await documents.prepare_documents(session, RING, actor, CLOCK, wanted)
+
+
+@_deed(documents.list_documents, LOOKERS, "documents")
+async def _list_documents(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await documents.list_documents(session, actor, target.employer_id, None, Page())
+
+
+@_deed(documents.open_issued, HELPERS, "documents", ends="not_found")
+async def _open_issued(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await documents.open_issued(session, RING, actor, target.payroll_id)
+
+
+@_deed(estimated_tax.estimate_tax, LOOKERS, "documents", ends="document_not_available")
+async def _estimate_tax(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await estimated_tax.estimate_tax(session, actor, CLOCK, target.employer_id, 2027)
+
+
+@_deed(ein.keep_ein, PEOPLE, None)
+async def _keep_ein(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await ein.keep_ein(session, RING, actor, await _employer(session, target), "12-3456789")
+
+
+@_deed(onboarding.save_employee_address, OWN_NUMBERS, None)
+async def _save_employee_address(session: AsyncSession, actor: Actor, target: Target) -> object:
+    await _employee(session, target)
+    invitation = Invitation(employee_id=target.employee_id, **target.columns)
+    home = PostalAddress(line1="18 Valencia St", city="San Francisco", state="CA", zip="94103")
+    return await onboarding.save_employee_address(session, actor, CLOCK, invitation, home)
 
 
 @_deed(registrations.keep_number, PEOPLE, None)

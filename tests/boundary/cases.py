@@ -12,7 +12,7 @@ from typing import Any, Final
 from fastapi import FastAPI
 
 from hearthpay.http.routing import Endpoint
-from tests.boundary.worlds import World
+from tests.boundary.worlds import SUBMITTER, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,8 @@ class Case:
     test_keys_only: bool = False
     #: Answers everybody who has a key that it is no more.
     retired: bool = False
+    #: Leaves a row in the audit trail, although it only reads.
+    traced: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,3 +268,48 @@ def _report_tax_liability(world: World) -> Asked:
 @_case("getTaxCalendar")
 def _get_tax_calendar(world: World) -> Asked:
     return Asked(query={"from": "2026-01-01"})
+
+
+@_case("issuePaystub")
+def _issue_paystub(world: World) -> Asked:
+    return Asked({"payroll_id": world.paid_id, "language": "es"})
+
+
+@_case("issueW2")
+def _issue_w2(world: World) -> Asked:
+    return Asked({"employee_id": world.employee_id, "tax_year": 2026})
+
+
+@_case("issueW3")
+def _issue_w3(world: World) -> Asked:
+    return Asked({"tax_year": 2026})
+
+
+@_case("issueScheduleH")
+def _issue_schedule_h(world: World) -> Asked:
+    return Asked({"tax_year": 2026})
+
+
+@_case("issueEfw2")
+def _issue_efw2(world: World) -> Asked:
+    return Asked({"tax_year": 2026, "submitter": SUBMITTER})
+
+
+@_case("issueYearPackage")
+def _issue_year_package(world: World) -> Asked:
+    return Asked({"tax_year": 2026})
+
+
+@_case("listDocuments")
+def _list_documents(world: World) -> Asked:
+    return Asked(query={"tax_year": 2026})
+
+
+@_case("getDocument", traced=True)
+def _get_document(world: World) -> Asked:
+    return Asked()
+
+
+@_case("estimateTax")
+def _estimate_tax(world: World) -> Asked:
+    return Asked(query={"year": 2026})

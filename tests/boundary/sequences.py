@@ -13,6 +13,7 @@ import psycopg
 from hypothesis import strategies as st
 
 from tests.boundary.worlds import (
+    SUBMITTER,
     Leak,
     World,
     fingerprint,
@@ -239,6 +240,41 @@ def _remedy_paycheck(step: Step, worlds: list[World]) -> Request:
     return Request("POST", path, frozenset({step.thing}), body=body)
 
 
+def _papers_of_a_year(path: str, **more: Any) -> Action:
+    def ask(step: Step, worlds: list[World]) -> Request:
+        household, about = _household(step, worlds)
+        return Request("POST", f"/documents/{path}", about, body={"tax_year": 2026, **more, **household})
+
+    return ask
+
+
+def _issue_paystub(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    body = {"payroll_id": worlds[step.thing].paid_id, "language": ("en", "es")[step.variant % 2]}
+    return Request("POST", "/documents/paystub", about | {step.thing}, body={**body, **household})
+
+
+def _issue_w2(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    body = {"employee_id": worlds[step.thing].employee_id, "tax_year": 2026}
+    return Request("POST", "/documents/w2", about | {step.thing}, body={**body, **household})
+
+
+def _list_documents(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    return Request("GET", "/documents", about, query={**household, "limit": 1 + step.variant})
+
+
+def _get_document(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "documents", step.thing)
+    return Request("GET", f"/documents/{identity}", frozenset({step.thing}))
+
+
+def _estimate_tax(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    return Request("GET", "/reports/estimated-tax", about, query={**household, "year": 2026})
+
+
 ACTIONS: Final[dict[str, Action]] = {
     "calculate": _calculate,
     "listEmployers": _list_employers,
@@ -267,6 +303,15 @@ ACTIONS: Final[dict[str, Action]] = {
     "voidPayroll": _void_payroll,
     "authorizeDebit": _authorize_debit,
     "getDirectDepositStatus": _direct_deposit_status,
+    "issuePaystub": _issue_paystub,
+    "issueW2": _issue_w2,
+    "issueW3": _papers_of_a_year("w3"),
+    "issueScheduleH": _papers_of_a_year("schedule-h"),
+    "issueEfw2": _papers_of_a_year("efw2", submitter=SUBMITTER),
+    "issueYearPackage": _papers_of_a_year("year-package"),
+    "listDocuments": _list_documents,
+    "getDocument": _get_document,
+    "estimateTax": _estimate_tax,
 }
 """How a step of each operation becomes a request."""
 
@@ -345,6 +390,10 @@ class Conversation:
         if request.about - {step.speaker}:
             raise Leak(f"a request about another world succeeded: {what}")
         asked = ids_in(f"{response.request.url} {response.request.content.decode()}")
+        if not response.headers["Content-Type"].startswith(
+            "application/json"
+        ):  # a file holds none of our ids
+            return
         body = response.json()
         known = own.every_id | asked | {str(own.organization_id), body["meta"]["requestId"]}
         strange = ids_in(response.text) - known

@@ -28,6 +28,8 @@ ONCE_EACH: Final = (
     *("getEmployer", "getEmployee", "updateEmployer"),
     *("enterPriorWages", "listPriorWages", "authorizeDebit", "remedyPaycheck"),
     *("listStateRegistrations", "getTaxCalendar", "reportStateWages", "reportTaxLiability"),
+    *("listDocuments", "getDocument", "estimateTax", "issuePaystub", "issueW2", "issueW3", "issueScheduleH"),
+    *("issueEfw2", "issueYearPackage"),
     *("previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
     *("reinstateEmployee", "createEmployee", "terminateEmployee", "createEmployer", "deleteEmployer"),
 )

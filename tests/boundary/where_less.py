@@ -39,6 +39,7 @@ _VALUES: Final = "|".join(
         r"=\s*\w+\.\w+",
         r"=\s*\(\s*SELECT\b(?:[^()]|\([^()]*\))*\)",
         r"IS\s+(?:NOT\s+)?(?:true|false|null)",
+        r"=\s*(?:true|false)",
         r"IN\s*\(\s*NULL(?:::\w+)?\s*\)\s*AND\s*\(\s*1 != 1\s*\)",  # of nothing, as SQLAlchemy writes it
         rf"IN\s*\(\s*{_PARAMETER}(?:\s*,\s*{_PARAMETER})*\s*\)",
     )

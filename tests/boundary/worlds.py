@@ -16,6 +16,10 @@ from uuid import UUID
 import httpx
 import psycopg
 
+from hearthpay.access.actor import Actor
+from hearthpay.database.session import Tenant
+from hearthpay.employers.ein import keep_ein
+from hearthpay.employers.models import Employer
 from tests.database.damage import without_triggers
 from tests.http.api import Account, Caller, data
 
@@ -33,6 +37,9 @@ _ORGANIZATION: Final = "coalesce(r->>'organization_id', r->>'id', '')"
 _MODE: Final = (
     "coalesce(r->>'sandbox', CASE r->>'mode' WHEN 'test' THEN 'true' WHEN 'live' THEN 'false' END, '')"
 )
+
+#: Who uploads a wage file.
+SUBMITTER: Final = {"user_id": "AB12CD34", "phone": "415-555-0134"}
 
 _HELD_DEPOSIT: Final = (
     "UPDATE payrolls SET status = 'processing', direct_deposit = true WHERE id = %(payroll)s",
@@ -76,6 +83,9 @@ class World:
     employer_id: str = ""
     employee_id: str = ""
     payroll_id: str = ""
+    #: A payroll that is paid, and the pay stub that was issued of it.
+    paid_id: str = ""
+    document_id: str = ""
     amounts: frozenset[Decimal] = frozenset()
     #: Every id the world ever had, by its table; in the order in which they appeared.
     ids: dict[str, list[str]] = field(default_factory=dict)
@@ -92,6 +102,7 @@ class World:
             "employer_id": self.employer_id,
             "employee_id": self.employee_id,
             "payroll_id": self.payroll_id,
+            "document_id": self.document_id,
         }
 
     @property
@@ -170,8 +181,8 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
     with without_triggers(owner):
         owner.execute(
             "INSERT INTO vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, "
-            "nonce, key_id, last_four) SELECT new_id(), organization_id, employer_id, sandbox, 'employee', id, 'ssn', "
-            "%s, %s, 'k', '0000' FROM employees WHERE id = %s",
+            "nonce, key_id, last_four) SELECT new_id(), organization_id, employer_id, sandbox, 'employee', id, "
+            "'bank_routing', %s, %s, 'k', '0000' FROM employees WHERE id = %s",
             (world.word.encode() * 3, b"\x00" * 12, world.employee_id),
         )
     run = await caller.post(
@@ -179,7 +190,34 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
     )
     world.payroll_id = data(run)["payroll_id"]
     hold_deposits(owner, world.employer_id, world.payroll_id)
+    await _furnish_papers(world, owner)
     return frozenset(number for number in numbers_in(run) if number >= _TELLING_AMOUNT)
+
+
+async def _furnish_papers(world: World, owner: psycopg.Connection) -> None:
+    """Give a world what its papers need, a payroll that is paid, and a pay stub that was issued."""
+    home = json.dumps(
+        {"line1": f"1 {world.word} St", "line2": None, "city": world.word, "state": "CA", "zip": "94110"}
+    )
+    for table, identity in (("employers", world.employer_id), ("employees", world.employee_id)):
+        owner.execute(f"UPDATE {table} SET address = %s WHERE id = %s", (home, identity))
+    runtime = world.caller.client._transport.app.state.runtime  # type: ignore[attr-defined]
+    tenant = Tenant(world.organization_id, world.sandbox, UUID(world.employer_id))
+    async with runtime.database.transaction(tenant) as session:
+        employer = await session.get_one(Employer, UUID(world.employer_id))
+        operator = Actor.operator(world.organization_id, sandbox=world.sandbox, request_id="req_worlds")
+        await keep_ein(session, runtime.ring, operator, employer, "12-3456789")
+    paid = world.payroll(world.employee_id) | {
+        "pay_period_start": "2026-10-26",
+        "pay_period_end": "2026-11-01",
+        "pay_date": "2026-11-06",
+        "employer_id": world.employer_id,
+    }
+    world.paid_id = data(await world.caller.post("/payroll/run", paid))["payroll_id"]
+    stub = {"employer_id": world.employer_id, "payroll_id": world.paid_id}
+    issued = await world.caller.post("/documents/paystub", stub)
+    assert issued.status_code == 200, issued.text
+    world.document_id = issued.headers["Content-Location"].rsplit("/", 1)[1]
 
 
 def hold_deposits(owner: psycopg.Connection, employer_id: str, payroll_id: str) -> None:

@@ -133,6 +133,24 @@ def add_household(
         updated_at=NOW,
     )
     add_calendar(connection, household)
+    insert(
+        connection,
+        "documents",
+        **household,
+        kind="paystub",
+        subject_id=paycheck_id,
+        employee_id=employee_id,
+        payroll_id=payroll_id,
+        tax_year=2026,
+        variant="employee-en",
+        version=1,
+        file_name="pay-stub.pdf",
+        content_hash=b"\x00" * 32,
+        sealed_content=b"\x00" * 48,
+        nonce=b"\x00" * 12,
+        key_id=current_key(connection),
+        created_at=NOW,
+    )
     add_entry(connection, household, payroll_id, employee_id)
     insert(connection, "payroll_estimates", **household, payroll_id=payroll_id, estimate="{}")
     insert(

@@ -212,6 +212,10 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "DELETE FROM calendar_links",
         "UPDATE calendar_links SET token_hash = '\\x'",
         "SELECT token_hash FROM calendar_links",
+        "DELETE FROM documents",
+        "UPDATE documents SET sealed_content = ''",
+        "UPDATE documents SET content_hash = content_hash",
+        "UPDATE documents SET version = 2",
     ],
 )
 def test_what_is_written_for_good_stays_even_for_its_own_tenant(

@@ -35,6 +35,7 @@ OWNERS = {
         "vault_keys",
     ),
     "duties": ("calendar_links", "closed_accounts", "duty_marks", "filing_choices"),
+    "documents": ("documents",),
     "employees": ("employees", "invitations"),
     "employers": ("assigned_rates", "employers"),
     "http": ("idempotency_keys",),

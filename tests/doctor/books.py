@@ -104,6 +104,11 @@ class Books:
         response = await caller.post(f"/payroll/{payroll_id}/void", {})
         assert response.status_code == 200, response.text
 
+    async def issue_stub(self, caller: Caller, employer_id: str, payroll_id: str, employee_id: str) -> None:
+        body = {"employer_id": employer_id, "payroll_id": payroll_id, "employee_id": employee_id}
+        response = await caller.post("/documents/paystub", body)
+        assert response.status_code == 200, response.text
+
     async def set_rule(self, employee_id: str, rule: SetAsideRule) -> None:
         async with self.owner.transaction(None) as session:
             employee = await session.get_one(Employee, UUID(employee_id))
@@ -161,9 +166,11 @@ async def keep_books(service: Database, owner: Database, worker: Database) -> Bo
             await accounts.create_key(session, clock, organization, mode=mode, scopes=SCOPES)
             for mode in ("live", "test")
         ]
-    client = httpx.AsyncClient(transport=httpx.ASGITransport(create_app(service, clock)), base_url=BASE_URL)
-    live, test = (Caller(client, key.text, key.id) for key in keys)
     ring = KeyRing((EncryptionKey.generate(),))
+    client = httpx.AsyncClient(
+        transport=httpx.ASGITransport(create_app(service, clock, ring=ring)), base_url=BASE_URL
+    )
+    live, test = (Caller(client, key.text, key.id) for key in keys)
     books = Books(service, owner, worker, client, live, test, organization.id, clock, ring)
     await _pay_by_check(books)
     await _pay_through_the_bank(books)
@@ -179,7 +186,10 @@ async def _pay_by_check(books: Books) -> None:
     wish = {"voluntary_set_aside": {"amount": 25}}
     await books.run(live, home, first, [_check(rosa, **wish), _check(ana)], key="first")
     wrong = await books.run(live, home, first + WEEK, [_check(rosa, bonus=500), _check(ana)], key="second")
+    await books.issue_stub(live, home, wrong, rosa)
+    await books.issue_stub(live, home, wrong, ana)
     await books.void(live, wrong)
+    await books.issue_stub(live, home, wrong, rosa)
     await books.run(
         live, home, first + WEEK, [_check(rosa), _check(ana, payment_method="cash", overtime_hours=3)]
     )

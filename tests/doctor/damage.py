@@ -394,6 +394,13 @@ DAMAGE = {
             "DELETE FROM audit_seals s WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.id = ANY(s.audit_ids))",
         ),
     ],
+    "document_versions": [
+        ("DROP INDEX documents_in_force", "UPDATE documents SET superseded_by = NULL"),
+        (
+            "UPDATE documents SET superseded_by = (SELECT id FROM documents WHERE version = 1 AND superseded_by IS NULL "
+            "LIMIT 1) WHERE superseded_by IS NOT NULL",
+        ),
+    ],
     "references": [
         (
             "SET LOCAL session_replication_role = replica",
@@ -408,6 +415,11 @@ DAMAGE = {
         ("UPDATE vault SET last_four = '0000' WHERE kind = 'bank_routing'",),
         ("UPDATE bank_accounts SET last_four = '0000' WHERE employee_id IS NULL",),
         ("ALTER TABLE vault DISABLE TRIGGER USER", "UPDATE vault SET key_id = 'other'"),
+    ],
+    "document_contents": [
+        ("UPDATE documents SET content_hash = sha256('another')",),
+        ("UPDATE documents SET sealed_content = sealed_content || '0'",),
+        ("ALTER TABLE documents DISABLE TRIGGER USER", "UPDATE documents SET key_id = 'other'"),
     ],
 }
 

@@ -1,11 +1,16 @@
 """Answers of real calls, of every operation and of every kind of refusal, held against the document."""
 
 from typing import Any
+from uuid import UUID
 
 import httpx
 import psycopg
 import pytest
 
+from hearthpay.access.actor import Actor
+from hearthpay.database.session import Tenant
+from hearthpay.employers.ein import keep_ein
+from hearthpay.employers.models import Employer
 from tests.boundary.worlds import hold_deposits
 from tests.http.api import MARIA, ROSA, Account, NewKey, refusal
 from tests.openapi.document import Document
@@ -51,6 +56,38 @@ def _kept(document: Document, answers: list[httpx.Response]) -> None:
         for problem in document.problems(answer)
     ]
     assert problems == []
+
+
+async def _issue_papers(client: httpx.AsyncClient, account: Account) -> None:
+    """Every paper of a year, of a household with addresses and an EIN."""
+    caller = account.live
+    home = {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "zip": "94110"}
+    employer = (await caller.post("/employers", MARIA | {"address": home})).json()["data"]["id"]
+    new = {**ROSA, "employer_id": employer, "address": home}
+    rosa = (await caller.post("/employees", new)).json()["data"]["id"]
+    entry = {"employee_id": rosa, "regular_hours": 40, "payment_method": "check"}
+    body = {"employer_id": employer, **_payroll(rosa, employees=[entry])}
+    payroll = (await caller.post("/payroll/run", body)).json()["data"]["payroll_id"]
+    runtime = client._transport.app.state.runtime  # type: ignore[attr-defined]
+    tenant = Tenant(account.organization_id, False, UUID(employer))
+    async with runtime.database.transaction(tenant) as session:
+        household = await session.get_one(Employer, UUID(employer))
+        operator = Actor.operator(account.organization_id, sandbox=False, request_id="req_papers")
+        await keep_ein(session, runtime.ring, operator, household, "12-3456789")
+    year = {"employer_id": employer, "tax_year": 2026}
+    submitter = {"user_id": "AB12CD34", "phone": "415-555-0134"}
+    for paper, wanted in {
+        "paystub": {"employer_id": employer, "payroll_id": payroll},
+        "w2": {**year, "employee_id": rosa},
+        "w3": year,
+        "schedule-h": year,
+        "efw2": {**year, "submitter": submitter},
+        "year-package": {**year, "submitter": submitter},
+    }.items():
+        await caller.post(f"/documents/{paper}", wanted)
+    listed = await caller.get("/documents", employer_id=employer, limit=2)
+    await caller.get(f"/documents/{listed.json()['data'][0]['id']}")
+    await caller.get("/reports/estimated-tax", employer_id=employer, year=2026)
 
 
 async def test_every_success_is_documented_to_the_last_field(
@@ -133,6 +170,7 @@ async def test_every_success_is_documented_to_the_last_field(
     await caller.get("/threshold", state="TX", annual_wages=2900.5, tax_year=2024)
 
     await caller.post("/ach/transfer", {"amount": 100})
+    await _issue_papers(client, account)
 
     _kept(document, answers)
     refused = [answer.text for answer in answers if not answer.is_success and answer.status_code != 410]

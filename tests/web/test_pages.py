@@ -27,7 +27,9 @@ async def pages(
     tax, bank = await link("tax_info"), await link("bank_account")
     return {
         "tax form": await client.get(tax),
-        "tax problem": await client.post(tax, data={"tax_number": "1"}),
+        "tax problem": await client.post(
+            tax, data={"tax_number": "1", "address_zip": "1", "address_line2": "4"}
+        ),
         "foreign": await client.post(tax, headers={"Sec-Fetch-Site": "cross-site"}),
         "bank form": await client.get(bank),
         "bank problems": await client.post(bank, data={"account_type": ""}),

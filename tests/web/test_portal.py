@@ -174,6 +174,53 @@ async def test_the_type_of_account_need_not_be_chosen_again(
     assert 'value="savings" required checked' in response.text
 
 
+HOME = {
+    "address_line1": " 18 Valencia St ",
+    "address_city": "San Francisco",
+    "address_state": "ca",
+    "address_zip": "94103-1234",
+}
+
+
+async def test_an_address_is_kept_with_the_number(
+    account: Account, rosa: dict[str, Any], client: httpx.AsyncClient
+) -> None:
+    thanks = await client.post(await link(account, rosa), data=SSN | HOME)
+    assert thanks.status_code == 200
+    assert data(await account.live.get(f"/employees/{rosa['id']}"))["address"] == {
+        "line1": "18 Valencia St",
+        "line2": None,
+        "city": "San Francisco",
+        "state": "CA",
+        "zip": "94103-1234",
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"address_zip": "9410"}, "address_zip"),
+        ({"address_state": "PR"}, "address_state"),
+        ({"address_city": ""}, "address_city"),
+        ({"address_line1": "536-22-8145"}, "address_line1"),
+    ],
+)
+async def test_an_address_with_a_mistake_is_asked_for_again(
+    changes: dict[str, str],
+    problem: str,
+    account: Account,
+    rosa: dict[str, Any],
+    client: httpx.AsyncClient,
+) -> None:
+    url = await link(account, rosa)
+    answer = await client.post(url, data=SSN | HOME | changes)
+    assert answer.status_code == 400
+    assert f'id="{problem}-problem"' in answer.text
+    assert "Valencia" not in answer.text
+    found = data(await account.live.get(f"/employees/{rosa['id']}"))
+    assert (found["address"], found["onboarding"]["tax_info"]) == (None, "invited")
+
+
 @pytest.mark.parametrize(
     "typed", ["", "536-22-814", "000-22-8145", "078-05-1120", "900-10-1234", "rosa", "٥٣٦٢٢٨١٤٥"]
 )

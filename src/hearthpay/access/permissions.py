@@ -79,6 +79,15 @@ READ_CALENDAR: Final = Permission("read_calendar", "state_registrations", "emplo
 KEEP_CALENDAR: Final = Permission("keep_calendar", None, "employees", "admin", people_only=True)
 """To mark duties as done, to say how often a household files, and to hand out the link of its feed."""
 
+KEEP_EIN: Final = Permission("keep_ein", None, "employees", "admin", people_only=True)
+"""To enter a household's employer identification number; the API never takes any."""
+
+LIST_DOCUMENTS: Final = Permission("list_documents", "documents", "documents", "viewer")
+OBTAIN_DOCUMENTS: Final = Permission("obtain_documents", "documents", "documents", "admin")
+"""To have a paper issued and to get its bytes: some show a Social Security number in full."""
+READ_REPORTS: Final = Permission("read_reports", "documents", "documents", "viewer")
+"""To read what is worked out of a household's year for its own taxes."""
+
 READ_PAYROLLS: Final = Permission("read_payrolls", "payroll", "payroll", "viewer", also=_KEPT_WORKING)
 RUN_PAYROLL: Final = Permission("run_payroll", "payroll", "payroll", "admin", also=_KEPT_WORKING)
 """To run, void and settle payrolls, to authorize their debits, and to pay out what was set aside."""

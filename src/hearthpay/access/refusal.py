@@ -22,6 +22,7 @@ STATUS: Final[Mapping[str, int]] = {
     "employee_not_in_household": 400,
     "employee_not_started": 400,
     "employee_incomplete": 400,
+    "document_not_available": 400,
     "authentication_required": 401,
     "plan_limit_reached": 403,
     "subscription_required": 403,

@@ -18,6 +18,7 @@ from cryptography.exceptions import InvalidTag
 from hearthpay.backup.errors import BackupError, RefusedError
 from hearthpay.backup.manifest import Manifest, NeededKey
 from hearthpay.backup.source import Connection
+from hearthpay.security.content_seal import SealedContent, document_place, open_content
 from hearthpay.security.file_seal import SealedFile, open_file
 from hearthpay.security.key_ring import (
     KEY_FILE,
@@ -37,6 +38,10 @@ _NUMBER: Final = (
 _FILE: Final = (
     "SELECT DISTINCT ON (key_id) id, name, sealed_content, nonce, key_id FROM public.bank_files "
     "ORDER BY key_id, id"
+)
+
+_DOCUMENT: Final = (
+    "SELECT DISTINCT ON (key_id) id, sealed_content, nonce, key_id FROM public.documents ORDER BY key_id, id"
 )
 
 
@@ -81,7 +86,7 @@ def require_keys(manifest: Manifest, ring: KeyRing | None) -> None:
 
 
 def try_keys(connection: Connection, ring: KeyRing | None) -> None:
-    """Open one number and one file of each key; BackupError where that fails. Sees what the owner sees."""
+    """Open one number, one file and one paper of each key; BackupError where that fails. Sees what the owner sees."""
     try:
         if _exists(connection, "vault"):
             for row in connection.execute(_NUMBER):
@@ -92,6 +97,10 @@ def try_keys(connection: Connection, ring: KeyRing | None) -> None:
                 open_file(
                     _required(ring, row[4]), UUID(str(row[0])), row[1], SealedFile(row[2], row[3], row[4])
                 )
+        if _exists(connection, "documents"):
+            for row in connection.execute(_DOCUMENT):
+                sealed = SealedContent(row[1], row[2], row[3])
+                open_content(_required(ring, row[3]), document_place(UUID(str(row[0]))), sealed)
     except (UnknownKeyError, UnreadableSecretError) as error:
         raise BackupError(f"what is sealed cannot be opened with these keys: {error}") from None
 

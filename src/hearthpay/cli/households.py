@@ -1,13 +1,16 @@
 """`hearthpay households`: creating households, and what the operator notes about them."""
 
+import sys
 from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
-from hearthpay.cli.operator import DataDir, as_operator, decimal_of, refuse
+from hearthpay.cli.operator import DataDir, as_operator, decimal_of, refuse, run_with_keys
 from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError
+
+_LARGEST_INPUT = 1_000
 
 households = typer.Typer(
     help="Creating households, and what the operator notes about them.", no_args_is_help=True
@@ -97,6 +100,36 @@ def ein_status(
 
     before = as_operator(data_dir, run)
     typer.echo(f"EIN of {employer_id}: {before} → {status}")
+
+
+@households.command("ein")
+def ein(
+    employer: Annotated[str, typer.Argument(help="The household's id.")],
+    stdin: Annotated[bool, typer.Option("--stdin", help="Read the number from standard input.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Keep the household's employer identification number; it is asked for, hidden and twice, or read from stdin."""
+    household = _household_id(employer)
+    if stdin:
+        number = sys.stdin.read(_LARGEST_INPUT).strip()
+    else:
+        number = typer.prompt("EIN", hide_input=True, confirmation_prompt=True, err=True)
+
+    async def keep(opened: Any, ring: Any) -> str:
+        from uuid_utils.compat import uuid7
+
+        from hearthpay.access.actor import Actor
+        from hearthpay.employers.ein import keep_ein
+        from hearthpay.employers.models import Employer
+
+        async with opened.as_operator() as operator, operator.transaction(None) as session:
+            found = await session.get(Employer, household)
+            if found is None:
+                refuse("there is no such household")
+            actor = Actor.operator(found.organization_id, sandbox=found.sandbox, request_id=f"cli-{uuid7()}")
+            return await keep_ein(session, ring, actor, found, number)
+
+    typer.echo(f"EIN of {household}: XX-XXX{run_with_keys(data_dir, keep)}")
 
 
 @households.command("threshold-basis")

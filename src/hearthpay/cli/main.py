@@ -19,6 +19,7 @@ from hearthpay.cli.backup import backup, hold_after_restore, restore, resume_aft
 from hearthpay.cli.bank import bank
 from hearthpay.cli.calendar import calendar, calendar_link, close_account, filing
 from hearthpay.cli.doctor import doctor
+from hearthpay.cli.documents import documents
 from hearthpay.cli.escrow import escrow
 from hearthpay.cli.households import households
 from hearthpay.cli.keys import keys
@@ -53,6 +54,7 @@ app.add_typer(households, name="households")
 app.add_typer(vault, name="vault")
 app.add_typer(bank, name="bank")
 app.add_typer(escrow, name="escrow")
+app.add_typer(documents, name="documents")
 app.command()(doctor)
 app.command()(worker)
 app.add_typer(organizations, name="organizations")

@@ -20,8 +20,10 @@ from hearthpay.database import audit
 from hearthpay.database.sealing_keys import key_for_writing, keys_in_use, make_newest_current
 from hearthpay.database.vault_store import vault
 from hearthpay.security.content_seal import (
+    Place,
     SealedContent,
     answer_place,
+    document_place,
     mail_place,
     open_content,
     seal_content,
@@ -94,13 +96,24 @@ _ANSWERS = _Kept(
     ),
 )
 
+_DOCUMENTS = _Kept(
+    text(
+        "SELECT id, sealed_content AS ciphertext, nonce, key_id FROM documents "
+        "WHERE key_id <> :current AND id > :id ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ),
+    {"id": _BEFORE_ALL},
+    text(
+        "UPDATE documents SET sealed_content = :ciphertext, nonce = :nonce, key_id = :key_id WHERE id = :id"
+    ),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RotationResult:
     """What a rotation has done."""
 
     rotated: int
-    """Rows now encrypted under the current key that were not: numbers, bank files, waiting mails, stored answers."""
+    """Rows now encrypted under the current key that were not: numbers, bank files, mails, stored answers, papers."""
     unreadable: tuple[UUID, ...]
     """Rows left as they were: their key is missing from the ring, or they were tampered with."""
     remaining: dict[str, int]
@@ -112,9 +125,9 @@ async def rotate(
 ) -> RotationResult:
     """Make the ring's newest key current, and re-encrypt every row under it, `batch` numbers in a transaction.
 
-    Bank files, waiting mails and stored answers go one by one. Rows that others hold locked are passed over and tried
-    again at the end, so several rotations may share the work; should another key become current meanwhile, all go on
-    with that. One bad row does not hold back the others. Leaves an audit row per organization and batch of numbers.
+    Bank files, waiting mails, stored answers and papers go one by one. Rows that others hold locked are passed over and
+    tried again at the end, so several rotations may share the work; should another key become current meanwhile, all go
+    on with that. One bad row does not hold back the others. Leaves an audit row per organization and batch of numbers.
     Raises KeyRingError.
     """
     async with session_factory() as session:
@@ -140,7 +153,7 @@ async def rotate(
                 rotated += len(rows) - len(bad)
                 rotated_in_pass = True
                 progress(rotated, total)
-        for kept in (_FILES, _MAILS, _ANSWERS):
+        for kept in (_FILES, _MAILS, _ANSWERS, _DOCUMENTS):
             place = dict(kept.first)
             while True:
                 async with session_factory() as session:
@@ -175,7 +188,7 @@ async def _claim(
 async def _rotate_one(
     session: AsyncSession, ring: KeyRing, key: EncryptionKey, kept: _Kept, row: Row[tuple[object, ...]]
 ) -> bool:
-    """Re-encrypt the locked file, mail or answer; tells whether it could be read."""
+    """Re-encrypt the locked file, mail, answer or paper; tells whether it could be read."""
     ciphertext, nonce, key_id = row.ciphertext, row.nonce, row.key_id
     again: SealedFile | SealedContent
     try:
@@ -183,11 +196,7 @@ async def _rotate_one(
             content = open_file(ring, row.id, row.name, SealedFile(ciphertext, nonce, key_id))
             again = seal_file(key, row.id, row.name, content)
         else:
-            place = (
-                mail_place(row.id)
-                if kept is _MAILS
-                else answer_place(row.organization_id, row.key, sandbox=row.sandbox)
-            )
+            place = _place_of(kept, row)
             opened = open_content(ring, place, SealedContent(ciphertext, nonce, key_id))
             again = seal_content(key, place, opened)
     except (KeyRingError, UnreadableSecretError):
@@ -196,6 +205,14 @@ async def _rotate_one(
     replaced = {"ciphertext": again.ciphertext, "nonce": again.nonce, "key_id": again.key_id}
     await session.execute(kept.replace, same | replaced)
     return True
+
+
+def _place_of(kept: _Kept, row: Row[tuple[object, ...]]) -> Place:
+    if kept is _MAILS:
+        return mail_place(row.id)
+    if kept is _DOCUMENTS:
+        return document_place(row.id)
+    return answer_place(row.organization_id, row.key, sandbox=row.sandbox)
 
 
 async def _rotate_batch(

@@ -8,6 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.doctor.difference import Difference
+from hearthpay.doctor.document_checks import document_contents
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, UnreadableSecretError, unseal
 
@@ -93,5 +94,5 @@ async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Dif
     return found
 
 
-PROOFS: Final[tuple[Proof, ...]] = (references, vault_numbers)
+PROOFS: Final[tuple[Proof, ...]] = (references, vault_numbers, document_contents)
 """Every such law, in the order in which they are proved."""

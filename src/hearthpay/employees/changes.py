@@ -1,6 +1,7 @@
 """What an employee's settings become when some of them are sent anew."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import date
 from decimal import Decimal
 from typing import Any, Final
@@ -48,6 +49,8 @@ def settings_after(
     """
     told = changes_of(changes)
     wanted = {name: told[name] for name in sorted(told.keys() & _STORED_AS_SENT)}
+    if "address" in told:
+        wanted["address"] = None if told["address"] is None else asdict(told["address"])
     refuse_future_birth(wanted.get("birth_year"), clock)
     start_date = wanted.get("start_date")
     if start_date is not None and employee.end_date is not None and start_date > employee.end_date:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
+from hearthpay.employers.commands import PostalAddress
 from hearthpay.unchanged import UNCHANGED, Unchanged
 
 PayFrequency = Literal["weekly", "biweekly", "semimonthly", "monthly"]
@@ -38,6 +39,7 @@ class AddEmployee:
     residence_state: str | None = None
     city: str | None = None
     locality: str | None = None
+    address: PostalAddress | None = None
     payment_method: PaymentMethod = "check"
     relationship: str = "none"
     birth_year: int | None = None
@@ -52,7 +54,8 @@ class AddEmployee:
 class ChangeEmployee:
     """Change an employee's settings; amounts in dollars an hour. What is UNCHANGED stays as it is.
 
-    Of the certificates only the entries told change; None takes an entry, or all of them, out.
+    Of the certificates only the entries told change; None takes an entry, or all of them, out. An address changes as a
+    whole.
     """
 
     first_name: str | Unchanged = UNCHANGED
@@ -66,6 +69,7 @@ class ChangeEmployee:
     residence_state: str | Unchanged = UNCHANGED
     city: str | Unchanged | None = UNCHANGED
     locality: str | Unchanged | None = UNCHANGED
+    address: PostalAddress | Unchanged | None = UNCHANGED
     payment_method: PaymentMethod | Unchanged = UNCHANGED
     relationship: str | Unchanged = UNCHANGED
     birth_year: int | Unchanged | None = UNCHANGED

@@ -31,6 +31,9 @@ class Employee(Base):
     city: Mapped[str | None]
     """Where the employee lives, as it was told."""
 
+    address: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    """Postal address: `line1`, `line2`, `city`, `state`, `zip`; None until it is told."""
+
     pay_rate: Mapped[Decimal | None] = mapped_column("pay_rate_cents")
     """Dollars an hour; None until it is told: hours cannot be paid before."""
 

@@ -1,6 +1,7 @@
 """What employees have entered in the portal, and how it gets into the vault."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict
 from typing import Final
 from uuid import UUID
 
@@ -8,6 +9,7 @@ from sqlalchemy import ARRAY, Uuid, bindparam, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import ENTER_NUMBERS, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
@@ -16,6 +18,7 @@ from hearthpay.database.vault_store import store_secret
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.same_person import recognise
 from hearthpay.employees.schemas import Onboarding, OnboardingStatus
+from hearthpay.employers.commands import PostalAddress
 from hearthpay.employers.models import Employer
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
@@ -106,6 +109,28 @@ async def save_employee_tax_number(
     owner = _owner(invitation)
     await store_secret(session, ring, actor, owner, number)
     return await recognise(session, ring, actor, owner, number)
+
+
+async def save_employee_address(
+    session: AsyncSession, actor: Actor, clock: Clock, invitation: Invitation, address: PostalAddress
+) -> None:
+    """Keep the postal address that the employee entered; leaves an audit row. The employee must be locked."""
+    allow_numbers_of(actor, invitation.employer_id, invitation.employee_id)
+    employee = await session.get_one(Employee, invitation.employee_id)
+    before, after = employee.address, asdict(address)
+    if before == after:
+        return
+    employee.address = after
+    employee.updated_at = clock.now()
+    await session.flush()
+    await record_audit(
+        session,
+        actor,
+        "employee.update",
+        employer_id=employee.employer_id,
+        subject_id=employee.id,
+        details={"before": {"address": before}, "after": {"address": after}},
+    )
 
 
 def _owner(invitation: Invitation) -> SecretOwner:

@@ -13,6 +13,7 @@ from hearthpay.employees.certificate_schemas import FederalWithholding, StateWit
 from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee, PayFrequency, PaymentMethod
 from hearthpay.employees.models import Employee
+from hearthpay.employers.schemas import Address, AddressItem
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.contribution import RELATIONSHIPS
 from hearthpay.wire.fields import Choice, Day, Email, Identifier, PersonName, RequestModel, StateCode, Text
@@ -55,6 +56,9 @@ class NewEmployee(RequestModel):
         description="A locality whose tax applies, by its code or name, such as `NYC` or `New York City`. "
         "`GET /jurisdictions/{state}` lists them.",
     )
+    address: Address | None = Field(
+        default=None, description="The postal address, as it stands on pay stubs and on Form W-2."
+    )
     payment_method: PaymentMethod = "check"
     relationship: Annotated[str, Choice(RELATIONSHIPS)] = Field(
         default="none",
@@ -69,7 +73,8 @@ class NewEmployee(RequestModel):
         """Return the same in plain values."""
         federal = self.federal_withholding
         whole = None if federal is None else federal.model_dump()
-        return AddEmployee(**dict(self) | {"federal_withholding": whole})
+        address = None if self.address is None else self.address.to_command()
+        return AddEmployee(**dict(self) | {"federal_withholding": whole, "address": address})
 
 
 def _kept(description: str | None = None) -> Any:
@@ -105,6 +110,9 @@ class EmployeeChanges(RequestModel):
         default=None,
         description="A locality whose tax applies, by its code or name, such as `NYC` or `New York City`.",
     )
+    address: Address | None = Field(
+        default=None, description="The postal address, as a whole; null takes it out. It chooses no tax."
+    )
     payment_method: PaymentMethod = _kept()
     relationship: Annotated[str, Choice(RELATIONSHIPS)] = _kept()
     birth_year: int | None = Field(default=None, ge=1900, le=2200, description="Null takes it out.")
@@ -122,6 +130,8 @@ class EmployeeChanges(RequestModel):
         sent = {name: getattr(self, name) for name in self.model_fields_set}
         if self.federal_withholding is not None:
             sent["federal_withholding"] = self.federal_withholding.model_dump(exclude_unset=True)
+        if self.address is not None:
+            sent["address"] = self.address.to_command()
         return ChangeEmployee(**sent)
 
 
@@ -241,6 +251,9 @@ class EmployeeDetail(EmployeeItem):
     city: str | None
     """Where the employee lives, as it was told."""
 
+    address: AddressItem | None
+    """The postal address, as it was told; no tax is chosen by it."""
+
     localities: list[str]
     """The codes of the local taxes chosen."""
 
@@ -262,6 +275,7 @@ def detail_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[str
         birth_year=employee.birth_year,
         lives_in=employee.lives_in,
         city=employee.city,
+        address=None if employee.address is None else AddressItem(**employee.address),
         localities=list(employee.localities),
         federal_withholding=_federal(federal_certificate(employee.federal_withholding)),
         state_withholding=state_entries(employee.state_withholding),

@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Final
 from uuid import UUID
 
@@ -269,6 +269,7 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: AddEmployee) 
         residence_state=new.residence_state or work_state,
         localities=localities_of(clock, work_state, new.city, new.locality),
         city=new.city,
+        address=None if new.address is None else asdict(new.address),
         pay_rate=new.pay_rate,
         overtime_rate=overtime_rate,
         pay_frequency=new.pay_frequency,

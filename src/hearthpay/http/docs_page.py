@@ -140,6 +140,9 @@ def _operation(openapi: Mapping[str, Any], method: str, path: str, operation: Ma
 
 def _answer(openapi: Mapping[str, Any], response: Mapping[str, Any]) -> list[str]:
     """Return what is inside the envelope's `data`: the object, or one item of the list, or each of several kinds."""
+    if "application/json" not in response["content"]:
+        kinds_of_file = " or ".join(f"<code>{escape(name)}</code>" for name in response["content"])
+        return [f"<p>{escape(response['description'])} A file: {kinds_of_file}.</p>"]
     envelope = _resolve(openapi, response["content"]["application/json"]["schema"])
     data: Mapping[str, Any] = envelope["properties"]["data"]
     item = data.get("items", data)

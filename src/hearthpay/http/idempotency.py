@@ -16,7 +16,16 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.http.envelope import JsonResponse
 from hearthpay.http.json_body import read_json
-from hearthpay.http.once import LONGEST_KEY, Claim, KeyTakenError, Rendered, do_once, fingerprint_of, is_fit
+from hearthpay.http.once import (
+    LONGEST_KEY,
+    Claim,
+    KeyTakenError,
+    Rendered,
+    do_once,
+    find_answer,
+    fingerprint_of,
+    is_fit,
+)
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.wire.answer import Answer, render
@@ -24,7 +33,8 @@ from hearthpay.wire.secrecy import PORTAL_ONLY, key_holds_a_secret
 
 HEADER: Final = "Idempotency-Key"
 _HEADER: Final = HEADER.lower().encode("ascii")
-_REPLAYED: Final = {"Idempotent-Replayed": "true"}
+REPLAYED: Final = {"Idempotent-Replayed": "true"}
+_MADE: Final = 200
 
 Operation = Callable[[AsyncSession], Awaitable[Answer]]
 Latest = Callable[[dict[str, object]], Awaitable[dict[str, object]]]
@@ -58,16 +68,48 @@ async def idempotent(
             runtime.database, actor, claim, deed, now=runtime.clock.now(), sealed_with=sealed_with
         )
     except KeyTakenError:
-        raise Refusal(
-            "idempotency_conflict",
-            f"This {HEADER} was used for another request. Send a new key with a new request.",
-            details={"header": HEADER},
-        ) from None
+        raise _taken() from None
     body = answered.rendered.body
     if latest is not None:
         whole = orjson.loads(body)
         body = render(whole | {"data": await latest(whole["data"])})
-    return JsonResponse(body, answered.rendered.status, _REPLAYED if answered.replayed else None)
+    return JsonResponse(body, answered.rendered.status, REPLAYED if answered.replayed else None)
+
+
+async def idempotent_name(
+    request: Request, actor: Actor, make: Callable[[], Awaitable[str]]
+) -> tuple[str, bool]:
+    """Return the name of what ``make`` makes, or made when this key was first sent; and whether it is that one.
+
+    For answers that are kept by themselves, as issued papers are: under the key only their name is. ``make`` opens its
+    own transactions, and made twice at once it must come to the same; the name that is kept first holds. Raises what
+    ``make`` raises, and as `idempotent` does.
+    """
+    runtime = runtime_of(request)
+    claim = await _claim_of(request, actor)
+    if claim is None:
+        return await make(), False
+    try:
+        earlier = await find_answer(runtime.database, actor, claim)
+        if earlier is not None:
+            return orjson.loads(earlier.body), True
+        name = await make()
+
+        async def keep_name(_: AsyncSession) -> Rendered:
+            return Rendered(orjson.dumps(name), _MADE)
+
+        answered = await do_once(runtime.database, actor, claim, keep_name, now=runtime.clock.now())
+    except KeyTakenError:
+        raise _taken() from None
+    return orjson.loads(answered.rendered.body), answered.replayed
+
+
+def _taken() -> Refusal:
+    return Refusal(
+        "idempotency_conflict",
+        f"This {HEADER} was used for another request. Send a new key with a new request.",
+        details={"header": HEADER},
+    )
 
 
 async def _claim_of(request: Request, actor: Actor) -> Claim | None:

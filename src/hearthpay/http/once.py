@@ -103,6 +103,18 @@ def fingerprint_of(actor: Actor, *asked: str, content: object) -> bytes:
     return digest.digest()
 
 
+async def find_answer(database: Database, actor: Actor, claim: Claim) -> Rendered | None:
+    """Return what was answered under the key, unencrypted; None where nothing was. Raises KeyTakenError."""
+    whose = {"organization_id": actor.organization_id, "sandbox": actor.sandbox, "key": claim.key}
+    async with database.transaction(actor.tenant) as session:
+        stored = (await session.execute(_FIND, whose)).one_or_none()
+    if stored is None:
+        return None
+    if bytes(stored.request_hash) != claim.fingerprint:
+        raise KeyTakenError
+    return Rendered(bytes(stored.body), stored.status)
+
+
 async def do_once(
     database: Database,
     actor: Actor,

@@ -51,6 +51,12 @@ _RATE_LIMIT_HEADERS: Final = {
     )
 }
 
+_FILE_HEADERS: Final = {
+    "Content-Disposition": "The name to keep it by.",
+    "ETag": "Names this version; send it back in `If-None-Match` to `Content-Location`.",
+    "Content-Location": "Where this version can be had again.",
+}
+
 
 class Endpoint(APIRoute):
     """A route that authenticates first, then reads path, query and body strictly."""
@@ -180,6 +186,23 @@ def describe(
         "openapi_extra": operation_extras(body=body, query=query)
         | ({} if elsewhere is None else {ELSEWHERE: elsewhere}),
     }
+
+
+def describe_file(
+    *, media_types: tuple[str, ...], what: str, errors: tuple[str, ...] = (), body: object = None
+) -> dict[str, Any]:
+    """Return what an endpoint that answers a file of these types says about itself; the rest is as in `describe`."""
+    described = describe(answer=None, body=body, errors=errors)
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    described["response_class"] = Response
+    described["responses"][200] = {
+        "description": what,
+        "content": dict.fromkeys(media_types, binary),
+        "headers": {
+            name: {"description": said, "schema": {"type": "string"}} for name, said in _FILE_HEADERS.items()
+        },
+    }
+    return described
 
 
 def _links(links: Mapping[str, Mapping[str, str]]) -> dict[str, Any]:

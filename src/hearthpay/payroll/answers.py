@@ -8,6 +8,7 @@ from uuid import UUID
 
 from hearthpay.payroll.ledger.payrolls import totals_of
 from hearthpay.payroll.ledger.rows import PaycheckRow, PayrollRecord, PayrollTotals, Preview, StoredPayroll
+from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.trouble.standing import Outcome, PayrollStanding
@@ -90,7 +91,7 @@ def detail_data(payroll: StoredPayroll, standing: PayrollStanding) -> dict[str, 
             {"status": step.status, "at": step.at, "actor": step.actor, "reason": step.reason}
             for step in payroll.history
         ],
-        "documents": [],
+        "documents": _documents(payroll),
         "actions": list(payroll.ways_out.actions),
         "created_at": payroll.created_at,
     }
@@ -106,6 +107,22 @@ def detail_data(payroll: StoredPayroll, standing: PayrollStanding) -> dict[str, 
     if standing.trouble is not None:
         data["failure"] = standing.trouble.as_json()
     return data
+
+
+def _documents(payroll: StoredPayroll) -> list[dict[str, Any]]:
+    """Return how the pay stubs are asked for, of a payroll that was paid."""
+    if payroll.status not in HAS_PAY_STUBS:
+        return []
+    return [
+        {
+            "kind": "paystub",
+            "employee_id": paycheck.employee_id,
+            "method": "POST",
+            "path": "/api/v1/documents/paystub",
+            "body": {"payroll_id": payroll.id, "employee_id": paycheck.employee_id},
+        }
+        for paycheck in payroll.paychecks
+    ]
 
 
 def _with_payment(paycheck: dict[str, Any], status: str, standing: PayrollStanding) -> dict[str, Any]:

@@ -20,6 +20,9 @@ PayrollStatus = Literal[
 ]
 STATUSES: Final[tuple[PayrollStatus, ...]] = get_args(PayrollStatus)
 
+HAS_PAY_STUBS: Final[frozenset[PayrollStatus]] = frozenset({"completed", "voided"})
+"""The states in which what was paid stands, or stood and was undone: its pay stubs may be issued."""
+
 PEOPLE: Final[frozenset[ActorKind]] = frozenset({"user", "key", "mcp", "operator"})
 """Who approves and voids; a key and an MCP connection act for a person."""
 WORKER: Final[frozenset[ActorKind]] = frozenset({"system"})

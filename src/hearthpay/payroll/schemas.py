@@ -404,6 +404,25 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class PaystubWanted:
+    """The body to send for a pay stub."""
+
+    payroll_id: UUID
+    employee_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class PayrollDocument:
+    """A paper of a payroll, and the request that answers it."""
+
+    kind: Literal["paystub"]
+    employee_id: UUID
+    method: Literal["POST"]
+    path: Literal["/api/v1/documents/paystub"]
+    body: PaystubWanted
+
+
+@dataclass(frozen=True, slots=True)
 class PayrollDetail:
     """A payroll as it was run, its history and its documents."""
 
@@ -417,7 +436,9 @@ class PayrollDetail:
     rulebook: RulebookName
     notes: str | None
     status_history: list[StatusChange]
-    documents: list[str]
+    documents: list[PayrollDocument]
+    """How its pay stubs are asked for; none while it is under way."""
+
     actions: list[Action]
     """What can be done about the payroll now: `void` it, or `authorize_debit` where it waits for that."""
 

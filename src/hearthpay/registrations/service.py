@@ -12,11 +12,11 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import KEEP_REGISTRATIONS, READ_REGISTRATIONS, allow
+from hearthpay.access.permissions import KEEP_REGISTRATIONS, OBTAIN_DOCUMENTS, READ_REGISTRATIONS, allow
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
 from hearthpay.database.relations import VAULT_ENDINGS
-from hearthpay.database.vault_store import read_secret, store_secret
+from hearthpay.database.vault_store import SecretMissingError, read_secret, store_secret
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
@@ -161,6 +161,30 @@ async def note_application(
         subject_id=registration.id,
         details={"before": _day(before), "after": _day(applied_on)},
     )
+
+
+async def withholding_accounts(
+    session: AsyncSession, ring: KeyRing, actor: Actor, employer: Employer, *, purpose: str
+) -> dict[str, str]:
+    """Return the household's numbers for income tax withheld, by state, for papers that show them.
+
+    Each one read leaves an audit row with the ``purpose``. Raises what `allow` raises.
+    """
+    allow(actor, OBTAIN_DOCUMENTS, employer.id)
+    statement = select(StateRegistration).where(StateRegistration.employer_id == employer.id)
+    found = {}
+    for kept in (await session.scalars(statement.order_by(StateRegistration.id))).all():
+        account = accounts_of(kept.state).account("withholding")
+        if account is None or account.number.id != kept.number_id:
+            continue
+        try:
+            secret = await read_secret(
+                session, ring, actor, _owner(employer, kept.id), "state_account", purpose=purpose
+            )
+        except SecretMissingError:  # applied for, not assigned yet
+            continue
+        found[kept.state] = secret.reveal()
+    return found
 
 
 def _account(state: str, account_type: RegistrationType) -> StateAccount:

@@ -1,6 +1,6 @@
-"""Seals what the database keeps for a while with AES-256-GCM, each bound to its place: mails that wait, stored answers.
+"""Seals contents of the database with AES-256-GCM, each bound to its place: waiting mails, stored answers, papers.
 
-Both hold links to the portal. A link is a capability: whoever reads it may use it.
+Mails and answers hold links to the portal: whoever reads a link may use it. Papers hold tax numbers.
 """
 
 from __future__ import annotations
@@ -36,6 +36,11 @@ def answer_place(organization_id: UUID, idempotency_key: str, *, sandbox: bool) 
     """Return the place of the answer kept for an idempotency key."""
     mode = b"sandbox" if sandbox else b"live"
     return Place("answer", (organization_id.bytes, mode, idempotency_key.encode("utf-8")))
+
+
+def document_place(document_id: UUID) -> Place:
+    """Return the place of a paper that was issued."""
+    return Place("document", (document_id.bytes,))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, cast, get_args
 
+from pydantic import ValidationError
+
 from hearthpay.banking.nacha.records import AccountType
+from hearthpay.employers.commands import PostalAddress
+from hearthpay.employers.schemas import Address
 from hearthpay.security.vault_numbers import InvalidNumberError, NumberKind, SecretNumber, parse_number
+from hearthpay.wire.problems import problems_of
 
 Problems = Mapping[str, str]
 """What is wrong, by the name of the field."""
@@ -52,14 +57,41 @@ def read_bank_account(form: Mapping[str, str]) -> BankAccountEntry:
     return BankAccountEntry(routing, account, cast(AccountType, account_type))
 
 
-def read_tax_number(form: Mapping[str, str]) -> SecretNumber:
-    """Return the Social Security number or ITIN of the form; an ITIN is one that begins with 9. Raises FormError."""
+@dataclass(frozen=True, slots=True)
+class TaxEntry:
+    """What the page about taxes asks for; the address may be left out as a whole."""
+
+    number: SecretNumber
+    address: PostalAddress | None
+
+
+def read_tax_info(form: Mapping[str, str]) -> TaxEntry:
+    """Return the number of the form, an ITIN where it begins with 9, and the address. Raises FormError."""
     problems: dict[str, str] = {}
     kind: NumberKind = "itin" if _digits(form, "tax_number").startswith("9") else "ssn"
     number = _number(kind, form, "tax_number", problems)
-    if number is None:
+    address = _address(form, problems)
+    if number is None or problems:
         raise FormError(problems)
-    return number
+    return TaxEntry(number, address)
+
+
+def _address(form: Mapping[str, str], problems: dict[str, str]) -> PostalAddress | None:
+    """Return the address; None where nothing of it was filled in."""
+    typed = {name: form.get(f"address_{name}", "").strip() for name in Address.model_fields}
+    filled = {name: value for name, value in typed.items() if value}
+    if not filled:
+        return None
+    needed = {name for name, field in Address.model_fields.items() if field.is_required()}
+    try:
+        return Address.model_validate(filled).to_command()
+    except ValidationError as error:
+        findings = error.errors(include_url=False, include_input=False)
+        for each in problems_of(findings):
+            missing = each.field in needed - filled.keys()
+            told = _REQUIRED if missing else f"{each.message[:1].upper()}{each.message[1:]}."
+            problems[f"address_{each.field}"] = told
+        return None
 
 
 def _number(

@@ -20,14 +20,14 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.employees.invitations import PORTAL_PATH, OpenInvitation, StoreEntered, complete, look_up
 from hearthpay.employees.models import Employee, Invitation
-from hearthpay.employees.onboarding import save_employee_tax_number
+from hearthpay.employees.onboarding import save_employee_address, save_employee_tax_number
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll.years.household_year import measure_people_anew
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.web.forms import read_form, refuse_other_sites
-from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_number
+from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_info
 from hearthpay.web.pages import STYLE_PATH, page, style
 
 router: Final = APIRouter(include_in_schema=False)
@@ -104,11 +104,14 @@ def _entry(
 
         return enter_bank, f"{bank.account_type} account ending in {bank.account.last_four}"
 
-    number = read_tax_number(form)
+    entry = read_tax_info(form)
+    number = entry.number
 
     async def enter_number(session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
         parted_or_joined = await save_employee_tax_number(session, ring, actor, invitation, number)
         await measure_people_anew(session, parted_or_joined)
+        if entry.address is not None:
+            await save_employee_address(session, actor, clock, invitation, entry.address)
 
     return enter_number, f"{_KIND_NAMES[number.kind]} ending in {number.last_four}"
 

@@ -1,7 +1,8 @@
 """The paychecks in the database, read back as the rows they were written from."""
 
 import datetime
-from typing import Final, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
@@ -10,19 +11,49 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.ledger.rows import Carried, LineRow, Owner, PaycheckRow, SetAside, YearToDate
 
+_SAYS: Final = (
+    f"c.employee_id, c.employee_name, c.payment_method, {', '.join(f'c.{name}' for name in Earnings._fields)}, "
+    "c.gross_pay, c.employee_taxes, c.employer_taxes, c.set_aside, c.set_aside_source, c.set_aside_balance, "
+    "c.ytd_gross_pay, c.ytd_net_pay, c.ytd_employee_taxes, c.ytd_employer_taxes, c.work_state, c.residence_state, "
+    "c.reciprocity_certificate, c.warnings, c.carried"
+)
+"""What a paycheck says, lines apart."""
+
 _PAYCHECKS: Final = text(
-    "SELECT id, organization_id, employer_id, sandbox, position, tax_year, lower(period) AS period_start, "
-    "upper(period) - 1 AS period_end, employee_id, employee_name, payment_method, "
-    f"{', '.join(Earnings._fields)}, gross_pay, employee_taxes, employer_taxes, set_aside, set_aside_source, "
-    "set_aside_balance, ytd_gross_pay, ytd_net_pay, ytd_employee_taxes, ytd_employer_taxes, work_state, "
-    "residence_state, reciprocity_certificate, warnings, carried "
-    "FROM paychecks WHERE payroll_id = :payroll AND reverses IS NULL ORDER BY position"
+    "SELECT c.id, c.organization_id, c.employer_id, c.sandbox, c.position, c.tax_year, "
+    f"lower(c.period) AS period_start, upper(c.period) - 1 AS period_end, {_SAYS} FROM paychecks c "
+    "WHERE payroll_id = :payroll AND reverses IS NULL ORDER BY position"
 )
 _LINES: Final = text(
     f"SELECT l.paycheck_id, {', '.join(f'l.{name}' for name in LineRow._fields)} FROM paychecks c "
     "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.payroll_id = :payroll AND c.reverses IS NULL "
     "ORDER BY l.paycheck_id, l.position"
 )
+
+_OF_A_YEAR: Final = text(
+    "SELECT c.id, c.payroll_id, c.reverses, p.status, p.pay_date, lower(c.period) AS period_start, "
+    f"upper(c.period) - 1 AS period_end, p.pay_frequency, {_SAYS} FROM paychecks c "
+    "JOIN payrolls p ON p.id = c.payroll_id WHERE c.employer_id = :employer AND c.tax_year = :tax_year ORDER BY c.id"
+)
+_LINES_OF_A_YEAR: Final = text(
+    f"SELECT l.paycheck_id, {', '.join(f'l.{name}' for name in LineRow._fields)} FROM paychecks c "
+    "JOIN paycheck_lines l ON l.paycheck_id = c.id WHERE c.employer_id = :employer AND c.tax_year = :tax_year "
+    "ORDER BY l.paycheck_id, l.position"
+)
+
+
+class PostedInYear(NamedTuple):
+    """A paycheck of a household's year, also one that undoes another, with what its payroll says of it."""
+
+    id: UUID
+    payroll_id: UUID
+    reverses: UUID | None
+    status: str
+    pay_date: datetime.date
+    period_start: datetime.date
+    period_end: datetime.date
+    pay_frequency: str
+    paycheck: PaycheckRow
 
 
 class Posted(NamedTuple):
@@ -52,25 +83,51 @@ async def read_paychecks(session: AsyncSession, payroll_id: UUID) -> list[Posted
             tax_year=row.tax_year,
             period_start=row.period_start,
             period_end=row.period_end,
-            paycheck=PaycheckRow(
-                employee_id=row.employee_id,
-                employee_name=row.employee_name,
-                payment_method=row.payment_method,
-                earnings=Earnings(*(getattr(row, name) for name in Earnings._fields)),
-                gross_pay=row.gross_pay,
-                employee_taxes=row.employee_taxes,
-                employer_taxes=row.employer_taxes,
-                set_aside=SetAside(row.set_aside, row.set_aside_source, row.set_aside_balance),
-                lines=tuple(lines[row.id]),
-                ytd=YearToDate(
-                    row.ytd_gross_pay, row.ytd_net_pay, row.ytd_employee_taxes, row.ytd_employer_taxes
-                ),
-                warnings=tuple(row.warnings),
-                residence_state=row.residence_state,
-                reciprocity_certificate=row.reciprocity_certificate,
-                work_state=row.work_state,
-                carried=tuple(Carried(*each) for each in row.carried),
-            ),
+            paycheck=_said(row, lines[row.id]),
         )
         for row in paychecks
     ]
+
+
+async def read_year(session: AsyncSession, employer_id: UUID, tax_year: int) -> list[PostedInYear]:
+    """Return all paychecks of a household's tax year in the order they were posted, those that undo others included."""
+    which = {"employer": employer_id, "tax_year": tax_year}
+    paychecks = (await session.execute(_OF_A_YEAR, which)).all()
+    lines: dict[UUID, list[LineRow]] = {row.id: [] for row in paychecks}
+    for line in await session.execute(_LINES_OF_A_YEAR, which):
+        lines[line[0]].append(LineRow(*line[1:]))
+    return [
+        PostedInYear(
+            row.id,
+            row.payroll_id,
+            row.reverses,
+            row.status,
+            row.pay_date,
+            row.period_start,
+            row.period_end,
+            row.pay_frequency,
+            _said(row, lines[row.id]),
+        )
+        for row in paychecks
+    ]
+
+
+def _said(row: Any, lines: Sequence[LineRow]) -> PaycheckRow:
+    """Return what a paycheck says; the row has the columns of `_SAYS`."""
+    return PaycheckRow(
+        employee_id=row.employee_id,
+        employee_name=row.employee_name,
+        payment_method=row.payment_method,
+        earnings=Earnings(*(getattr(row, name) for name in Earnings._fields)),
+        gross_pay=row.gross_pay,
+        employee_taxes=row.employee_taxes,
+        employer_taxes=row.employer_taxes,
+        set_aside=SetAside(row.set_aside, row.set_aside_source, row.set_aside_balance),
+        lines=tuple(lines),
+        ytd=YearToDate(row.ytd_gross_pay, row.ytd_net_pay, row.ytd_employee_taxes, row.ytd_employer_taxes),
+        warnings=tuple(row.warnings),
+        residence_state=row.residence_state,
+        reciprocity_certificate=row.reciprocity_certificate,
+        work_state=row.work_state,
+        carried=tuple(Carried(*each) for each in row.carried),
+    )

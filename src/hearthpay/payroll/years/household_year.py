@@ -244,6 +244,19 @@ async def read_household_year(
     return year
 
 
+async def read_liable(session: AsyncSession, employer_id: UUID, tax_year: int) -> dict[UUID, LiableFrom]:
+    """Return for each record of the household from when the lines that wait for a threshold are due in a year.
+
+    Empty where nobody ever chose and nothing was repaid: then all are due from the first dollar.
+    """
+    records = await _employees_of(session, employer_id)
+    bases = await threshold_bases(session, employer_id)
+    histories = await read_histories(session, records, tax_year)
+    if not bases and not any(history.fica_repaid for history in histories.values()):
+        return {}
+    return (await read_household_year(session, employer_id, tax_year, bases, histories)).liable()
+
+
 def _last_day(records: Sequence[_Employee]) -> datetime.date | None:
     days = [each.end_date for each in records if each.end_date is not None]
     return max(days) if len(days) == len(records) else None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Final
+from typing import Final, NamedTuple
 from uuid import UUID
 
 import orjson
@@ -23,7 +23,7 @@ from hearthpay.payroll.commands import EnterPriorWages
 from hearthpay.payroll.ledger.quarters import QuarterPaid
 from hearthpay.payroll.years.household_year import measure_household
 from hearthpay.taxes.money import from_cents
-from hearthpay.taxes.prior_wages import Review, review_prior_wages
+from hearthpay.taxes.prior_wages import PriorLine, Review, review_prior_wages
 from hearthpay.wire.money import Dollars
 
 _CURRENT: Final = text(
@@ -36,6 +36,10 @@ _QUARTERS: Final = text(
     f"CAST(sum(w.gross_pay) AS bigint) FROM prior_wages w JOIN {EMPLOYEES} e ON e.id = w.employee_id "
     "WHERE w.employer_id = :employer AND w.tax_year BETWEEN :first AND :last AND w.replaced_by IS NULL "
     "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
+)
+_OF_A_YEAR: Final = text(
+    "SELECT id, employee_id, source, as_of, gross_pay, lines FROM prior_wages "
+    "WHERE employer_id = :employer AND tax_year = :tax_year AND replaced_by IS NULL ORDER BY id"
 )
 _REPLACE: Final = text(
     "UPDATE prior_wages SET replaced_by = :id WHERE employee_id = :employee AND tax_year = :tax_year "
@@ -153,6 +157,33 @@ async def list_prior_wages(
     await find_employee(session, actor, employee_id)
     found = await session.execute(_CURRENT, {"employee": employee_id})
     return [_item(dict(row._mapping)) for row in found]
+
+
+class PriorRecord(NamedTuple):
+    """Prior wages in force, in cents."""
+
+    id: UUID
+    employee_id: UUID
+    source: str
+    as_of: date
+    gross_pay: int
+    lines: tuple[PriorLine, ...]
+
+
+async def read_prior_year(session: AsyncSession, employer_id: UUID, tax_year: int) -> list[PriorRecord]:
+    """Return the prior wages in force of all records of a household in a tax year, in the order they were entered."""
+    rows = await session.execute(_OF_A_YEAR, {"employer": employer_id, "tax_year": tax_year})
+    return [
+        PriorRecord(
+            row.id,
+            row.employee_id,
+            row.source,
+            row.as_of,
+            row.gross_pay,
+            tuple(PriorLine(**line) for line in row.lines),
+        )
+        for row in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,135 @@
+"""The archive of issued papers: the same figures come again byte for byte, changed ones as a new version.
+
+Sealed together are a salt, what the paper was made of, and its bytes. The hash is of all three: of the bytes alone it
+would let whoever reads the database try all tax numbers until one fits.
+"""
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select, tuple_, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import undefer
+from uuid_utils.compat import uuid7
+
+from hearthpay.clock import Clock
+from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.documents.models import IssuedDocument
+from hearthpay.documents.paper import Paper
+from hearthpay.payroll.ledger.rows import Owner
+from hearthpay.security.content_seal import SealedContent, document_place, open_content, seal_content
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_cipher import UnreadableSecretError
+
+_SALT_BYTES: Final = 32
+_LENGTH_BYTES: Final = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A version of a paper out of the archive."""
+
+    document: IssuedDocument
+    facts: bytes
+    content: bytes
+
+    @property
+    def etag(self) -> str:
+        """The version's entity tag; it tells nothing of what is in it."""
+        return self.document.content_hash.hex()
+
+
+def hash_of(sealed: bytes) -> bytes:
+    """Return the hash under which a version is noted, of what was sealed."""
+    return hashlib.sha256(sealed).digest()
+
+
+async def read_in_force(
+    session: AsyncSession, ring: KeyRing, owner: Owner, papers: Sequence[Paper]
+) -> dict[tuple[str, UUID, int, str], Kept]:
+    """Return the versions in force of these papers, those that there are, by the papers' places."""
+    places = [paper.place for paper in papers]
+    statement = (
+        select(IssuedDocument)
+        .where(
+            IssuedDocument.employer_id == owner.employer_id,
+            IssuedDocument.superseded_by.is_(None),
+            tuple_(
+                IssuedDocument.kind,
+                IssuedDocument.subject_id,
+                IssuedDocument.tax_year,
+                IssuedDocument.variant,
+            ).in_(places),
+        )
+        .options(undefer(IssuedDocument.sealed_content))
+        .execution_options(populate_existing=True)
+    )
+    found = (await session.scalars(statement)).all() if places else ()
+    return {
+        (each.kind, each.subject_id, each.tax_year, each.variant): open_document(ring, each) for each in found
+    }
+
+
+def open_document(ring: KeyRing, document: IssuedDocument) -> Kept:
+    """Return what a version holds.
+
+    Raises UnknownKeyError when the ring lacks its key, UnreadableSecretError where it is not what was sealed.
+    """
+    sealed = SealedContent(document.sealed_content, document.nonce, document.key_id)
+    opened = open_content(ring, document_place(document.id), sealed)
+    if hash_of(opened) != document.content_hash:
+        raise UnreadableSecretError("the document is not the one whose hash was noted")
+    start = _SALT_BYTES + _LENGTH_BYTES
+    end = start + int.from_bytes(opened[_SALT_BYTES:start])
+    return Kept(document, opened[start:end], opened[end:])
+
+
+async def keep(
+    session: AsyncSession,
+    ring: KeyRing,
+    clock: Clock,
+    owner: Owner,
+    paper: Paper,
+    content: bytes,
+    before: IssuedDocument | None,
+) -> Kept:
+    """Keep a version of a paper, which takes the place of the one ``before``; the household must be locked."""
+    document_id = uuid7()
+    opened = b"".join(
+        (os.urandom(_SALT_BYTES), len(paper.facts).to_bytes(_LENGTH_BYTES), paper.facts, content)
+    )
+    sealed = seal_content(await key_for_writing(session, ring), document_place(document_id), opened)
+    if before is not None:
+        await session.execute(
+            update(IssuedDocument)
+            .where(IssuedDocument.id == before.id, IssuedDocument.superseded_by.is_(None))
+            .values(superseded_by=document_id)
+        )
+    kind, subject_id, tax_year, variant = paper.place
+    document = IssuedDocument(
+        id=document_id,
+        organization_id=owner.organization_id,
+        employer_id=owner.employer_id,
+        sandbox=owner.sandbox,
+        kind=kind,
+        subject_id=subject_id,
+        employee_id=paper.employee_id,
+        payroll_id=paper.payroll_id,
+        tax_year=tax_year,
+        variant=variant,
+        version=1 if before is None else before.version + 1,
+        file_name=paper.file_name,
+        content_hash=hash_of(opened),
+        sealed_content=sealed.ciphertext,
+        nonce=sealed.nonce,
+        key_id=sealed.key_id,
+        created_at=clock.now(),
+        superseded_by=None,
+    )
+    session.add(document)
+    await session.flush()
+    return Kept(document, paper.facts, content)

@@ -1,0 +1,58 @@
+"""Why a paper cannot be issued, and what to do about it: the refusals of this package."""
+
+import datetime
+from collections.abc import Iterable
+from typing import Final
+from uuid import UUID
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.documents.figures.forms import FormNotKnownError, schedule_h_form, w2_form
+
+_HOW: Final = {
+    "household.address": "PATCH /api/v1/employers/{employer} with `address`",
+    "household.ein": "the operator enters it with `hearthpay households ein {employer}`; once it is applied for, "
+    "`hearthpay households ein-status {employer} pending` lets papers say so",
+    "employee.address": "PATCH /api/v1/employees/{employee} with `address`, or the employee types it on the tax page "
+    "of the portal (POST /api/v1/employees/{employee}/invite with `tax_info`)",
+}
+
+
+def not_available(reason: str, message: str, **details: object) -> Refusal:
+    """Return the refusal of a paper that cannot be issued."""
+    return Refusal("document_not_available", message, details={"reason": reason, **details})
+
+
+def missing_details(names: Iterable[str], employer_id: UUID, employee_id: UUID | None = None) -> Refusal:
+    """Return the refusal of a paper that needs what nobody has told, with how each is told."""
+    told = [
+        {"field": name, "how": _HOW[name].format(employer=employer_id, employee=employee_id)}
+        for name in names
+    ]
+    listed = ", ".join(each["field"] for each in told)
+    return not_available(
+        "details_missing", f"This paper needs what is not known yet: {listed}.", missing=told
+    )
+
+
+def require_year(tax_year: int, today: datetime.date) -> None:
+    """Refuse a year that has not begun."""
+    if tax_year > today.year:
+        raise not_available(
+            "future_year", f"{tax_year} has not begun: nothing was paid in it yet.", tax_year=tax_year
+        )
+
+
+def require_w2_form(tax_year: int) -> None:
+    """Refuse a year whose Forms W-2 and W-3 are not known."""
+    try:
+        w2_form(tax_year)
+    except FormNotKnownError as error:
+        raise not_available("form_not_published", f"{error}.", tax_year=tax_year) from None
+
+
+def require_schedule_h_form(tax_year: int) -> None:
+    """Refuse a year whose Schedule H is not known."""
+    try:
+        schedule_h_form(tax_year)
+    except FormNotKnownError as error:
+        raise not_available("form_not_published", f"{error}.", tax_year=tax_year) from None

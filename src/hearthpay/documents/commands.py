@@ -1,0 +1,82 @@
+"""What the service of papers is asked for, in plain values: whichever face was asked has parsed them."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+Language = Literal["en", "es"]
+StubCopy = Literal["employee", "household"]
+W2Copy = Literal["employee", "household", "state"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedPaystub:
+    """A pay stub of a payroll; the employee may be left out where it paid only one."""
+
+    payroll_id: UUID
+    employer_id: UUID | None = None
+    employee_id: UUID | None = None
+    language: Language = "en"
+    copy: StubCopy = "employee"
+    """The household's copy has a second page with what the paycheck cost."""
+
+    letterhead: str | None = None
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedW2:
+    """A person's Form W-2; of the state's copy the state may be left out where there is one."""
+
+    tax_year: int
+    employee_id: UUID
+    employer_id: UUID | None = None
+    copy: W2Copy = "employee"
+    state: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedW3:
+    """A household's Form W-3."""
+
+    tax_year: int
+    employer_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedScheduleH:
+    """A household's Schedule H."""
+
+    tax_year: int
+    employer_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WageFileSubmitter:
+    """Who uploads a wage file: the user id that the SSA gave, and whom it may ask."""
+
+    user_id: str
+    phone: str
+    contact_name: str | None = None
+    email: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedWageFile:
+    """The file that the SSA takes Forms W-2 by (EFW2)."""
+
+    tax_year: int
+    submitter: WageFileSubmitter
+    employer_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WantedYearPackage:
+    """Everything of a year in one file; the wage file is in it where its submitter is told."""
+
+    tax_year: int
+    employer_id: UUID | None = None
+    submitter: WageFileSubmitter | None = None
+
+
+Wanted = WantedPaystub | WantedW2 | WantedW3 | WantedScheduleH | WantedWageFile | WantedYearPackage

@@ -1,0 +1,262 @@
+"""What a household pays of its employment taxes in each instalment of Form 1040-ES, or by withholding of its own.
+
+Household employment taxes go with the parents' own return (Schedule H), and so into their estimated tax; withholding
+counts as paid evenly over the year whenever it is withheld (26 U.S.C. 6654(g)), so that extra withholding covers
+earlier quarters too. What the ledger has is told apart from what the rest of the year is expected to bring.
+"""
+
+import datetime
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_UP, Decimal
+from typing import Annotated, Final, NamedTuple
+from uuid import UUID
+
+from pydantic import Field
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import READ_REPORTS, allow
+from hearthpay.clock import Clock
+from hearthpay.documents.availability import not_available, require_year
+from hearthpay.documents.figures.books import BookedPaycheck, PersonBooks
+from hearthpay.documents.year_books import YearOnRecord, read_year_on_record
+from hearthpay.duties.office_days import office_day_on_or_after
+from hearthpay.duties.periods import AfterPeriod, Period, day_of_month
+from hearthpay.duties.rules import HouseholdDuty, duties_of
+from hearthpay.employers.service import resolve_employer
+from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
+from hearthpay.wire.fields import Identifier, RequestModel
+from hearthpay.wire.money import Dollars
+
+_INSTALMENTS: Final = "estimated-tax"
+_DAYS_BETWEEN: Final = {"weekly": 7, "biweekly": 14}
+_DAYS_OF_MONTH: Final = {"semimonthly": (15, 31), "monthly": (31,)}
+_LATE_FACTOR: Final = 2
+"""Someone whose last paycheck is more than two of his pay periods ago is not expected to be paid again by himself."""
+
+_WHAT: Final = (
+    "These are the household employment taxes alone: federal income tax withheld from the employees, both shares of "
+    "Social Security and Medicare, FUTA. Income tax of your own comes on top."
+)
+_HOW_EXPECTED: Final = (
+    "`expected` takes it that whoever works for you now is paid as last time until the end of the year; FUTA and "
+    "Social Security end at their wage bases."
+)
+_CENT: Final = Decimal(1).scaleb(-2)
+
+
+class EstimatedTaxQuery(RequestModel):
+    """Of which household and year."""
+
+    employer_id: Identifier | None = Field(
+        default=None, description="The household; left out, the one that the key remembers."
+    )
+    year: Annotated[int, Field(ge=2000, le=2200, strict=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatedInstalment:
+    """The household employment taxes on what is paid in the months of one instalment, and when it is due."""
+
+    period_start: datetime.date
+    period_end: datetime.date
+    due_date: datetime.date
+    from_ledger: Dollars
+    expected: Dollars
+    total: Dollars
+
+
+@dataclass(frozen=True, slots=True)
+class ExtraWithholding:
+    """What covers the whole year's total: extra withholding on each of one's own paychecks that are still to come.
+
+    It goes into step 4(c) of a parent's Form W-4 with his or her own employer; one of the four, by how often that
+    employer pays. Null where none of that kind is left in the year.
+    """
+
+    weekly: Dollars | None
+    biweekly: Dollars | None
+    semimonthly: Dollars | None
+    monthly: Dollars | None
+
+
+@dataclass(frozen=True, slots=True)
+class EstimatedTax:
+    """A household's employment taxes of a year by instalments, and the withholding that takes their place."""
+
+    employer_id: UUID
+    tax_year: int
+    instalments: list[EstimatedInstalment]
+    from_ledger: Dollars
+    expected: Dollars
+    total: Dollars
+    extra_withholding: ExtraWithholding
+    notes: list[str]
+
+
+class _Payment(NamedTuple):
+    """Federal taxes, in cents, that one pay date brings."""
+
+    day: datetime.date
+    cents: int
+
+
+async def estimate_tax(
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID | None, tax_year: int
+) -> EstimatedTax:
+    """Return what to pay in each instalment of a year.
+
+    Raises what `allow` and `resolve_employer` raise, and `document_not_available` for a year to come, one without
+    rules, and one in which nobody was paid.
+    """
+    allow(actor, READ_REPORTS)
+    employer = await resolve_employer(session, actor, employer_id)
+    today = clock.today()
+    require_year(tax_year, today)
+    if tax_year not in supported_years():
+        raise not_available(
+            "form_not_published", f"The law of {tax_year} is not known here.", tax_year=tax_year
+        )
+    year = await read_year_on_record(session, employer.id, tax_year)
+    everyone = list(year.books.everyone())
+    if not everyone:
+        raise not_available(
+            "no_wages",
+            f"Nobody was paid by this household in {tax_year}.",
+            employer_id=employer.id,
+            tax_year=tax_year,
+        )
+    paid = [payment for person in everyone for payment in _paid(person)]
+    expected = [payment for person in everyone for payment in _expected(year, person, today)]
+    return _told(employer.id, tax_year, today, paid, expected)
+
+
+def _paid(person: PersonBooks) -> Iterable[_Payment]:
+    """Return the federal taxes that the ledger has: both shares, FUTA, and income tax withheld."""
+    for booked in person.paychecks:
+        yield _Payment(
+            booked.pay_date, sum(line.amount for line in booked.paycheck.lines if _federal(line.code))
+        )
+    for entry in person.prior:
+        yield _Payment(entry.as_of, sum(line.amount for line in entry.lines if _federal(line.code)))
+
+
+def _federal(code: str) -> bool:
+    return code.startswith("US-")
+
+
+def _expected(year: YearOnRecord, person: PersonBooks, today: datetime.date) -> Iterable[_Payment]:
+    """Return what the rest of the year brings if whoever works on is paid as last time.
+
+    Contributions end at their wage base; income tax is taken to be that of the last paycheck.
+    """
+    wages = [booked for booked in person.paychecks if not booked.paycheck.is_refund]
+    active = any(record.status == "active" for record in year.records[person.person.id])
+    if not wages or not active or person.tax_year != today.year:
+        return
+    last = max(wages, key=lambda booked: (booked.pay_date, booked.id))
+    rules = rulebook_of(person.tax_year)
+    of_the_state = rules.state(last.paycheck.work_state).contributions
+    laws = {law.code: law for law in (*rules.contributions, *of_the_state) if _federal(law.code)}
+    subject = {code: sum(part.cents for part in person.subject(code)) for code in laws}
+    withheld = sum(
+        line.amount
+        for line in last.paycheck.lines
+        if line.code in (rules.income_tax.code, rules.income_tax.supplemental_code)
+    )
+    for day in _days_to_come(last, today):
+        cents = withheld
+        for line in last.paycheck.lines:
+            law = laws.get(line.code)
+            if law is None or not line.subject_wages:
+                continue
+            before = subject[law.code]
+            subject[law.code] = before + line.subject_wages
+            cents += law.tax(law.due(subject[law.code]) - law.due(before), law.rate)
+        yield _Payment(day, cents)
+
+
+def _days_to_come(last: BookedPaycheck, today: datetime.date) -> list[datetime.date]:
+    """Return the pay dates that follow one in its year, by its frequency; none once they have stopped."""
+    days = _following(last.pay_date, last.pay_frequency)
+    if len(days) >= _LATE_FACTOR and days[_LATE_FACTOR - 1] < today:
+        return []
+    return days
+
+
+def _following(day: datetime.date, frequency: str) -> list[datetime.date]:
+    found = []
+    year = day.year
+    if frequency in _DAYS_BETWEEN:
+        step = datetime.timedelta(days=_DAYS_BETWEEN[frequency])
+        day += step
+        while day.year == year:
+            found.append(day)
+            day += step
+        return found
+    for month in range(day.month, 13):
+        for number in _DAYS_OF_MONTH[frequency]:
+            each = day_of_month(year, month, number)
+            if each > day:
+                found.append(each)
+    return found
+
+
+def _told(
+    employer_id: UUID,
+    tax_year: int,
+    today: datetime.date,
+    paid: Sequence[_Payment],
+    expected: Sequence[_Payment],
+) -> EstimatedTax:
+    duty = next(each for each in duties_of("US").duties if each.id == _INSTALMENTS)
+    assert duty.partition is not None
+    instalments = [_instalment(duty, period, paid, expected) for period in duty.partition.periods(tax_year)]
+    total = sum(each.cents for each in (*paid, *expected))
+    notes = [
+        _WHAT,
+        "What you already paid of it this year is not known here: take it off.",
+        "No instalment is needed where withholding from wages or a pension of your own covers your whole tax.",
+    ]
+    if expected:
+        notes.append(_HOW_EXPECTED)
+    return EstimatedTax(
+        employer_id,
+        tax_year,
+        instalments,
+        from_cents(sum(each.cents for each in paid)),
+        from_cents(sum(each.cents for each in expected)),
+        from_cents(total),
+        _withholding(total, today, tax_year),
+        notes,
+    )
+
+
+def _instalment(
+    duty: HouseholdDuty, period: Period, paid: Sequence[_Payment], expected: Sequence[_Payment]
+) -> EstimatedInstalment:
+    assert isinstance(duty.due, AfterPeriod)
+    due = duty.due.date(period)
+    ledger, to_come = (
+        sum(each.cents for each in payments if period.covers(each.day.year, each.day.month))
+        for payments in (paid, expected)
+    )
+    return EstimatedInstalment(
+        period.start,
+        period.end,
+        office_day_on_or_after(due, duty.moving.offices) if duty.moving.moves else due,
+        from_cents(ledger),
+        from_cents(to_come),
+        from_cents(ledger + to_come),
+    )
+
+
+def _withholding(total: int, today: datetime.date, tax_year: int) -> ExtraWithholding:
+    per_paycheck = {}
+    for frequency in ("weekly", "biweekly", "semimonthly", "monthly"):
+        left = len(_following(today, frequency)) if today.year == tax_year else 0
+        amount = (from_cents(max(0, total)) / left).quantize(_CENT, ROUND_UP) if left else None
+        per_paycheck[frequency] = amount
+    return ExtraWithholding(**per_paycheck)

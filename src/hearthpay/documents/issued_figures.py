@@ -1,0 +1,70 @@
+"""Reads figures back from what an issued paper was made of, for the paper that corrects it: boxes and cents alone."""
+
+from typing import Any
+from uuid import UUID
+
+from hearthpay.documents.figures.figure import Figure
+from hearthpay.documents.figures.w2 import W2, CodedAmount, LabelledAmount, LocalWages, StateWages
+from hearthpay.documents.figures.w3 import W3
+from hearthpay.documents.identity import EmployeeIdentity
+from hearthpay.employers.commands import PostalAddress
+
+_W2_BOXES = ("box_2", "box_3", "box_4", "box_5", "box_6")
+_W3_BOXES = (*_W2_BOXES, "box_12a", "box_16", "box_17", "box_18", "box_19")
+
+
+def w2_told(told: Any) -> W2:
+    """Return the Form W-2 that the facts of an issued one tell."""
+    return W2(
+        tax_year=told["tax_year"],
+        person_id=UUID(told["person_id"]),
+        name=told["name"],
+        box_1=_figure(told["box_1"]),
+        **{box: _blank_or_figure(told[box]) for box in _W2_BOXES},
+        box_12=tuple(CodedAmount(each["code"], _figure(each["figure"])) for each in told["box_12"]),
+        other_box=told["other_box"],
+        box_14=tuple(
+            LabelledAmount(each["label"], each["state"], _figure(each["figure"])) for each in told["box_14"]
+        ),
+        states=tuple(
+            StateWages(each["state"], _figure(each["wages"]), _blank_or_figure(each["tax"]))
+            for each in told["states"]
+        ),
+        localities=tuple(
+            LocalWages(
+                each["state"],
+                each["name"],
+                each["code"],
+                _figure(each["wages"]),
+                _blank_or_figure(each["tax"]),
+            )
+            for each in told["localities"]
+        ),
+        required_for=tuple(told["required_for"]),
+        remarks=(),
+    )
+
+
+def w3_told(told: Any) -> W3:
+    """Return the Form W-3 that the facts of an issued one tell."""
+    return W3(
+        tax_year=told["tax_year"],
+        box_c=told["box_c"],
+        box_1=_figure(told["box_1"]),
+        box_15=told["box_15"],
+        **{box: _blank_or_figure(told[box]) for box in _W3_BOXES},
+    )
+
+
+def employee_told(told: Any) -> EmployeeIdentity:
+    """Return the employee as the facts of an issued paper tell."""
+    address = None if told["address"] is None else PostalAddress(**told["address"])
+    return EmployeeIdentity(**{**told, "address": address})
+
+
+def _figure(told: Any) -> Figure:
+    return Figure(told["cents"], formula=told["formula"])
+
+
+def _blank_or_figure(told: Any) -> Figure | None:
+    return None if told is None else _figure(told)

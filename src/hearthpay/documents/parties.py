@@ -1,0 +1,100 @@
+"""Who stands on the papers of a household: names, addresses and numbers out of the vault."""
+
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.database.vault_store import SecretMissingError, last_four, read_secret
+from hearthpay.documents.identity import EmployeeIdentity, HouseholdIdentity
+from hearthpay.documents.year_books import YearOnRecord
+from hearthpay.employees.models import Employee
+from hearthpay.employers.commands import PostalAddress
+from hearthpay.employers.ein import ein_owner
+from hearthpay.employers.models import Employer
+from hearthpay.registrations.service import withholding_accounts
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_cipher import SecretOwner
+from hearthpay.security.vault_numbers import NumberKind
+
+_TAX_NUMBERS: Final[tuple[NumberKind, ...]] = ("ssn", "itin")
+_HIDDEN_DIGITS: Final = "00000"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """The numbers of one request: who reads them out of the vault, and what for; each one read leaves an audit row."""
+
+    session: AsyncSession
+    ring: KeyRing
+    actor: Actor
+    purpose: str
+
+    @staticmethod
+    def household_on_stubs(employer: Employer) -> HouseholdIdentity:
+        """Return the household as a pay stub shows it: no number of it is read."""
+        return HouseholdIdentity(
+            name=name_of(employer), address=address_of(employer.address), email=employer.email
+        )
+
+    async def household_on_forms(self, employer: Employer) -> HouseholdIdentity:
+        """Return the household as a tax form shows it, with its EIN and its accounts with the states."""
+        accounts = await withholding_accounts(
+            self.session, self.ring, self.actor, employer, purpose=self.purpose
+        )
+        return HouseholdIdentity(
+            name=name_of(employer),
+            address=address_of(employer.address),
+            ein=await self._read(ein_owner(employer), "ein"),
+            email=employer.email,
+            state_accounts=accounts,
+        )
+
+    async def employee_on_stubs(self, employee: Employee) -> EmployeeIdentity:
+        """Return the employee as a pay stub shows one: of the number four digits, so no more is read."""
+        ending = None
+        for kind in _TAX_NUMBERS:
+            ending = ending or await last_four(self.session, _owner(employee), kind)
+        return _identity(employee, None if ending is None else _HIDDEN_DIGITS + ending)
+
+    async def employee_on_forms(self, year: YearOnRecord, person: UUID) -> EmployeeIdentity:
+        """Return the employee as a tax form shows one, with the number of whichever record has it."""
+        number = None
+        for record in reversed(year.records[person]):
+            for kind in _TAX_NUMBERS:
+                number = number or await self._read(_owner(record), kind)
+        return _identity(year.latest(person), number)
+
+    async def _read(self, owner: SecretOwner, kind: NumberKind) -> str | None:
+        try:
+            number = await read_secret(self.session, self.ring, self.actor, owner, kind, purpose=self.purpose)
+        except SecretMissingError:
+            return None
+        return number.reveal()
+
+
+def name_of(employer: Employer) -> str:
+    """Return the household's name as papers show it."""
+    return f"{employer.first_name} {employer.last_name}"
+
+
+def address_of(told: dict[str, str | None] | None) -> PostalAddress | None:
+    """Return an address out of its row."""
+    return None if told is None else PostalAddress(**told)  # type: ignore[arg-type]
+
+
+def _identity(employee: Employee, number: str | None) -> EmployeeIdentity:
+    return EmployeeIdentity(
+        first_name=employee.first_name,
+        last_name=employee.last_name,
+        address=address_of(employee.address),
+        ssn=number,
+    )
+
+
+def _owner(employee: Employee) -> SecretOwner:
+    return SecretOwner(
+        employee.organization_id, employee.employer_id, employee.sandbox, "employee", employee.id
+    )

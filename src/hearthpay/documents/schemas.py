@@ -1,0 +1,235 @@
+"""What goes over the wire about papers."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Final, Literal, cast
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from hearthpay.documents.commands import (
+    Language,
+    StubCopy,
+    W2Copy,
+    WageFileSubmitter,
+    WantedPaystub,
+    WantedScheduleH,
+    WantedW2,
+    WantedW3,
+    WantedWageFile,
+    WantedYearPackage,
+)
+from hearthpay.documents.models import IssuedDocument
+from hearthpay.documents.paper import DocumentKind, media_type_of
+from hearthpay.wire.fields import Email, Identifier, PersonName, RequestModel, StateCode, Text
+from hearthpay.wire.paging import Page
+
+_PHONE: Final = re.compile(r"\(?(\d{3})\)?[ .-]?(\d{3})[ .-]?(\d{4})", re.ASCII)
+_USER_ID: Final = re.compile(r"[0-9A-Z]{8}")
+
+
+def _read_phone(value: object) -> str:
+    found = _PHONE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        raise PydanticCustomError(
+            "phone_form", "must be a telephone number of ten digits such as 415-555-0134"
+        )
+    return "".join(found.groups())
+
+
+def _read_user_id(value: object) -> str:
+    user_id = value.strip().upper() if isinstance(value, str) else ""
+    if _USER_ID.fullmatch(user_id) is None:
+        raise PydanticCustomError(
+            "user_id_form", "must be the eight letters and digits that the SSA assigned"
+        )
+    return user_id
+
+
+PhoneNumber = Annotated[
+    str, BeforeValidator(_read_phone), WithJsonSchema({"type": "string", "examples": ["415-555-0134"]})
+]
+"""A telephone number of the United States."""
+
+SsaUserId = Annotated[
+    str,
+    BeforeValidator(_read_user_id),
+    WithJsonSchema({"type": "string", "pattern": "^[0-9A-Za-z]{8}$", "examples": ["AB12CD34"]}),
+]
+"""The user id of Business Services Online."""
+
+TaxYear = Annotated[int, Field(ge=2000, le=2200)]
+
+_HOUSEHOLD: Final = "The household; left out, the one that the key remembers."
+
+
+class PaystubRequest(RequestModel):
+    """A pay stub of a completed payroll."""
+
+    employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
+    payroll_id: Identifier
+    employee_id: Identifier | None = Field(
+        default=None, description="May be left out where the payroll paid one employee."
+    )
+    language: Language = "en"
+    copy_for: StubCopy = Field(
+        default="employee",
+        alias="copy",
+        description="The household's has a second page: what the paycheck cost.",
+    )
+    letterhead: Annotated[str, Text(longest=60, name=True)] | None = Field(
+        default=None, description="The household's own name for its stubs."
+    )
+    note: Annotated[str, Text(longest=300)] | None = Field(default=None, description="A note on the stub.")
+
+    def to_command(self) -> WantedPaystub:
+        """Return the same in plain values."""
+        told = dict(self)
+        return WantedPaystub(copy=told.pop("copy_for"), **told)
+
+
+class W2Request(RequestModel):
+    """A person's Form W-2 of a year."""
+
+    employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
+    employee_id: Identifier
+    tax_year: TaxYear
+    copy_for: W2Copy = Field(
+        default="employee",
+        alias="copy",
+        description="`employee`: copies B, C and 2 on one sheet. `household`: copy D. `state`: copy 1.",
+    )
+    state: StateCode | None = Field(
+        default=None, description="Of the state's copy; may be left out where the form names one state."
+    )
+
+    def to_command(self) -> WantedW2:
+        """Return the same in plain values."""
+        told = dict(self)
+        return WantedW2(copy=told.pop("copy_for"), **told)
+
+
+class W3Request(RequestModel):
+    """A household's Form W-3 of a year."""
+
+    employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
+    tax_year: TaxYear
+
+    def to_command(self) -> WantedW3:
+        """Return the same in plain values."""
+        return WantedW3(**dict(self))
+
+
+class ScheduleHRequest(RequestModel):
+    """A household's Schedule H of a year."""
+
+    employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
+    tax_year: TaxYear
+
+    def to_command(self) -> WantedScheduleH:
+        """Return the same in plain values."""
+        return WantedScheduleH(**dict(self))
+
+
+class Efw2Submitter(RequestModel):
+    """Who uploads the wage file."""
+
+    user_id: SsaUserId = Field(description="The user id that the SSA's Business Services Online assigned.")
+    phone: PhoneNumber = Field(description="Where the SSA may ask.")
+    contact_name: PersonName | None = Field(default=None, description="Left out, the household's name.")
+    email: Email | None = Field(default=None, description="Left out, the household's.")
+
+    def to_command(self) -> WageFileSubmitter:
+        """Return the same in plain values."""
+        return WageFileSubmitter(**dict(self))
+
+
+class Efw2Request(RequestModel):
+    """The wage file of a year."""
+
+    employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
+    tax_year: TaxYear
+    submitter: Efw2Submitter
+
+    def to_command(self) -> WantedWageFile:
+        """Return the same in plain values."""
+        return WantedWageFile(**dict(self) | {"submitter": self.submitter.to_command()})
+
+
+class YearPackageRequest(RequestModel):
+    """Everything of a year."""
+
+    employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
+    tax_year: TaxYear
+    submitter: Efw2Submitter | None = Field(
+        default=None, description="With it, the wage file is in the package too."
+    )
+
+    def to_command(self) -> WantedYearPackage:
+        """Return the same in plain values."""
+        submitter = None if self.submitter is None else self.submitter.to_command()
+        return WantedYearPackage(**dict(self) | {"submitter": submitter})
+
+
+class DocumentsQuery(Page):
+    """Whose papers to list."""
+
+    employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
+    tax_year: Annotated[int, Field(ge=2000, le=2200, strict=False)] | None = Field(
+        default=None, description="Of one year only."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentItem:
+    """A version of a paper that was issued."""
+
+    id: UUID
+    employer_id: UUID
+    kind: DocumentKind
+    employee_id: UUID | None
+    """Whom it is about; of a person with several records the first one."""
+
+    payroll_id: UUID | None
+    tax_year: int
+    variant: str
+    """Which copy, in which language."""
+
+    version: int
+    status: Literal["in_force", "superseded"]
+    superseded_by: UUID | None
+    file_name: str
+    media_type: str
+    etag: str
+    path: str
+    """Where its bytes are."""
+
+    created_at: datetime
+
+
+def document_item_of(document: IssuedDocument) -> DocumentItem:
+    """Return a version as the API tells it."""
+    return DocumentItem(
+        id=document.id,
+        employer_id=document.employer_id,
+        kind=cast(DocumentKind, document.kind),
+        employee_id=document.employee_id,
+        payroll_id=document.payroll_id,
+        tax_year=document.tax_year,
+        variant=document.variant,
+        version=document.version,
+        status="in_force" if document.superseded_by is None else "superseded",
+        superseded_by=document.superseded_by,
+        file_name=document.file_name,
+        media_type=media_type_of(document.file_name),
+        etag=document.content_hash.hex(),
+        path=path_of(document),
+        created_at=document.created_at,
+    )
+
+
+def path_of(document: IssuedDocument) -> str:
+    """Return where a version's bytes are."""
+    return f"/api/v1/documents/{document.id}"

@@ -1,0 +1,407 @@
+"""Papers of a household: what is asked for becomes papers that can be drawn, or a refusal that says what to supply."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import undefer
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, allow
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.clock import Clock
+from hearthpay.documents.archive import Kept, open_document
+from hearthpay.documents.availability import (
+    missing_details,
+    not_available,
+    require_schedule_h_form,
+    require_w2_form,
+    require_year,
+)
+from hearthpay.documents.commands import (
+    Wanted,
+    WantedPaystub,
+    WantedScheduleH,
+    WantedW2,
+    WantedW3,
+    WantedWageFile,
+    WantedYearPackage,
+)
+from hearthpay.documents.figures.books import futa_quarters
+from hearthpay.documents.figures.figure import Remark
+from hearthpay.documents.figures.forms import FormNotKnownError, schedule_h_form
+from hearthpay.documents.figures.schedule_h import ScheduleH, ScheduleHQuestion, schedule_h_of
+from hearthpay.documents.figures.stub import StubParties, stub_of
+from hearthpay.documents.figures.w2 import w2_of
+from hearthpay.documents.figures.w3 import w3_of
+from hearthpay.documents.identity import HouseholdIdentity, PaperMarks, missing_for_schedule_h, missing_for_w2
+from hearthpay.documents.models import IssuedDocument
+from hearthpay.documents.paper import Paper
+from hearthpay.documents.parties import Numbers
+from hearthpay.documents.preparing import (
+    FormOfPerson,
+    Setting,
+    cover_paper,
+    paystub_paper,
+    schedule_h_paper,
+    w2_paper,
+    w3_paper,
+    wage_file_paper,
+    with_remarks,
+)
+from hearthpay.documents.year_books import YearOnRecord, read_year_on_record
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.employers.service import find_employer, resolve_employer
+from hearthpay.payroll.ledger.rows import Owner
+from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
+from hearthpay.payroll.models import Payroll
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.wire.paging import WantedPage, page_of
+
+_STUB_OF_PACKAGE: Final = "household"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The papers that were asked for, of one household; with a cover sheet they go into one file."""
+
+    owner: Owner
+    papers: tuple[Paper, ...]
+    package: str | None = None
+    """The name of the file that they are packed into; None: there is one paper."""
+
+    tax_year: int = 0
+
+
+async def prepare_documents(
+    session: AsyncSession, ring: KeyRing, actor: Actor, clock: Clock, wanted: Wanted
+) -> Prepared:
+    """Return the papers that are wanted, worked out from the household's books as this transaction sees them.
+
+    Nothing is drawn yet. Numbers that they show are read from the vault, with a row in the audit trail for each.
+    Raises what `allow` and `resolve_employer` raise, `document_not_available` with what is missing and how to supply
+    it, `not_found` for a payroll or an employee of others, and `validation_error` where the request must choose.
+    """
+    allow(actor, OBTAIN_DOCUMENTS)
+    employer = await _household_of(session, actor, wanted.employer_id)
+    desk = _Desk(session, ring, actor, clock.today(), employer)
+    owner = Owner(employer.organization_id, employer.id, employer.sandbox)
+    match wanted:
+        case WantedPaystub():
+            return Prepared(owner, (await desk.paystub(wanted),))
+        case WantedW2():
+            return Prepared(owner, (await desk.w2(wanted),))
+        case WantedW3():
+            return Prepared(owner, (await desk.w3(wanted),))
+        case WantedScheduleH():
+            return Prepared(owner, (await desk.schedule_h(wanted),))
+        case WantedWageFile():
+            return Prepared(owner, (await desk.wage_file(wanted),))
+        case WantedYearPackage():
+            papers = await desk.year(wanted)
+            name = "-".join(["test"] * employer.sandbox + ["household-payroll", str(wanted.tax_year)])
+            return Prepared(owner, papers, f"{name}.zip", wanted.tax_year)
+
+
+async def _household_of(session: AsyncSession, actor: Actor, employer_id: UUID | None) -> Employer:
+    """Return the household that is meant; the operator's session is no tenant's, and he names it."""
+    if actor.kind != "operator" or employer_id is None:
+        return await resolve_employer(session, actor, employer_id)
+    return await find_employer(session, actor, employer_id)
+
+
+async def list_documents(
+    session: AsyncSession, actor: Actor, employer_id: UUID | None, tax_year: int | None, page: WantedPage
+) -> tuple[Sequence[IssuedDocument], str | None]:
+    """Return one page of what was issued for a household, newest first. Raises what `resolve_employer` raises."""
+    allow(actor, LIST_DOCUMENTS)
+    employer = await resolve_employer(session, actor, employer_id)
+    statement = select(IssuedDocument).where(IssuedDocument.employer_id == employer.id)
+    if tax_year is not None:
+        statement = statement.where(IssuedDocument.tax_year == tax_year)
+    return await page_of(session, statement, IssuedDocument.id, page)
+
+
+async def open_issued(session: AsyncSession, ring: KeyRing, actor: Actor, document_id: UUID) -> Kept:
+    """Return a paper that was issued, byte for byte, also one that another version has replaced; leaves an audit row.
+
+    Raises `not_found`, also for one out of reach.
+    """
+    allow(actor, OBTAIN_DOCUMENTS)
+    statement = select(IssuedDocument).where(IssuedDocument.id == document_id)
+    document = await session.scalar(statement.options(undefer(IssuedDocument.sealed_content)))
+    if document is None or not actor.reaches(document.employer_id):
+        raise Refusal("not_found", "There is no such document.")
+    kept = open_document(ring, document)
+    await record_audit(
+        session, actor, "document.read", employer_id=document.employer_id, subject_id=document.id
+    )
+    return kept
+
+
+@dataclass(slots=True)
+class _Desk:
+    """One request at work: whose papers, who asks, and the day."""
+
+    session: AsyncSession
+    ring: KeyRing
+    actor: Actor
+    today: datetime.date
+    employer: Employer
+
+    async def paystub(self, wanted: WantedPaystub) -> Paper:
+        payroll = await self.session.get(Payroll, wanted.payroll_id)
+        if payroll is None or payroll.employer_id != self.employer.id:
+            raise Refusal("not_found", "There is no such payroll.")
+        if payroll.status not in HAS_PAY_STUBS:
+            raise not_available(
+                "payroll_not_completed",
+                f"This payroll is {payroll.status.replace('_', ' ')}: its pay stubs are there once it is completed.",
+                payroll_id=payroll.id,
+                status=payroll.status,
+                pay_date=payroll.pay_date,
+            )
+        year = await self._year(payroll.tax_year)
+        paid = {
+            each.paycheck.employee_id: each.id
+            for each in year.books.paychecks
+            if each.payroll_id == payroll.id and each.reverses is None
+        }
+        employee_id = wanted.employee_id
+        if employee_id is None:
+            if len(paid) > 1:
+                raise invalid("employee_id", f"is required: this payroll paid {len(paid)} employees")
+            employee_id = next(iter(paid), None)
+        if employee_id is None or employee_id not in paid:
+            raise not_available(
+                "no_wages",
+                "This payroll has no paycheck of this employee.",
+                payroll_id=payroll.id,
+                employee_id=employee_id,
+            )
+        employee = await self.session.get_one(Employee, employee_id)
+        return await self._stub(year, paid[employee_id], employee, wanted)
+
+    async def _stub(
+        self, year: YearOnRecord, paycheck_id: UUID, employee: Employee, wanted: WantedPaystub
+    ) -> Paper:
+        household = Numbers.household_on_stubs(self.employer)
+        parties = StubParties(employer_address=household.address is not None)
+        stub = stub_of(year.books, paycheck_id, parties)
+        shown = await self._numbers("document.paystub").employee_on_stubs(employee)
+        return paystub_paper(self._setting(household), stub, shown, employee.id, wanted)
+
+    async def w2(self, wanted: WantedW2) -> Paper:
+        year = await self._year_of_forms(wanted.tax_year)
+        person = year.person_of(wanted.employee_id)
+        if person is None:
+            raise Refusal("not_found", "There is no such employee.")
+        household = await self._household("document.w2")
+        form = await self._form(year, person.id, household)
+        if form is None:
+            raise not_available(
+                "no_wages",
+                f"{person.name} was paid nothing in {wanted.tax_year}.",
+                employee_id=wanted.employee_id,
+                tax_year=wanted.tax_year,
+            )
+        state = None
+        if wanted.copy == "state":
+            state = _state_of(form, wanted)
+        elif wanted.state is not None:
+            raise invalid("state", "is only for the state's copy")
+        return w2_paper(self._setting(household), form, wanted.copy, state)
+
+    async def w3(self, wanted: WantedW3) -> Paper:
+        year = await self._year_of_forms(wanted.tax_year)
+        household = await self._household("document.w3")
+        return w3_paper(
+            self._setting(household), w3_of([each.form for each in await self._forms(year, household)])
+        )
+
+    async def wage_file(self, wanted: WantedWageFile) -> Paper:
+        year = await self._year_of_forms(wanted.tax_year)
+        household = await self._household("document.efw2")
+        if household.ein is None:
+            raise missing_details(["household.ein"], self.employer.id)
+        forms = await self._forms(year, household)
+        return wage_file_paper(self._setting(household), wanted.tax_year, forms, wanted.submitter)
+
+    async def schedule_h(self, wanted: WantedScheduleH) -> Paper:
+        require_year(wanted.tax_year, self.today)
+        require_schedule_h_form(wanted.tax_year)
+        year = await self._year(wanted.tax_year)
+        if next(year.books.everyone(), None) is None:
+            raise self._nobody(year)
+        household = await self._household("document.schedule_h")
+        missing = [*missing_for_schedule_h(household), *self._ein_missing(household)]
+        if missing:
+            raise missing_details(missing, self.employer.id)
+        return schedule_h_paper(self._setting(household), await self._schedule(year))
+
+    async def year(self, wanted: WantedYearPackage) -> tuple[Paper, ...]:
+        year = await self._year_of_forms(wanted.tax_year)
+        household = await self._household("document.year")
+        setting = self._setting(household)
+        forms = await self._forms(year, household)
+        papers = []
+        for each in forms:
+            papers += [w2_paper(setting, each, "employee"), w2_paper(setting, each, "household")]
+            papers += [w2_paper(setting, each, "state", row.state) for row in each.form.states]
+        papers.append(w3_paper(setting, w3_of([each.form for each in forms])))
+        remarks = []
+        schedule = await self._known_schedule(year)
+        if schedule is None:
+            remarks.append(f"Schedule H of {wanted.tax_year} is not published yet.")
+        elif schedule.required:
+            papers.append(schedule_h_paper(setting, schedule))
+        else:
+            remarks.append(
+                "No Schedule H is due: no wages reach a threshold, and no income tax was withheld."
+            )
+        if wanted.submitter is None or household.ein is None:
+            remarks.append("The wage file (EFW2) is not here: it takes an EIN and the SSA's user id.")
+        else:
+            file = wage_file_paper(setting, wanted.tax_year, forms, wanted.submitter)
+            try:
+                file.draw(PaperMarks())  # text alone, in no time
+                papers.append(file)
+            except Refusal as refusal:
+                remarks.append(refusal.message)
+        papers = _named_apart([*papers, *await self._stubs(year)])
+        return (*papers, cover_paper(setting, wanted.tax_year, papers, remarks))
+
+    async def _stubs(self, year: YearOnRecord) -> list[Paper]:
+        """Return the household's copies of all pay stubs of the year."""
+        records = {record.id: record for own in year.records.values() for record in own}
+        return [
+            await self._stub(
+                year,
+                each.id,
+                records[each.paycheck.employee_id],
+                WantedPaystub(payroll_id=each.payroll_id, copy=_STUB_OF_PACKAGE),
+            )
+            for each in year.books.paychecks
+            if each.reverses is None and year.statuses[each.payroll_id] in HAS_PAY_STUBS
+        ]
+
+    async def _year(self, tax_year: int) -> YearOnRecord:
+        return await read_year_on_record(self.session, self.employer.id, tax_year)
+
+    async def _year_of_forms(self, tax_year: int) -> YearOnRecord:
+        require_year(tax_year, self.today)
+        require_w2_form(tax_year)
+        return await self._year(tax_year)
+
+    async def _household(self, purpose: str) -> HouseholdIdentity:
+        return await self._numbers(purpose).household_on_forms(self.employer)
+
+    async def _forms(self, year: YearOnRecord, household: HouseholdIdentity) -> list[FormOfPerson]:
+        """Return the Forms W-2 of everybody who was paid; refuses where nobody was, or somebody lacks something."""
+        found = [await self._form(year, person.id, household) for person in year.books.people]
+        forms = [each for each in found if each is not None]
+        if not forms:
+            raise self._nobody(year)
+        return forms
+
+    async def _form(
+        self, year: YearOnRecord, person: UUID, household: HouseholdIdentity
+    ) -> FormOfPerson | None:
+        """Return a person's form; None for somebody who was paid nothing in the year."""
+        books = next((each for each in year.books.everyone() if each.person.id == person), None)
+        if books is None:
+            return None
+        employee = await self._numbers("document.w2").employee_on_forms(year, person)
+        missing = [name for name in missing_for_w2(household, employee) if name != "household.ein"]
+        missing += self._ein_missing(household)
+        if missing:
+            raise missing_details(missing, self.employer.id, person)
+        return FormOfPerson(with_remarks(w2_of(books), self._remarks(year)), employee)
+
+    def _ein_missing(self, household: HouseholdIdentity) -> list[str]:
+        """Papers may say that an EIN is applied for, once that is so."""
+        return ["household.ein"] if household.ein is None and self.employer.ein_status != "pending" else []
+
+    async def _schedule(self, year: YearOnRecord) -> ScheduleH:
+        before = await self._year(year.books.tax_year - 1)
+        told = ScheduleHQuestion(quarters_before=futa_quarters(before.books))
+        schedule = schedule_h_of(year.books, told)
+        return replace(schedule, remarks=(*schedule.remarks, *self._remarks(year)))
+
+    async def _known_schedule(self, year: YearOnRecord) -> ScheduleH | None:
+        try:
+            schedule_h_form(year.books.tax_year)
+        except FormNotKnownError:
+            return None
+        return await self._schedule(year)
+
+    def _remarks(self, year: YearOnRecord) -> list[Remark]:
+        """Say what a year's papers leave open: a year that goes on, and money that is still on its way."""
+        remarks = []
+        tax_year = year.books.tax_year
+        if tax_year == self.today.year and year.books.paychecks:
+            last = max(each.pay_date for each in year.books.paychecks)
+            remarks.append(
+                Remark("year_not_over", f"{tax_year} is not over: this counts what was paid until {last}.")
+            )
+        if year.under_way:
+            remarks.append(
+                Remark(
+                    "under_way",
+                    f"Counts payrolls whose deposits have not arrived yet ({year.under_way}).",
+                )
+            )
+        return remarks
+
+    def _nobody(self, year: YearOnRecord) -> Refusal:
+        tax_year = year.books.tax_year
+        if not year.books.people:
+            return not_available(
+                "no_employees", "This household has no employees.", employer_id=self.employer.id
+            )
+        return not_available(
+            "no_wages",
+            f"Nobody was paid by this household in {tax_year}.",
+            employer_id=self.employer.id,
+            tax_year=tax_year,
+        )
+
+    def _setting(self, household: HouseholdIdentity) -> Setting:
+        return Setting(self.employer.id, household, self.today, self.employer.sandbox)
+
+    def _numbers(self, purpose: str) -> Numbers:
+        return Numbers(self.session, self.ring, self.actor, purpose)
+
+
+def _named_apart(papers: Sequence[Paper]) -> list[Paper]:
+    """Return the papers with a number in the names of those that would be called alike in one file."""
+    seen: dict[str, int] = {}
+    named = []
+    for paper in papers:
+        number = seen[paper.file_name] = seen.get(paper.file_name, 0) + 1
+        start, end = paper.file_name.rsplit(".", 1)
+        named.append(paper if number == 1 else replace(paper, file_name=f"{start}-{number}.{end}"))
+    return named
+
+
+def _state_of(form: FormOfPerson, wanted: WantedW2) -> str:
+    states = [row.state for row in form.form.states]
+    if wanted.state is None and len(states) > 1:
+        raise invalid("state", f"is required: this form names {', '.join(states)}")
+    state = wanted.state or next(iter(states), None)
+    if state is None or state not in states:
+        raise not_available(
+            "no_wages",
+            "This form has no wages of the state."
+            if state
+            else "This form names no state with an income tax.",
+            state=state,
+            states=states,
+        )
+    return state

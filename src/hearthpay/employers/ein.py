@@ -1,0 +1,54 @@
+"""A household's employer identification number (EIN), in the vault: people enter it, papers show it."""
+
+from typing import Final
+
+from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import KEEP_EIN, allow
+from hearthpay.access.refusal import invalid
+from hearthpay.database.vault_store import last_four, store_secret
+from hearthpay.employers.models import Employer
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_cipher import SecretOwner
+from hearthpay.security.vault_numbers import InvalidNumberError, parse_number
+
+_ASSIGNED: Final = "approved"
+
+
+def ein_owner(employer: Employer) -> SecretOwner:
+    """Return under whom the vault keeps a household's EIN."""
+    return SecretOwner(employer.organization_id, employer.id, employer.sandbox, "employer", employer.id)
+
+
+async def keep_ein(session: AsyncSession, ring: KeyRing, actor: Actor, employer: Employer, ein: str) -> str:
+    """Keep the number that the IRS assigned, in place of an earlier one; its last four digits are returned.
+
+    The household's EIN status becomes `approved`: whoever has the number has got it. Raises what `allow` raises, and
+    `validation_error` for what is no EIN.
+    """
+    allow(actor, KEEP_EIN, employer.id)
+    try:
+        number = parse_number("ein", ein.strip())
+    except InvalidNumberError as error:
+        raise invalid("ein", str(error)) from None
+    await store_secret(session, ring, actor, ein_owner(employer), number)
+    before = employer.ein_status
+    if before != _ASSIGNED:
+        await session.execute(update(Employer).where(Employer.id == employer.id).values(ein_status=_ASSIGNED))
+        await record_audit(
+            session,
+            actor,
+            "employer.ein_status",
+            employer_id=employer.id,
+            subject_id=employer.id,
+            details={"before": before, "after": _ASSIGNED},
+        )
+    return number.last_four
+
+
+async def ein_ending(session: AsyncSession, employer: Employer) -> str | None:
+    """Return the last four digits of a household's EIN; None where it is not known."""
+    return await last_four(session, ein_owner(employer), "ein")
