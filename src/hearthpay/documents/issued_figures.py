@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from hearthpay.documents.figures.figure import Figure
-from hearthpay.documents.figures.w2 import W2, CodedAmount, LabelledAmount, LocalWages, StateWages
+from hearthpay.documents.figures.w2 import W2, BoxesOfState, CodedAmount, LabelledAmount, LocalWages
 from hearthpay.documents.figures.w3 import W3
 from hearthpay.documents.identity import EmployeeIdentity
 from hearthpay.employers.commands import PostalAddress
@@ -27,7 +27,7 @@ def w2_told(told: Any) -> W2:
             LabelledAmount(each["label"], each["state"], _figure(each["figure"])) for each in told["box_14"]
         ),
         states=tuple(
-            StateWages(each["state"], _figure(each["wages"]), _blank_or_figure(each["tax"]))
+            BoxesOfState(each["state"], _figure(each["wages"]), _blank_or_figure(each["tax"]))
             for each in told["states"]
         ),
         localities=tuple(
