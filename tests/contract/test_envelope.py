@@ -37,6 +37,7 @@ CODES = {
     "gone": 410,
     "invitation_too_soon": 412,
     "direct_deposit_unavailable": 412,
+    "document_not_available": 400,
     "rate_limited": 429,
     "internal_error": 500,
     "service_unavailable": 503,

@@ -304,7 +304,9 @@ async def test_payrolls_are_read_listed_and_voided(account: Account, household: 
     told = [each | {"status": "paid", "outcome": None} for each in ran["employees"]]
     assert {name: read[name] for name in ran} == ran | {"employees": told}
     assert [step["status"] for step in read["status_history"]] == ["completed"]
-    assert read["documents"] == []
+    assert [(each["kind"], each["method"], each["path"]) for each in read["documents"]] == [
+        ("paystub", "POST", "/api/v1/documents/paystub")
+    ]
     week = {"pay_period_start": "2026-11-16", "pay_period_end": "2026-11-22"}
     second = data(await caller.post("/payroll/run", payroll_of(household["id"], rosa, **week)))
     query = {"employer_id": household["id"], "employee_id": rosa, "status": "completed", "limit": 100}
