@@ -10,7 +10,12 @@ from tests.doctor.damage import DAMAGE, NO_DAMAGE
 
 LAWS = (*CHECKS, *PROOFS)
 
-BESIDES = {"entries_apart": {"periods"}, "deposits_paid": {"accounts"}}
+BESIDES = {
+    "entries_apart": {"periods"},
+    "deposits_paid": {"accounts"},
+    "year_caps": {"following_wages"},
+    "threshold_wages": {"following_wages"},
+}
 """What else speaks up, since another of its laws is broken as well; the digest does whatever becomes of a paycheck."""
 
 

@@ -117,7 +117,7 @@ class Year:
     def demanded(self) -> dict[str, YearLine]:
         return year_by_its_wages([paid for _, paid in self.standing], self.prior)
 
-    def assert_right(self, missing: dict[str, tuple[int, int]], told: tuple) -> None:
+    def assert_right(self, missing: dict[str, tuple[int, int]], told: object) -> None:
         """Every capped line, with what is missing of it in wages and tax, is what the wages demand."""
         year = self.history.year
         demanded = self.demanded()
@@ -128,9 +128,7 @@ class Year:
             tax = Fraction(year.taxes.get(code, 0) + owed, 100)
             if code in self.prior and code not in demanded:
                 continue  # nothing of ours
-            # Of a correction of the credit reduction the wages are told by its tax, each to the nearest cent.
-            apart = len(told[1]) * Fraction(34, 100) if code == "US-FUTA-CR" else 0
-            assert abs(taxable - line.taxable) <= apart, (code, told)
+            assert taxable == line.taxable, (code, told)
             assert abs(tax - line.tax) <= line.slack, (code, float(tax), float(line.tax), told)
 
 

@@ -1,34 +1,28 @@
 """The law of lines that tax what another one taxes, where the work was done in their state: FUTA's credit reduction."""
 
 import functools
-from typing import Final
 
-from hearthpay.taxes.money import rate_of
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
-
-_HALF_A_CENT: Final = "0.5"
 
 
 @functools.cache
 def _law() -> str:
-    """The lines that follow another, with the line, its state and the rate, as rows."""
+    """The lines that follow another, with the line and its state, as rows."""
     rows = {
-        (year, line.code): (
-            f"({year}, '{line.code}', '{line.follows}', '{state}', {rate_of(line.rate):f}::numeric)"
-        )
+        (year, line.code): (f"({year}, '{line.code}', '{line.follows}', '{state}')")
         for year in supported_years()
         for state in rulebook_of(year).supported_states
         for line in rulebook_of(year).state(state).contributions
         if line.follows is not None
     }
-    return f"law (tax_year, code, follows, state, rate) AS (VALUES {', '.join(rows.values())})"
+    return f"law (tax_year, code, follows, state) AS (VALUES {', '.join(rows.values())})"
 
 
 def following_wages() -> str:
-    """A line that follows another never taxes more than it does in the year; where all work was in its state, the same.
+    """A line that follows another never taxes more than it in a year; where all work was in its state, just so.
 
-    But for the wages behind the cents of tax in corrections, of which only the tax is kept, and while some is owed.
-    Years with wages of other payrolls are left out: what of those used the base up is what somebody told.
+    While something of either is owed nothing can be said of it. Years with wages of other payrolls are left out: what
+    of those used the base up is what somebody told.
     """
     return f"""
         WITH {_law()},
@@ -43,16 +37,15 @@ def following_wages() -> str:
             SELECT r.person, y.tax_year, o.key AS code
               FROM year_balances y JOIN record r USING (employee_id), jsonb_each_text(y.owed) AS o),
         paid AS (
-            SELECT r.person, c.tax_year, count(*) AS payments, array_agg(DISTINCT c.work_state) AS states
+            SELECT r.person, c.tax_year, array_agg(DISTINCT c.work_state) AS states
               FROM paychecks c JOIN record r USING (employee_id) GROUP BY 1, 2)
         SELECT 'employee' AS subject, y.person AS id, 'taxable wages of ' || y.code || ' in ' || y.tax_year AS what,
                to_char(y.taxable / 100.0, 'FM99999999999999990.00') AS recorded,
                to_char(coalesce(f.taxable, 0) / 100.0, 'FM99999999999999990.00') AS expected
           FROM year y JOIN law USING (tax_year, code) JOIN paid p USING (person, tax_year)
           LEFT JOIN year f ON f.person = y.person AND f.tax_year = y.tax_year AND f.code = law.follows
-         CROSS JOIN LATERAL (
-            SELECT y.taxable - coalesce(f.taxable, 0) AS more, ceil({_HALF_A_CENT} / law.rate) * p.payments AS slack) d
-         WHERE (d.more > d.slack OR d.more < -d.slack AND p.states = ARRAY[law.state::char(2)])
+         CROSS JOIN LATERAL (SELECT y.taxable - coalesce(f.taxable, 0) AS more) d
+         WHERE (d.more > 0 OR d.more < 0 AND p.states = ARRAY[law.state::char(2)])
            AND NOT EXISTS (SELECT FROM open o WHERE o.person = y.person AND o.tax_year = y.tax_year
                                                 AND o.code IN (law.code, law.follows))
            AND NOT EXISTS (SELECT FROM prior_wages w JOIN record r USING (employee_id)

@@ -9,7 +9,7 @@ from typing import Final
 from hearthpay.doctor.threshold_checks import GOVERNED
 from hearthpay.taxes.money import rate_of
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
-from hearthpay.taxes.year import MOST_ROUNDING_CENTS
+from hearthpay.taxes.year import MOST_ROUNDING_CENTS, WAGES_OWED
 
 _ROUNDING: Final = "0.5 * payments + 0.5"
 """Cents by which the sum of payments, each rounded to the nearest, may differ from the rate times their wages."""
@@ -209,7 +209,7 @@ OPEN: Final = f"""
     SELECT y.employee_id, y.employer_id, y.tax_year, o.key AS code, o.value::bigint AS cents,
            {_dollars("o.value::bigint")} AS amount
       FROM year_balances y, jsonb_each_text(y.owed) AS o
-     WHERE o.value::bigint <> 0
+     WHERE o.value::bigint <> 0 AND o.key NOT LIKE '%{WAGES_OWED}'
      ORDER BY y.employee_id, y.tax_year, o.key
 """
 """What the years still owe, or were charged too much: no difference, but money that the next paycheck moves."""

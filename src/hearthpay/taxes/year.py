@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.jurisdictions import STATES
@@ -59,12 +59,21 @@ class Year(Protocol):
         ...
 
 
+WAGES_OWED: Final = " wages"
+"""What ends the key under which the wages stand that a line which `follows` another has still to tax."""
+
+
+def wages_owed(code: str) -> str:
+    """Return under which key of what is owed the wages of a line stand."""
+    return code + WAGES_OWED
+
+
 @dataclass(frozen=True, slots=True)
 class YearSoFar:
     """All that was paid earlier in the year, in cents by line code; a line that is not there has nothing.
 
     ``owed`` holds the lines whose tax is not what the year's wages demand: what is still to be charged, or, negative,
-    to be given back.
+    to be given back. Of one that `follows` another it holds the wages too, by `wages_owed`: none of its own tell them.
     """
 
     subject_wages: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
@@ -75,9 +84,14 @@ class YearSoFar:
     def standing(self, line: Contribution) -> Standing:
         """See `Year`."""
         code = line.code
+        taxed = self.taxable_wages.get(code, 0)
+        if line.follows is None:
+            subject = self.subject_wages.get(line.ytd_code, 0)
+        else:
+            subject = taxed + self.owed.get(wages_owed(code), 0)
         return (
-            self.subject_wages.get(line.ytd_code, 0),
-            self.taxable_wages.get(code, 0),
+            subject,
+            taxed,
             self.taxes.get(code, 0),
             self.owed.get(code) if self.owed else None,
         )
@@ -137,7 +151,7 @@ class ToldYear:
     def standing(self, line: Contribution) -> Standing:
         """See `Year`. Raises `TaxInputError` naming an amount that cannot be."""
         tax = self.tax(line.code) if self._tax else None
-        told = self._subject.get(line.ytd_code) if self._subject else None
+        told = self._subject.get(line.ytd_code) if self._subject and line.follows is None else None
         if told is None:
             return self.taxable(line.ytd_code), None, tax, None
         return (
@@ -220,12 +234,9 @@ def arrears(line: Contribution, rate: int, before: Standing) -> tuple[int, int]:
     """Return what a capped line must still tax of the year's earlier wages: wages and tax, negative where too much.
 
     Where ``before`` does not say what is owed, missing wages are taxed at ``rate``, and what was taxed too much is
-    given back at the rate at which it was charged on average. Of a line that `follows` another only what is owed is
-    known: its wages are those that the law's rate makes it of, to the cent of tax.
+    given back at the rate at which it was charged on average.
     """
     subject, taxed, tax, owed = before
-    if line.follows is not None:
-        return (0, 0) if owed is None else (_wages_behind(line, owed), owed)
     due = line.due(subject)
     if taxed is None:
         taxed = due
@@ -245,11 +256,6 @@ def arrears(line: Contribution, rate: int, before: Standing) -> tuple[int, int]:
     if missing > 0:
         return missing, half_up(missing * rate, RATE_SCALE)
     return missing, half_up(max(0, tax) * due, taxed) - tax
-
-
-def _wages_behind(line: Contribution, tax: int) -> int:
-    wages = half_up(abs(tax) * RATE_SCALE, line.rate)
-    return wages if tax > 0 else -wages
 
 
 class PaidWages(NamedTuple):
@@ -341,15 +347,17 @@ def owed_after(
     expected = dict(demands)
     last_day = datetime.date(tax_year, 12, 31)
     in_force = lines_in_force(rulebook_of(tax_year), so_far.taxable_wages, last_day, liable)
-    following = {code for code, line in in_force.items() if line.follows is not None}
     for code in in_force:
         if code not in expected:
             expected[code] = Demand(before.taxable_wages.get(code, 0), before.taxes.get(code, 0))
     owed = {}
     for code, demand in expected.items():
         tax = demand.tax - so_far.taxes.get(code, 0)
-        if tax or (code not in following and demand.taxable != so_far.taxable_wages.get(code, 0)):
+        wages = demand.taxable - so_far.taxable_wages.get(code, 0)
+        if tax or wages:
             owed[code] = tax
+            if wages and code in in_force and in_force[code].follows is not None:
+                owed[wages_owed(code)] = wages
     return owed
 
 

@@ -8,7 +8,15 @@ from uuid import UUID
 from hearthpay.payroll.ledger.rows import PaycheckRow, YearToDate
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.taxes import YearSoFar
-from hearthpay.taxes.year import ALL_DUE, LiableFrom, PaidWages, counted_wages, owed_after, year_demands
+from hearthpay.taxes.year import (
+    ALL_DUE,
+    LiableFrom,
+    PaidWages,
+    counted_wages,
+    owed_after,
+    wages_owed,
+    year_demands,
+)
 
 NOTHING_YET: Final = YearToDate()
 NO_YEAR: Final = YearSoFar()
@@ -85,6 +93,7 @@ class History:
             taxes[code] = taxes.get(code, 0) + line.amount
             if owed:
                 owed.pop(code, None)
+                owed.pop(wages_owed(code), None)
         owed |= {carried.code: carried.amount for carried in paycheck.carried}
         sums = YearToDate(
             paycheck.gross_pay, paycheck.net_pay, paycheck.employee_taxes, paycheck.employer_taxes

@@ -110,8 +110,6 @@ class Contributions:
                 missing, owed = arrears(line, rate, before)
                 if tax is not None:
                     tax += owed
-            if line.follows is not None and taxed is not None:
-                subject = taxed + missing
             taxable, amount = fresh_charge(line, rate, subject, tax, counted)
         if line.period_maximum is not None:
             maximum = line.period_maximum[self._request.pay_frequency]
