@@ -178,7 +178,8 @@ async def _leave_trace(session: AsyncSession, actor: Actor, kept: Kept) -> None:
 def _package(prepared: Prepared, kept: Mapping[_Place, Kept]) -> Paper:
     """Return one file with all papers of a year, the cover sheet first; equal papers give equal bytes."""
     assert prepared.package is not None
-    in_order = [(paper.file_name, kept[paper.place]) for paper in reversed(prepared.papers)]
+    *papers, cover = prepared.papers
+    in_order = [(paper.file_name, kept[paper.place]) for paper in (cover, *papers)]
     contents = {name: each.content for name, each in in_order}
     hashes = [(name, each.etag) for name, each in in_order]
     return Paper(
