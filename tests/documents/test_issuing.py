@@ -154,18 +154,20 @@ async def test_a_form_that_changes_after_its_year_is_corrected(family: Family, c
     year = {"tax_year": 2026}
     early = await family.ask("w2", employee_id=family.employee_id, copy="household", **year)
     assert "not over" in text_of(early)
+    await family.ask("w2", employee_id=family.employee_id, **year)
+    await family.pay(pay_period_start="2026-11-16", pay_period_end="2026-11-20", pay_date="2026-11-27")
     advance_to(clock, 2027, 2, 1)
     await family.ask("w2", employee_id=family.employee_id, **year)
     await family.ask("w3", **year)
     assert "w2c" not in {each["kind"] for each in await family.papers()}
     data(await family.caller.post(f"/payroll/{other}/void", {}))
-    assert "1140.00" in text_of(await family.ask("w2", employee_id=family.employee_id, **year))
+    assert "2280.00" in text_of(await family.ask("w2", employee_id=family.employee_id, **year))
     await family.ask("w3", **year)
     found = {each["kind"]: each for each in await family.papers()}
     for kind in ("w2c", "w3c"):
         told = text_of(await family.caller.get(f"/documents/{found[kind]['id']}"))
-        assert "1240.00" in told
-        assert "1140.00" in told
+        assert "2380.00" in told
+        assert "2280.00" in told
 
 
 async def test_what_is_missing_is_named_with_how_to_supply_it(
