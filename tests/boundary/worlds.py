@@ -18,8 +18,11 @@ import psycopg
 
 from hearthpay.access.actor import Actor
 from hearthpay.database.session import Tenant
+from hearthpay.documents.archive import keep
+from hearthpay.documents.paper import Paper
 from hearthpay.employers.ein import keep_ein
 from hearthpay.employers.models import Employer
+from hearthpay.payroll.ledger.rows import Owner
 from tests.database.damage import without_triggers
 from tests.http.api import Account, Caller, data
 
@@ -214,10 +217,26 @@ async def _furnish_papers(world: World, owner: psycopg.Connection) -> None:
         "employer_id": world.employer_id,
     }
     world.paid_id = data(await world.caller.post("/payroll/run", paid))["payroll_id"]
-    stub = {"employer_id": world.employer_id, "payroll_id": world.paid_id}
-    issued = await world.caller.post("/documents/paystub", stub)
-    assert issued.status_code == 200, issued.text
-    world.document_id = issued.headers["Content-Location"].rsplit("/", 1)[1]
+    async with runtime.database.transaction(tenant) as session:
+        whose = Owner(world.organization_id, UUID(world.employer_id), world.sandbox)
+        kept = await keep(session, runtime.ring, runtime.clock, whose, _stub(world), b"%PDF", None)
+        world.document_id = str(kept.document.id)
+
+
+def _stub(world: World) -> Paper:
+    """A paper as if it had been issued: to draw one in each world would take long."""
+    return Paper(
+        kind="paystub",
+        subject_id=UUID(world.paid_id),
+        tax_year=2026,
+        variant="employee-en",
+        file_name=f"pay-stub-{world.word.lower()}.pdf",
+        facts=b"{}",
+        draw=lambda _: b"%PDF",
+        title="Pay stub",
+        employee_id=UUID(world.employee_id),
+        payroll_id=UUID(world.paid_id),
+    )
 
 
 def hold_deposits(owner: psycopg.Connection, employer_id: str, payroll_id: str) -> None:

@@ -1,5 +1,6 @@
 """Papers asked for over HTTP: issued once, kept, listed, replaced, refused."""
 
+import asyncio
 import hashlib
 import io
 import zipfile
@@ -9,10 +10,15 @@ import httpx
 import psycopg
 import pytest
 from pypdf import PdfReader
+from sqlalchemy import select
+from sqlalchemy.orm import undefer
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.security.key_ring import KeyRing
+from hearthpay.database.vault_rotation import rotate
+from hearthpay.documents.archive import open_document
+from hearthpay.documents.models import IssuedDocument
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from tests.documents.family import HOME, ROOM, Family, add_family, advance_to, patched, tell_numbers
 from tests.http.api import Account, NewKey, data, fields, refusal
 
@@ -148,18 +154,20 @@ async def test_a_form_that_changes_after_its_year_is_corrected(family: Family, c
     year = {"tax_year": 2026}
     early = await family.ask("w2", employee_id=family.employee_id, copy="household", **year)
     assert "not over" in text_of(early)
+    await family.ask("w2", employee_id=family.employee_id, **year)
+    await family.pay(pay_period_start="2026-11-16", pay_period_end="2026-11-20", pay_date="2026-11-27")
     advance_to(clock, 2027, 2, 1)
     await family.ask("w2", employee_id=family.employee_id, **year)
     await family.ask("w3", **year)
     assert "w2c" not in {each["kind"] for each in await family.papers()}
     data(await family.caller.post(f"/payroll/{other}/void", {}))
-    assert "1140.00" in text_of(await family.ask("w2", employee_id=family.employee_id, **year))
+    assert "2280.00" in text_of(await family.ask("w2", employee_id=family.employee_id, **year))
     await family.ask("w3", **year)
     found = {each["kind"]: each for each in await family.papers()}
     for kind in ("w2c", "w3c"):
         told = text_of(await family.caller.get(f"/documents/{found[kind]['id']}"))
-        assert "1240.00" in told
-        assert "1140.00" in told
+        assert "2380.00" in told
+        assert "2280.00" in told
 
 
 async def test_what_is_missing_is_named_with_how_to_supply_it(
@@ -261,3 +269,39 @@ async def test_what_to_pay_in_each_quarter(family: Family, clock: FixedClock) ->
         400,
         "document_not_available",
     )
+
+
+async def test_of_two_requests_at_once_one_issues(family: Family) -> None:
+    payroll = await family.pay()
+    answers = await asyncio.gather(*(family.ask("paystub", payroll_id=payroll) for _ in range(4)))
+    assert len({answer.content for answer in answers}) == 1
+    assert [each["version"] for each in await family.papers()] == [1]
+
+
+async def test_a_rotation_seals_papers_anew(family: Family, owner_database: Database, ring: KeyRing) -> None:
+    stub = await family.ask("paystub", payroll_id=await family.pay())
+    newest = EncryptionKey.generate()
+    rotated = KeyRing((newest, *(ring.find(key_id) for key_id in ring.ids)))
+    result = await rotate(lambda: owner_database.transaction(None), rotated, lambda done, total: None)
+    assert (result.unreadable, result.remaining) == ((), {})
+    async with owner_database.transaction(None) as session:
+        statement = select(IssuedDocument).options(undefer(IssuedDocument.sealed_content))
+        document = (await session.scalars(statement)).one()
+        assert document.key_id == newest.id
+        assert open_document(rotated, document).content == stub.content
+
+
+async def test_each_number_that_is_shown_was_read_for_it(
+    family: Family, owner_connection: psycopg.Connection
+) -> None:
+    """Each number that a form shows was read out of the vault under its purpose; a stub reads none."""
+    payroll = await family.pay()
+    await family.ask("paystub", payroll_id=payroll)
+    read = (
+        "SELECT details->>'purpose', details->>'kind' FROM audit_log WHERE action = 'vault.read' ORDER BY id"
+    )
+    assert owner_connection.execute(read).fetchall() == []
+    await family.ask("w2", employee_id=family.employee_id, tax_year=2026)
+    assert set(owner_connection.execute(read).fetchall()) == {("document.w2", "ein"), ("document.w2", "ssn")}
+    issued = owner_connection.execute("SELECT FROM audit_log WHERE action = 'document.issue'").rowcount
+    assert issued == 2

@@ -50,7 +50,8 @@ def add_empty_household(
 ) -> Household:
     """A household of which the vault holds nothing yet."""
     household = add_household(connection, organization_id, sandbox=sandbox)
-    connection.execute("DELETE FROM vault WHERE employer_id = %s", (household.employer_id,))
+    for table in ("vault", "documents"):
+        connection.execute(f"DELETE FROM {table} WHERE employer_id = %s", (household.employer_id,))
     return household
 
 

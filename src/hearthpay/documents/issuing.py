@@ -19,7 +19,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import out_of_reach
 from hearthpay.access.refusal import Refusal
-from hearthpay.clock import Clock
+from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.documents.archive import Kept, keep, read_in_force
 from hearthpay.documents.drawing import off_the_loop
 from hearthpay.documents.facts import facts_of, read_facts
@@ -109,10 +109,15 @@ def _draw(papers: Sequence[Paper], in_force: Mapping[_Place, Kept], marks: Paper
         version = 1 if before is None else before.document.version + 1
         content = paper.draw(replace(marks, version=version))
         correction = None
-        if before is not None and paper.correction is not None:
+        if before is not None and paper.correction is not None and _was_for_good(before.document):
             correction = paper.correction.draw(read_facts(before.facts), marks)
         drawn.append(Drawn(paper, content, None if before is None else before.document, correction))
     return drawn
+
+
+def _was_for_good(document: IssuedDocument) -> bool:
+    """Tell whether a version was issued once its year was over: what was issued before was filed by nobody."""
+    return document.created_at.astimezone(BUSINESS_TIME).year > document.tax_year
 
 
 async def _keep_all(
@@ -178,7 +183,8 @@ async def _leave_trace(session: AsyncSession, actor: Actor, kept: Kept) -> None:
 def _package(prepared: Prepared, kept: Mapping[_Place, Kept]) -> Paper:
     """Return one file with all papers of a year, the cover sheet first; equal papers give equal bytes."""
     assert prepared.package is not None
-    in_order = [(paper.file_name, kept[paper.place]) for paper in reversed(prepared.papers)]
+    *papers, cover = prepared.papers
+    in_order = [(paper.file_name, kept[paper.place]) for paper in (cover, *papers)]
     contents = {name: each.content for name, each in in_order}
     hashes = [(name, each.etag) for name, each in in_order]
     return Paper(
