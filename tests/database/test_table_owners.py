@@ -16,6 +16,14 @@ _SOURCE = Path(hearthpay.__file__).parent
 
 OWNERS = {
     "accounts": ("api_keys", "organizations"),
+    "autopilot": (
+        "autopilot_authorizations",
+        "autopilot_enrollments",
+        "autopilot_errands",
+        "autopilot_events",
+        "autopilot_periods",
+        "autopilot_versions",
+    ),
     "banking": (
         "ach_authorizations",
         "bank_accounts",

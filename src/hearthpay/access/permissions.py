@@ -78,6 +78,12 @@ READ_PAYROLLS: Final = Permission("read_payrolls", "payroll", "payroll", "viewer
 RUN_PAYROLL: Final = Permission("run_payroll", "payroll", "payroll", "admin", also=_KEPT_WORKING)
 """To run, void and settle payrolls, to authorize their debits, and to pay out what was set aside."""
 
+READ_AUTOPILOT: Final = Permission("read_autopilot", "ach", "autopilot", "viewer")
+MANAGE_AUTOPILOT: Final = Permission("manage_autopilot", "ach", "autopilot", "admin")
+"""To pause, resume, skip and end recurring payroll."""
+ENROLL_AUTOPILOT: Final = Permission("enroll_autopilot", None, "autopilot", "admin", people_only=True)
+"""To enroll an employee, change what is enrolled, agree to its debits and confirm a payroll that it holds."""
+
 TAKE_BACK: Final = Permission("take_back", None, "ach", None, people_only=True)
 """To take a direct deposit back from an employee's account: the operator's alone, who answers to the bank for it."""
 
