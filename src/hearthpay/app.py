@@ -12,6 +12,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from hearthpay.autopilot.routes import router as autopilot
 from hearthpay.banking.routes import router as banking
 from hearthpay.calculator.routes import router as calculator
 from hearthpay.clock import Clock
@@ -54,6 +55,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     prior_wages,
     banking,
     registrations,
+    autopilot,
     jurisdictions,
     retired,
 )
@@ -62,7 +64,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """What answers without an API key."""
 
-INTERFACE_VERSION: Final = "1.2.0"
+INTERFACE_VERSION: Final = "1.3.0"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
@@ -84,6 +86,10 @@ _TAGS: Final = (
     {
         "name": "State registrations",
         "description": "With which agencies a household must register, and the numbers they gave it.",
+    },
+    {
+        "name": "Autopilot",
+        "description": "Recurring payroll: where it stands, pausing, skipping and ending it.",
     },
     {"name": "Jurisdictions", "description": "What a state's law asks for."},
 )

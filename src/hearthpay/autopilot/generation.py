@@ -92,8 +92,8 @@ _ERRANDS: Final = text(
     "INSERT INTO autopilot_errands (id, organization_id, employer_id, sandbox, enrollment_id, kind, payroll_id, "
     "details, due_at) SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, d.kind, d.payroll_id, "
     "d.details, d.due_at FROM unnest(CAST(:ids AS uuid[]), CAST(:kinds AS text[]), CAST(:payrolls AS uuid[]), "
-    "CAST(:details AS jsonb[]), CAST(:due_ats AS timestamptz[])) AS d(id, kind, payroll_id, details, due_at) "
-    "JOIN autopilot_enrollments e ON e.id = d.id"
+    "CAST(:details AS jsonb[]), CAST(:due_ats AS timestamptz[])) WITH ORDINALITY "
+    "AS d(id, kind, payroll_id, details, due_at, number) JOIN autopilot_enrollments e ON e.id = d.id ORDER BY d.number"
 )
 
 
