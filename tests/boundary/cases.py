@@ -251,3 +251,23 @@ def _authorize_debit(world: World) -> Asked:
 @_case("listStateRegistrations")
 def _list_state_registrations(world: World) -> Asked:
     return Asked()
+
+
+@_case("getAutopilot")
+def _get_autopilot(world: World) -> Asked:
+    return Asked(query={"employee_id": world.employee_id})
+
+
+@_case("listAutopilotHistory")
+def _list_autopilot_history(world: World) -> Asked:
+    return Asked()
+
+
+@_case("manageAutopilot")
+def _manage_autopilot(world: World) -> Asked:
+    return Asked({"employee_id": world.employee_id}, path={"action": "pause"})
+
+
+@_case("enrollInAutopilot", retired=True)
+def _enroll_in_autopilot(world: World) -> Asked:
+    return Asked()

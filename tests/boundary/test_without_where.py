@@ -27,7 +27,7 @@ ONCE_EACH: Final = (
     *("calculate", "listEmployers", "listEmployees", "listPayrolls", "getPayroll", "getDirectDepositStatus"),
     *("getEmployer", "getEmployee", "updateEmployer"),
     *("enterPriorWages", "listPriorWages", "authorizeDebit", "remedyPaycheck"),
-    "listStateRegistrations",
+    *("listStateRegistrations", "getAutopilot", "listAutopilotHistory", "manageAutopilot"),
     *("previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
     *("reinstateEmployee", "createEmployee", "terminateEmployee", "createEmployer", "deleteEmployer"),
 )

@@ -96,6 +96,9 @@ async def test_every_success_is_documented_to_the_last_field(
     await caller.get("/jurisdictions/IN")
     for reveal in ("false", "true"):
         await caller.get("/state-registrations", employer_id=employer_id, reveal=reveal)
+    for autopilot in ({"employee_id": ana}, {"employee_id": rosa}, {}):
+        await caller.get("/autopilot", employer_id=employer_id, **autopilot)
+    await caller.get("/autopilot/history", employer_id=employer_id)
     for _ in range(2):
         await caller.get("/employees", employer_id=employer_id, limit=1)
     for body in (

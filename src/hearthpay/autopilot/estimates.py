@@ -7,7 +7,7 @@ from uuid import UUID
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.autopilot.schedule import Period
+from hearthpay.autopilot.schedule import AutopilotPeriod
 from hearthpay.payroll.approval import confirmations_needed
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
 from hearthpay.payroll.orders import PayrollEntry, SettledOrder, read_payees
@@ -24,7 +24,7 @@ def planned(
     employee_id: UUID,
     frequency: str,
     standard_hours: Decimal,
-    period: Period,
+    period: AutopilotPeriod,
     now: datetime.datetime,
 ) -> Planned:
     """Return the payroll of a period: the enrolled hours by direct deposit, at what the employee earns by then."""

@@ -26,7 +26,7 @@ from hearthpay.autopilot.eligibility import (
 from hearthpay.autopilot.estimates import held_for, planned
 from hearthpay.autopilot.models import Enrollment, EnrollmentVersion
 from hearthpay.autopilot.records import stages_of, versions_of
-from hearthpay.autopilot.schedule import Period, is_skipped, periods_of, stage_of
+from hearthpay.autopilot.schedule import AutopilotPeriod, is_skipped, periods_of, stage_of
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
@@ -128,8 +128,8 @@ class _Case:
 
     enrollment: Enrollment
     version: EnrollmentVersion
-    period: Period
-    following: Period
+    period: AutopilotPeriod
+    following: AutopilotPeriod
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.autopilot.models import AutopilotEvent, Enrollment, EnrollmentVersion
-from hearthpay.autopilot.schedule import Period, Schedule, Stage
+from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage
 from hearthpay.database.audit import ActorKind
 from hearthpay.employees.commands import PayFrequency
 
@@ -87,7 +87,7 @@ def stages_of(versions: Sequence[EnrollmentVersion]) -> tuple[Stage, ...]:
     )
 
 
-def stand_before(enrollment: Enrollment, period: Period) -> None:
+def stand_before(enrollment: Enrollment, period: AutopilotPeriod) -> None:
     """Let the period be the enrollment's first about which nothing is decided."""
     enrollment.next_start, enrollment.next_end = period.start, period.end
     enrollment.next_pay_date = period.pay_date

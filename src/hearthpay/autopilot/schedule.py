@@ -27,7 +27,7 @@ _MID_MONTH: Final = 15
 _DAYS: Final = {"weekly": 7, "biweekly": 14}
 
 
-class Period(NamedTuple):
+class AutopilotPeriod(NamedTuple):
     """A pay period, both days included, with the day on which its wages arrive and the instant its money is sent."""
 
     start: datetime.date
@@ -73,16 +73,16 @@ class Schedule:
             return day.day in (1, _MID_MONTH + 1)
         return (day - self.anchor).days % _DAYS[self.frequency] == 0
 
-    def period(self, start: datetime.date) -> Period:
+    def period(self, start: datetime.date) -> AutopilotPeriod:
         """Return the period that begins on the day. Raises ValueError where none does."""
         if not self.begins_on(start):
             raise ValueError(f"no {self.frequency} period begins on {start}")
         end = self._last_day(start)
         nominal = end + self.pay_days_after * _DAY
         pay_date = calendar.banking_day_on_or_before(nominal)
-        return Period(start, end, nominal, pay_date, calendar.send_at(pay_date))
+        return AutopilotPeriod(start, end, nominal, pay_date, calendar.send_at(pay_date))
 
-    def periods(self, start: datetime.date) -> Iterator[Period]:
+    def periods(self, start: datetime.date) -> Iterator[AutopilotPeriod]:
         """Return the periods from the one that begins on the day, without end. Raises ValueError where none does."""
         while True:
             period = self.period(start)
@@ -122,7 +122,7 @@ def stage_of(stages: Sequence[Stage], start: datetime.date) -> int:
     return max(begun, key=lambda place: (stages[place].from_period, place))
 
 
-def periods_of(stages: Sequence[Stage], start: datetime.date) -> Iterator[Period]:
+def periods_of(stages: Sequence[Stage], start: datetime.date) -> Iterator[AutopilotPeriod]:
     """Return the periods of all stages from the one that begins on the day: each begins where the one before ended."""
     while True:
         period = stages[stage_of(stages, start)].schedule.period(start)
@@ -130,20 +130,22 @@ def periods_of(stages: Sequence[Stage], start: datetime.date) -> Iterator[Period
         start = period.end + _DAY
 
 
-def first_still_sent(stages: Sequence[Stage], start: datetime.date, now: datetime.datetime) -> Period:
+def first_still_sent(
+    stages: Sequence[Stage], start: datetime.date, now: datetime.datetime
+) -> AutopilotPeriod:
     """Return the first period, from the one beginning on the day, whose money is sent after the instant."""
     return next(period for period in periods_of(stages, start) if period.send_at > now)
 
 
 def preview(
     stages: Sequence[Stage], start: datetime.date, *, skip_through: datetime.date | None = None
-) -> tuple[Period, ...]:
+) -> tuple[AutopilotPeriod, ...]:
     """Return the next periods that will be paid, from the one beginning on the day, without those that are skipped."""
     coming = (period for period in periods_of(stages, start) if not is_skipped(period, skip_through))
     return tuple(islice(coming, PREVIEWED))
 
 
-def is_skipped(period: Period, skip_through: datetime.date | None) -> bool:
+def is_skipped(period: AutopilotPeriod, skip_through: datetime.date | None) -> bool:
     """Return whether a skip through a day takes the period: whatever begins by then."""
     return skip_through is not None and period.start <= skip_through
 

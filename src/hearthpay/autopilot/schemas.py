@@ -11,7 +11,7 @@ from pydantic import Field
 from hearthpay.autopilot.commands import AutopilotAction, HistoryWanted, Manage
 from hearthpay.autopilot.eligibility import Reason
 from hearthpay.autopilot.models import AutopilotEvent
-from hearthpay.autopilot.schedule import Period
+from hearthpay.autopilot.schedule import AutopilotPeriod
 from hearthpay.autopilot.service import AutopilotView, EnrollmentView, Managed
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.fields import Day, Identifier, RequestModel
@@ -212,5 +212,5 @@ def history_item(event: AutopilotEvent) -> AutopilotHistoryItem:
     )
 
 
-def _period(period: Period) -> ScheduledPeriod:
+def _period(period: AutopilotPeriod) -> ScheduledPeriod:
     return ScheduledPeriod(period.start, period.end, period.pay_date, period.send_at)

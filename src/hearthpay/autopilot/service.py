@@ -56,7 +56,7 @@ from hearthpay.autopilot.records import (
     versions_of,
 )
 from hearthpay.autopilot.schedule import (
-    Period,
+    AutopilotPeriod,
     Schedule,
     Stage,
     common_starts,
@@ -91,7 +91,7 @@ class EnrollmentView:
     enrollment: Enrollment
     version: EnrollmentVersion
     next_pay_date: datetime.date | None
-    coming: tuple[Period, ...]
+    coming: tuple[AutopilotPeriod, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -644,7 +644,7 @@ async def _views(
     for enrollment in enrollments:
         own = versions[enrollment.id]
         stages = stages_of(own)
-        coming: tuple[Period, ...] = ()
+        coming: tuple[AutopilotPeriod, ...] = ()
         if enrollment.status != "disabled":
             start = enrollment.next_start
             if enrollment.status == "paused":
@@ -678,7 +678,7 @@ async def _look_ahead(
     employer: Employer,
     employee: Employee,
     terms: EnrolledTerms,
-    period: Period,
+    period: AutopilotPeriod,
     now: datetime.datetime,
     *,
     offered: bool,
@@ -711,7 +711,7 @@ def _changed(
     versions: Sequence[EnrollmentVersion],
     stages: Sequence[Stage],
     next_start: datetime.date,
-) -> tuple[EnrolledTerms, Period]:
+) -> tuple[EnrolledTerms, AutopilotPeriod]:
     """Return the terms of a change and its first period; raises where that would leave a gap or an overlap."""
     old = versions[stage_of(stages, max(wanted.from_period, next_start))]
     schedule = stages[stage_of(stages, max(wanted.from_period, next_start))].schedule
@@ -789,7 +789,7 @@ def _check_through_date(wanted: Manage, clock: Clock) -> None:
         raise invalid_fields([Problem("through_date", problem) for problem in problems])
 
 
-def _refuse_hours(hours: Decimal, period: Period) -> None:
+def _refuse_hours(hours: Decimal, period: AutopilotPeriod) -> None:
     there_are = ((period.end - period.start).days + 1) * 24
     if hours > there_are:
         raise invalid("standard_hours", f"must not be more than the {there_are} hours of the pay period")
