@@ -10,7 +10,11 @@ from tests.doctor.damage import DAMAGE, NO_DAMAGE
 
 LAWS = (*CHECKS, *PROOFS)
 
-BESIDES = {"entries_apart": {"periods"}, "deposits_paid": {"accounts"}}
+BESIDES = {
+    "entries_apart": {"periods", "autopilot_payrolls"},
+    "histories": {"autopilot_payrolls", "autopilot_history"},
+    "deposits_paid": {"accounts"},
+}
 """What else speaks up, since another of its laws is broken as well; the digest does whatever becomes of a paycheck."""
 
 
