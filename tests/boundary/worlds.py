@@ -179,7 +179,7 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
     )
     world.payroll_id = data(run)["payroll_id"]
     hold_deposits(owner, world.employer_id, world.payroll_id)
-    enroll(owner, world)
+    enroll(owner, world.employee_id, int(world.pay_rate * 100), world.word)
     return frozenset(number for number in numbers_in(run) if number >= _TELLING_AMOUNT)
 
 
@@ -213,9 +213,9 @@ _ENROLLMENT = (
 )
 
 
-def enroll(owner: psycopg.Connection, world: World) -> None:
-    """Enroll the world's employee in Autopilot, from a period on that is far away."""
-    about = {"employee": world.employee_id, "net": int(world.pay_rate * 100), "word": world.word}
+def enroll(owner: psycopg.Connection, employee_id: str, net_pay: int = 100_000, word: str = "") -> None:
+    """Enroll an employee in Autopilot, from a period on that is far away; net pay in cents."""
+    about = {"employee": employee_id, "net": net_pay, "word": word}
     for statement in _ENROLLMENT:
         owner.execute(statement, about)
 
