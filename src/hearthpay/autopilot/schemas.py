@@ -2,7 +2,6 @@
 
 import datetime
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
@@ -13,8 +12,10 @@ from hearthpay.autopilot.eligibility import Reason
 from hearthpay.autopilot.models import AutopilotEvent
 from hearthpay.autopilot.schedule import AutopilotPeriod
 from hearthpay.autopilot.service import AutopilotView, EnrollmentView, Managed
+from hearthpay.payroll.schemas import HoursPaid
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.fields import Day, Identifier, RequestModel
+from hearthpay.wire.money import Dollars
 from hearthpay.wire.paging import Page
 
 EnrollmentStatus = Literal["active", "paused", "disabled"]
@@ -75,8 +76,8 @@ class EnrollmentItem:
     id: UUID
     status: EnrollmentStatus
     employee_id: UUID
-    standard_hours: Decimal
-    expected_net_pay: Decimal
+    standard_hours: HoursPaid
+    expected_net_pay: Dollars
     """What a period is expected to pay out, as it was enrolled; one that pays a fifth more is asked about first."""
 
     next_pay_date: datetime.date | None
