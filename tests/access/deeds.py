@@ -26,6 +26,7 @@ from hearthpay.autopilot.commands import (
     Manage,
 )
 from hearthpay.banking import accounts, authorizations, reversals
+from hearthpay.banking import standing_authorizations as standing
 from hearthpay.banking.accounts import AccountDetails
 from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
@@ -390,6 +391,14 @@ async def _agree_anew(session: AsyncSession, actor: Actor, target: Target) -> ob
     agreement = Agreement(text_version="another")
     return await autopilot.agree_anew(
         session, actor, CLOCK, target.employer_id, target.employee_id, agreement
+    )
+
+
+@_deed(standing.authorize_standing, PEOPLE, None, ends="direct_deposit_unavailable")
+async def _authorize_standing(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await standing.authorize_standing(
+        session, actor, household, target.payroll_id, NOW, text_version="1", agreed_text="Yes.", address=None
     )
 
 

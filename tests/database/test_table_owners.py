@@ -17,7 +17,6 @@ _SOURCE = Path(hearthpay.__file__).parent
 OWNERS = {
     "accounts": ("api_keys", "organizations"),
     "autopilot": (
-        "autopilot_authorizations",
         "autopilot_enrollments",
         "autopilot_errands",
         "autopilot_events",
@@ -26,6 +25,7 @@ OWNERS = {
     ),
     "banking": (
         "ach_authorizations",
+        "autopilot_authorizations",
         "bank_accounts",
         "bank_entries",
         "bank_files",

@@ -21,6 +21,7 @@ from hearthpay.database.relations import (
     ORGANIZATIONS,
     PAYCHECKS,
     PAYROLLS,
+    STANDING_AUTHORIZATIONS,
 )
 from hearthpay.taxes import TaxInputError, rulebook_for
 
@@ -85,7 +86,7 @@ _PEOPLE: Final = text(
     f"JOIN {ORGANIZATIONS} o ON o.id = m.organization_id WHERE m.id = ANY(:employees)"
 )
 _AUTHORIZED: Final = text(
-    "SELECT z.enrollment_id FROM autopilot_authorizations z "
+    f"SELECT z.enrollment_id FROM {STANDING_AUTHORIZATIONS} z "
     f"JOIN {BANK_ACCOUNTS} a ON a.id = z.bank_account_id AND a.status <> 'replaced' "
     "WHERE z.enrollment_id = ANY(:enrollments) AND z.ended_at IS NULL"
 )

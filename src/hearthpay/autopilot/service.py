@@ -42,7 +42,6 @@ from hearthpay.autopilot.models import (
     DecidedPeriod,
     Enrollment,
     EnrollmentVersion,
-    StandingAuthorization,
 )
 from hearthpay.autopilot.records import (
     STANDING_TEXT_VERSION,
@@ -66,8 +65,8 @@ from hearthpay.autopilot.schedule import (
     preview,
     stage_of,
 )
-from hearthpay.banking.accounts import current_household_account
 from hearthpay.banking.calendar import earliest_pay_date
+from hearthpay.banking.standing_authorizations import authorize_standing, end_standing
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
@@ -211,7 +210,7 @@ async def enroll(
         raise _enrolled_already(employee.id) from error
     version = _version(enrollment, actor, now, 1, first.start, wanted.terms, net_pay)
     session.add(version)
-    await _agree(session, actor, enrollment, wanted.agreement, now)
+    await _agree(session, actor, employer, enrollment, wanted.agreement, now)
     details = {
         "standard_hours": str(wanted.terms.standard_hours),
         "frequency": wanted.terms.frequency,
@@ -283,11 +282,10 @@ async def agree_anew(
     """
     allow(actor, ENROLL_AUTOPILOT, employer_id)
     now = clock.now()
-    await resolve_employer(session, actor, employer_id, hold=True)
+    employer = await resolve_employer(session, actor, employer_id, hold=True)
     await _employee_of(session, employer_id, employee_id)
     enrollment = await _live(session, employee_id)
-    await _end_authorization(session, enrollment, now)
-    await _agree(session, actor, enrollment, agreement, now)
+    await _agree(session, actor, employer, enrollment, agreement, now)
     waiting = await _waiting(session, enrollment)
     await try_at_once(session, [period.payroll_id for period in waiting if period.payroll_id], now)
     details = {"text_version": agreement.text_version, "authorized_anew": True}
@@ -535,7 +533,7 @@ async def _disable(session: AsyncSession, actor: Actor, clock: Clock, enrollment
         if period.payroll_id is not None:
             found = await void_unsent(session, actor, clock, period.payroll_id, "autopilot.disable")
             (voided if found == "scheduled" else still_paid).append(period.payroll_id)
-    await _end_authorization(session, enrollment, now)
+    await end_standing(session, enrollment.id, now)
     enrollment.status, enrollment.generate_at, enrollment.disabled_at = "disabled", None, now
     details = {"voided": voided, "still_paid": still_paid}
     await _keep(session, actor, clock, enrollment, "disable", details)
@@ -572,48 +570,28 @@ async def _audit(
 
 
 async def _agree(
-    session: AsyncSession, actor: Actor, enrollment: Enrollment, agreement: Agreement, now: datetime.datetime
+    session: AsyncSession,
+    actor: Actor,
+    employer: Employer,
+    enrollment: Enrollment,
+    agreement: Agreement,
+    now: datetime.datetime,
 ) -> None:
     if agreement.text_version != STANDING_TEXT_VERSION:
         raise invalid(
             "text_version",
             f"is not the version of the authorization that is asked for now, {STANDING_TEXT_VERSION}",
         )
-    account = await current_household_account(session, enrollment.employer_id)
-    if account is None:
-        raise Refusal(
-            "direct_deposit_unavailable",
-            "The household has not connected a bank account that could be debited.",
-            details={"employer_id": enrollment.employer_id},
-        )
-    session.add(
-        StandingAuthorization(
-            id=uuid7(),
-            organization_id=enrollment.organization_id,
-            employer_id=enrollment.employer_id,
-            sandbox=enrollment.sandbox,
-            enrollment_id=enrollment.id,
-            bank_account_id=account.id,
-            text_version=agreement.text_version,
-            agreed_text=standing_text(),
-            authorized_by_kind=actor.kind,
-            authorized_by=actor.id,
-            address=agreement.address,
-            request_id=actor.request_id,
-            authorized_at=now,
-            ended_at=None,
-        )
+    await authorize_standing(
+        session,
+        actor,
+        employer,
+        enrollment.id,
+        now,
+        text_version=agreement.text_version,
+        agreed_text=standing_text(),
+        address=agreement.address,
     )
-    await session.flush()
-
-
-async def _end_authorization(session: AsyncSession, enrollment: Enrollment, now: datetime.datetime) -> None:
-    in_force = select(StandingAuthorization).where(
-        StandingAuthorization.enrollment_id == enrollment.id, StandingAuthorization.ended_at.is_(None)
-    )
-    for authorization in await session.scalars(in_force):
-        authorization.ended_at = now
-    await session.flush()
 
 
 async def _waiting(session: AsyncSession, enrollment: Enrollment) -> Sequence[DecidedPeriod]:

@@ -31,6 +31,9 @@ BANK_ENTRIES: Final = (
     "amount, attempt, status, send_on, settle_on, effective_date, return_code, held_reason, held_since, held_told, "
     "updated_at FROM bank_entries)"
 )
+STANDING_AUTHORIZATIONS: Final = (
+    "(SELECT enrollment_id, bank_account_id, ended_at FROM autopilot_authorizations)"
+)
 
 # payroll/
 PAYROLLS: Final = (
@@ -50,9 +53,6 @@ AUTOPILOT_ENROLLMENTS: Final = (
 AUTOPILOT_PERIODS: Final = (
     "(SELECT enrollment_id, employee_id, period_start, period_end, pay_date, send_at, outcome, payroll_id, held, "
     "confirmed_at FROM autopilot_periods)"
-)
-STANDING_AUTHORIZATIONS: Final = (
-    "(SELECT enrollment_id, bank_account_id, authorized_at, ended_at FROM autopilot_authorizations)"
 )
 
 # database/

@@ -146,7 +146,7 @@ def autopilot_history() -> str:
 
 
 def autopilot_standing() -> str:
-    """An enrollment is what the history says last; one that is ended has no payroll waiting and no authorization."""
+    """An enrollment is what the history says last; ended, it has no payroll waiting and no authorization in force."""
     return """
         SELECT 'autopilot' AS subject, d.id, 'standing' AS what, d.recorded, d.expected
           FROM (SELECT e.id, e.status || ', ' || a.in_force || ' authorizations, '
@@ -159,7 +159,10 @@ def autopilot_standing() -> str:
                                         AND v.event IN ('pause', 'resume', 'disable')
                                       ORDER BY v.id DESC LIMIT 1) h ON true
                  CROSS JOIN LATERAL (SELECT count(*) AS in_force FROM autopilot_authorizations z
-                                      WHERE z.enrollment_id = e.id AND z.ended_at IS NULL) a
+                                      WHERE z.enrollment_id = e.id AND (z.ended_at IS NULL
+                                            OR e.status <> 'disabled' AND z.revoked_at IS NOT NULL AND NOT EXISTS (
+                                               SELECT FROM autopilot_authorizations l WHERE l.enrollment_id = e.id
+                                                  AND l.id > z.id))) a
                  CROSS JOIN LATERAL (SELECT count(*) AS waiting FROM autopilot_periods g
                                       WHERE g.enrollment_id = e.id AND g.outcome = 'scheduled') w) d
          WHERE d.recorded <> d.expected

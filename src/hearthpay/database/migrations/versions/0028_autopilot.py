@@ -91,6 +91,7 @@ CREATE TABLE autopilot_authorizations (
     request_id text,
     authorized_at timestamptz NOT NULL,
     ended_at timestamptz CHECK (ended_at >= authorized_at),
+    revoked_at timestamptz CHECK (revoked_at >= ended_at),
     FOREIGN KEY (enrollment_id, employer_id, organization_id, sandbox)
         REFERENCES autopilot_enrollments (id, employer_id, organization_id, sandbox) ON DELETE CASCADE,
     FOREIGN KEY (bank_account_id, employer_id, organization_id, sandbox)
@@ -100,6 +101,8 @@ CREATE UNIQUE INDEX autopilot_authorizations_one_key ON autopilot_authorizations
     WHERE ended_at IS NULL;
 CREATE INDEX autopilot_authorizations_enrollment_id_idx ON autopilot_authorizations (enrollment_id, authorized_at);
 CREATE INDEX autopilot_authorizations_bank_account_id_idx ON autopilot_authorizations (bank_account_id);
+COMMENT ON COLUMN autopilot_authorizations.ended_at IS 'Payrolls made until then are covered still';
+COMMENT ON COLUMN autopilot_authorizations.revoked_at IS 'From then on nothing is debited under it any more';
 COMMENT ON COLUMN autopilot_authorizations.address IS 'The network address from which it was given, where one was';
 """
 
@@ -244,13 +247,14 @@ GRANT SELECT, INSERT, UPDATE (status, next_start, next_end, next_pay_date, gener
                               pause_reason, updated_at, disabled_at)
     ON autopilot_enrollments TO hearthpay_service;
 GRANT SELECT, INSERT ON autopilot_versions, autopilot_events TO hearthpay_service;
-GRANT SELECT, INSERT, UPDATE (ended_at) ON autopilot_authorizations TO hearthpay_service;
+GRANT SELECT, INSERT, UPDATE (ended_at, revoked_at) ON autopilot_authorizations TO hearthpay_service;
 GRANT SELECT, INSERT, UPDATE (outcome, confirmed_at) ON autopilot_periods TO hearthpay_service;
 GRANT SELECT, INSERT ON autopilot_errands TO hearthpay_service;
 
 GRANT SELECT, UPDATE (status, next_start, next_end, next_pay_date, generate_at, failure_count, pause_reason, updated_at)
     ON autopilot_enrollments TO hearthpay_worker;
-GRANT SELECT ON autopilot_versions, autopilot_authorizations TO hearthpay_worker;
+GRANT SELECT ON autopilot_versions TO hearthpay_worker;
+GRANT SELECT, UPDATE (ended_at, revoked_at) ON autopilot_authorizations TO hearthpay_worker;
 GRANT SELECT, INSERT, UPDATE (outcome) ON autopilot_periods TO hearthpay_worker;
 GRANT INSERT ON autopilot_events TO hearthpay_worker;
 -- To lock what is to be done takes the right to update a column.
