@@ -10,6 +10,10 @@ import psycopg
 import pytest
 
 from hearthpay.access.refusal import Refusal
+from hearthpay.banking.calendar import submission_day
+from hearthpay.banking.return_handling import mark_returned
+from hearthpay.payroll.payday.firing import fire_due
+from hearthpay.payroll.payday.outcomes import undo_returned
 from tests.autopilot.pilot import WEEKLY, Pilot, outcomes
 from tests.worlds.households import payroll_of
 
@@ -170,8 +174,6 @@ async def test_what_was_fired_before_the_end_is_still_paid(pilot: Pilot) -> None
     await pilot.enroll()
     await pilot.live_through("2026-11-20", "2026-11-22")
     pilot.town.go_to("2026-11-23", 15)
-    from hearthpay.payroll.payday.firing import fire_due
-
     assert (await fire_due(pilot.town.worker, pilot.town.clock)).fired == 1
     ended = await pilot.ask("disable")
     assert ended["voided_payrolls"] == []
@@ -381,3 +383,27 @@ async def test_the_agreement_is_kept_as_it_was_given(
     ).fetchall()
     assert kept == [("2026-11-22", True, "192.0.2.7", "operator", "autopilot-test")]
     assert isinstance(pilot.employee, UUID)
+
+
+async def test_an_objection_at_the_bank_ends_the_authorization_of_all_that_waits(
+    pilot: Pilot, owner_connection: psycopg.Connection
+) -> None:
+    await pilot.enroll()
+    await pilot.live_through("2026-11-20", "2026-11-28")
+    assert outcomes(owner_connection) == [("2026-11-16", "fired"), ("2026-11-23", "scheduled")]
+    sent = owner_connection.execute(
+        "SELECT id FROM bank_entries WHERE kind = 'debit' AND status <> 'pending'"
+    ).fetchone()
+    assert sent is not None
+    owner_connection.execute("UPDATE bank_entries SET status = 'sent' WHERE id = %s", sent)
+    now = pilot.town.clock.now()
+    async with pilot.town.worker.transaction(None) as session:
+        returned = await mark_returned(session, now, {sent[0]: "R10"})
+        await undo_returned(session, returned, submission_day(now), now)
+    assert (await pilot.read())["eligibility"]["reasons"] == ["authorization_missing"]
+    await pilot.live_through("2026-11-29", "2026-12-02")
+    assert outcomes(owner_connection) == [("2026-11-16", "failed"), ("2026-11-23", "scheduled")]
+    (waiting,) = [each["payroll_id"] for each in await pilot.payrolls() if each["status"] == "scheduled"]
+    detail = (await pilot.family.caller.get(f"/payroll/{waiting}")).json()["data"]
+    assert detail["failure"]["code"] == "authorization_missing"
+    assert (await pilot.read())["enrollment"]["failure_count"] == 1

@@ -84,7 +84,7 @@ class Life:
             (6, self.enroll),
             (2, self.leave_or_return),
             (2, self.raise_rate),
-            (5, self.run_by_hand),
+            (3, self.run_by_hand),
             (2, self.void),
             (5, self.confirm),
             (2, self.change),
@@ -258,7 +258,7 @@ async def live(lives: list[Life], owner_pool: Database, days: int, seed: int, pr
     for number in range(days):
         day = town.clock.today() + DAY
         for each in lives:
-            if chance.random() < 0.25:
+            if chance.random() < 0.1:
                 await each.act()
         absent = absent - 1 if absent > 0 else (chance.randint(1, 6) if chance.random() < 0.02 else 0)
         for hour in (12, 15):
@@ -280,8 +280,8 @@ def outcomes_seen(owner: psycopg.Connection) -> set[str]:
 async def test_six_weeks_over_the_turn_of_the_year(
     town: Town, new_account: NewAccount, owner_pool: Database, owner_connection: psycopg.Connection
 ) -> None:
-    lives = await settle_in(town, new_account, owner_connection, 2, seed=7)
-    await live(lives, owner_pool, 45, seed=7, prove_every=15)
+    lives = await settle_in(town, new_account, owner_connection, 3, seed=7)
+    await live(lives, owner_pool, 42, seed=7, prove_every=14)
     assert "paid" in outcomes_seen(owner_connection)
     paid = owner_connection.execute(
         "SELECT count(*) FROM autopilot_periods WHERE outcome IN ('paid', 'fired')"
