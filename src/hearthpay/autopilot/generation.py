@@ -174,6 +174,8 @@ async def generate_due(
             break
         for outcome in outcomes:
             counts[outcome] += 1
+    if not any(counts.values()):  # nothing was due, or others have it in hand
+        return GenerationReport()
     async with database.transaction(None) as session:
         remaining = await session.scalar(_COUNT_DUE, {"now": clock.now()})
     return GenerationReport(**counts, remaining=remaining or 0)
