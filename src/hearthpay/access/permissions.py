@@ -54,6 +54,9 @@ READ_LAW: Final = Permission("read_law", None, "employees", "viewer")
 LEARN_OF_RETIREMENT: Final = Permission("learn_of_retirement", None, "calculator", "viewer")
 """To be told that something is no more."""
 
+LEARN_OF_THE_APP: Final = Permission("learn_of_the_app", None, "calculator", "viewer")
+"""To be told that something is only for people, on a page of the app."""
+
 LIST_HOUSEHOLDS: Final = Permission("list_households", "multi_employer", "multi_employer", "viewer")
 CREATE_HOUSEHOLD: Final = Permission("create_household", "multi_employer", "multi_employer", "owner")
 DELETE_HOUSEHOLD: Final = Permission("delete_household", "multi_employer", "multi_employer", "owner")

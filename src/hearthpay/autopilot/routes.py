@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
-from hearthpay.access.permissions import ANY_KEY, MANAGE_AUTOPILOT, READ_AUTOPILOT
+from hearthpay.access.permissions import LEARN_OF_THE_APP, MANAGE_AUTOPILOT, READ_AUTOPILOT
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.autopilot import service
 from hearthpay.autopilot.commands import ACTIONS
@@ -104,7 +104,7 @@ async def list_autopilot_history(
 )
 async def enroll_in_autopilot(
     request: Request,
-    actor: Annotated[Actor, Depends(require(ANY_KEY))],  # noqa: ARG001 - the guard
+    actor: Annotated[Actor, Depends(require(LEARN_OF_THE_APP))],  # noqa: ARG001 - the guard
 ) -> Response:
     """Always answers `autopilot_enroll_in_app`: a person agrees to the standing debits, on a page of the app."""
     page = f"{address_of(request)}{ENROLL_PAGE}"

@@ -72,8 +72,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.ledger.rows import Owner
-from hearthpay.payroll.recurring import try_at_once
-from hearthpay.payroll.scheduling import NotPlanned
+from hearthpay.payroll.scheduling import NotPlanned, try_at_once
 from hearthpay.payroll.voiding import void_unsent
 from hearthpay.wire.paging import page_of
 

@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 autopilot = typer.Typer(help="Recurring payroll: enroll employees, stop and start it.", no_args_is_help=True)
 
-EmployeeId = Annotated[str, typer.Argument(help="The employee's id.")]
-Frequency = Annotated[str, typer.Option(prompt=True, help="weekly, biweekly, semimonthly or monthly.")]
-Hours = Annotated[str, typer.Option(prompt="Standard hours of a period", help="Hours of each period.")]
-PayDaysAfter = Annotated[
+_EmployeeId = Annotated[str, typer.Argument(help="The employee's id.")]
+_Frequency = Annotated[str, typer.Option(prompt=True, help="weekly, biweekly, semimonthly or monthly.")]
+_Hours = Annotated[str, typer.Option(prompt="Standard hours of a period", help="Hours of each period.")]
+_PayDaysAfter = Annotated[
     int, typer.Option(prompt="Days from a period's end to its pay day", help="Calendar days, 0 to 14.")
 ]
-Agree = Annotated[
+_Agree = Annotated[
     bool, typer.Option("--agree", help="The household has agreed to the text of `hearthpay autopilot text`.")
 ]
 
@@ -51,17 +51,17 @@ def show_text() -> None:
 
 @autopilot.command("enroll")
 def enroll_employee(
-    employee: EmployeeId,
-    hours: Hours,
-    frequency: Frequency,
+    employee: _EmployeeId,
+    hours: _Hours,
+    frequency: _Frequency,
     anchor: Annotated[
         datetime,
         typer.Option(
             prompt="First day of the first period", formats=["%Y-%m-%d"], help="A period begins on it."
         ),
     ],
-    pay_days_after: PayDaysAfter,
-    agree: Agree = False,
+    pay_days_after: _PayDaysAfter,
+    agree: _Agree = False,
     data_dir: DataDir = None,
 ) -> None:
     """Pay an employee by direct deposit, period after period, once the household has agreed to the debits."""
@@ -87,13 +87,13 @@ def enroll_employee(
 
 @autopilot.command("change")
 def change(
-    employee: EmployeeId,
-    hours: Hours,
-    frequency: Frequency,
+    employee: _EmployeeId,
+    hours: _Hours,
+    frequency: _Frequency,
     from_period: Annotated[
         datetime, typer.Option(prompt="First day of the first period of it", formats=["%Y-%m-%d"])
     ],
-    pay_days_after: PayDaysAfter,
+    pay_days_after: _PayDaysAfter,
     data_dir: DataDir = None,
 ) -> None:
     """Enroll other hours or another schedule, from a period on."""
@@ -118,7 +118,7 @@ def change(
 
 
 @autopilot.command("authorize")
-def authorize(employee: EmployeeId, agree: Agree = False, data_dir: DataDir = None) -> None:
+def authorize(employee: _EmployeeId, agree: _Agree = False, data_dir: DataDir = None) -> None:
     """Record that the household agrees to debits of the account that is connected now."""
     from hearthpay.autopilot.service import agree_anew
 
@@ -150,7 +150,7 @@ def confirm(
 
 def _manage(name: str, action: "AutopilotAction", told: str) -> None:
     @autopilot.command(name, help=told)
-    def command(employee: EmployeeId, data_dir: DataDir = None) -> None:
+    def command(employee: _EmployeeId, data_dir: DataDir = None) -> None:
         _ask(data_dir, employee, action, None)
 
 
@@ -161,7 +161,7 @@ _manage("disable", "disable", "End it for good: void what is scheduled, end the 
 
 @autopilot.command("skip")
 def skip(
-    employee: EmployeeId,
+    employee: _EmployeeId,
     through: Annotated[
         datetime | None,
         typer.Option(formats=["%Y-%m-%d"], help="Skip every period that begins by this day."),
@@ -174,7 +174,7 @@ def skip(
 
 @autopilot.command("show")
 def show(
-    employee: EmployeeId,
+    employee: _EmployeeId,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as the API answers it.")] = False,
     data_dir: DataDir = None,
 ) -> None:
@@ -211,7 +211,7 @@ def show(
 
 
 @autopilot.command("history")
-def history(employee: EmployeeId, data_dir: DataDir = None) -> None:
+def history(employee: _EmployeeId, data_dir: DataDir = None) -> None:
     """List the last hundred things that happened, newest first."""
     from hearthpay.autopilot.commands import HistoryWanted
     from hearthpay.autopilot.schemas import history_item

@@ -7,9 +7,10 @@ What stands in the way of one is told, and holds no other back.
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking import calendar
@@ -24,6 +25,11 @@ from hearthpay.payroll.orders import Payee, SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.years.households import terms_of_households, years_of_households
 from hearthpay.taxes import TaxInputError
+
+_TRY_AT_ONCE: Final = text(
+    "UPDATE payrolls SET next_attempt_at = :now WHERE id = ANY(:payrolls) AND status = 'scheduled' "
+    "AND next_attempt_at > :now"
+)
 
 
 class Planned(NamedTuple):
@@ -122,3 +128,8 @@ async def schedule_planned(
     ]
     await record_deeds(session, "payroll.schedule", deeds)
     return ids
+
+
+async def try_at_once(session: AsyncSession, payrolls: Sequence[UUID], now: datetime.datetime) -> None:
+    """Let those of the payrolls be fired now that have been put off: what was in their way may be gone."""
+    await session.execute(_TRY_AT_ONCE, {"payrolls": list(payrolls), "now": now})

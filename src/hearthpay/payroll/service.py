@@ -33,7 +33,7 @@ from hearthpay.payroll.approval import (
 from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, Order, PayrollsWanted
 from hearthpay.payroll.ledger.histories import read_histories
-from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps
+from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
 from hearthpay.payroll.ledger.payrolls import NewPayroll, exact, insert_payroll, read_payroll, save_estimate
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredPayroll
@@ -43,7 +43,6 @@ from hearthpay.payroll.models import EntryRow, Payroll
 from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder, is_catch_up, is_fica_refund, payee_of
 from hearthpay.payroll.orders.corrected_dates import settle_dates_of
 from hearthpay.payroll.orders.pay_dates import PayDates, Way
-from hearthpay.payroll.recurring import refuse_what_autopilot_pays
 from hearthpay.payroll.trouble.ways_out import with_ways_out
 from hearthpay.payroll.years.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
 from hearthpay.payroll.years.household_year import (
