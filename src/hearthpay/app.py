@@ -12,6 +12,7 @@ from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from hearthpay.autopilot.routes import router as autopilot
 from hearthpay.banking.routes import router as banking
 from hearthpay.calculator.routes import router as calculator
 from hearthpay.clock import Clock
@@ -61,6 +62,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     reports,
     duties,
     documents,
+    autopilot,
     jurisdictions,
     retired,
 )
@@ -97,6 +99,10 @@ _TAGS: Final = (
     {
         "name": "Documents",
         "description": "Pay stubs and the year's forms, issued, kept and listed; what to pay in each quarter.",
+    },
+    {
+        "name": "Autopilot",
+        "description": "Recurring payroll: where it stands, pausing, skipping and ending it.",
     },
     {"name": "Jurisdictions", "description": "What a state's law asks for."},
 )

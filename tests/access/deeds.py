@@ -16,7 +16,17 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
+from hearthpay.autopilot import service as autopilot
+from hearthpay.autopilot.commands import (
+    Agreement,
+    ChangeEnrollment,
+    EnrolledTerms,
+    EnrollEmployee,
+    HistoryWanted,
+    Manage,
+)
 from hearthpay.banking import accounts, authorizations, reversals
+from hearthpay.banking import standing_authorizations as standing
 from hearthpay.banking.accounts import AccountDetails
 from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
@@ -132,6 +142,7 @@ BELOW: Final = frozenset(
         "hearthpay.employers.service.resolve_employer",
         "hearthpay.employees.service.lock_employee",
         "hearthpay.employees.service.lock_everyone",
+        "hearthpay.payroll.voiding.void_unsent",
     }
 )
 
@@ -442,6 +453,78 @@ async def _make_link(session: AsyncSession, actor: Actor, target: Target) -> obj
 @_deed(calendar_feed.revoke_link, PEOPLE, None)
 async def _revoke_link(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await calendar_feed.revoke_link(session, actor, CLOCK, await _employer(session, target))
+
+
+@_deed(autopilot.read_autopilot, LOOKERS, "ach")
+async def _read_autopilot(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await autopilot.read_autopilot(
+        session, actor, CLOCK, target.employer_id, target.employee_id, offered=True
+    )
+
+
+@_deed(autopilot.list_autopilot, LOOKERS, "ach")
+async def _list_autopilot(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await autopilot.list_autopilot(session, actor, CLOCK, target.employer_id)
+
+
+@_deed(autopilot.read_history, LOOKERS, "ach")
+async def _read_history(session: AsyncSession, actor: Actor, target: Target) -> object:
+    wanted = HistoryWanted(employer_id=target.employer_id, employee_id=target.employee_id)
+    return await autopilot.read_history(session, actor, wanted)
+
+
+@_deed(autopilot.manage, HELPERS, "ach", ends="not_found")
+async def _manage(session: AsyncSession, actor: Actor, target: Target) -> object:
+    wanted = Manage(employer_id=target.employer_id, employee_id=target.employee_id, action="pause")
+    return await autopilot.manage(session, actor, CLOCK, wanted, offered=True)
+
+
+@_deed(autopilot.enroll, PEOPLE, None, ends="invalid_state")
+async def _enroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    terms = EnrolledTerms(
+        standard_hours=Decimal(40), frequency="weekly", anchor=date(2026, 11, 16), pay_days_after=9
+    )
+    wanted = EnrollEmployee(
+        employer_id=target.employer_id,
+        employee_id=target.employee_id,
+        terms=terms,
+        agreement=Agreement(text_version="another"),
+    )
+    return await autopilot.enroll(session, actor, CLOCK, wanted, offered=False)
+
+
+@_deed(autopilot.change_enrollment, PEOPLE, None, ends="not_found")
+async def _change_enrollment(session: AsyncSession, actor: Actor, target: Target) -> object:
+    wanted = ChangeEnrollment(
+        employer_id=target.employer_id,
+        employee_id=target.employee_id,
+        from_period=date(2026, 11, 23),
+        standard_hours=Decimal(30),
+        frequency="weekly",
+        pay_days_after=9,
+    )
+    return await autopilot.change_enrollment(session, actor, CLOCK, wanted)
+
+
+@_deed(autopilot.agree_anew, PEOPLE, None, ends="not_found")
+async def _agree_anew(session: AsyncSession, actor: Actor, target: Target) -> object:
+    agreement = Agreement(text_version="another")
+    return await autopilot.agree_anew(
+        session, actor, CLOCK, target.employer_id, target.employee_id, agreement
+    )
+
+
+@_deed(standing.authorize_standing, PEOPLE, None, ends="direct_deposit_unavailable")
+async def _authorize_standing(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await standing.authorize_standing(
+        session, actor, household, target.payroll_id, NOW, text_version="1", agreed_text="Yes.", address=None
+    )
+
+
+@_deed(autopilot.confirm_payroll, PEOPLE, None, ends="not_found")
+async def _confirm_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await autopilot.confirm_payroll(session, actor, CLOCK, target.payroll_id)
 
 
 @_deed(payrolls.preview_payroll, PAYROLL_LOOKERS, "payroll")

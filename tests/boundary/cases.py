@@ -313,3 +313,23 @@ def _get_document(world: World) -> Asked:
 @_case("estimateTax")
 def _estimate_tax(world: World) -> Asked:
     return Asked(query={"year": 2026})
+
+
+@_case("getAutopilot")
+def _get_autopilot(world: World) -> Asked:
+    return Asked(query={"employee_id": world.employee_id})
+
+
+@_case("listAutopilotHistory")
+def _list_autopilot_history(world: World) -> Asked:
+    return Asked()
+
+
+@_case("manageAutopilot")
+def _manage_autopilot(world: World) -> Asked:
+    return Asked({"employee_id": world.employee_id}, path={"action": "pause"})
+
+
+@_case("enrollInAutopilot", retired=True)
+def _enroll_in_autopilot(world: World) -> Asked:
+    return Asked()

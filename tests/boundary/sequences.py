@@ -133,6 +133,25 @@ def _get_tax_calendar(step: Step, worlds: list[World]) -> Request:
     return Request("GET", "/tax-calendar", about, query={**household, "from": first})
 
 
+def _get_autopilot(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    employee = {"employee_id": _id(step, worlds, "employees", step.thing)} if step.variant else {}
+    about |= frozenset({step.thing}) if step.variant else frozenset()
+    return Request("GET", "/autopilot", about, query={**household, **employee})
+
+
+def _list_autopilot_history(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    return Request("GET", "/autopilot/history", about, query={**household, "limit": 1 + step.variant})
+
+
+def _manage_autopilot(step: Step, worlds: list[World]) -> Request:
+    household, about = _household(step, worlds)
+    action = ("pause", "skip", "disable")[step.variant]
+    body = {**household, "employee_id": _id(step, worlds, "employees", step.thing)}
+    return Request("POST", f"/autopilot/{action}", about | {step.thing}, body=body)
+
+
 def _create_employee(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
     person = worlds[step.speaker].person(_NAMES[step.variant])
@@ -287,6 +306,9 @@ ACTIONS: Final[dict[str, Action]] = {
     "reportStateWages": _report_state_wages,
     "reportTaxLiability": _report_tax_liability,
     "getTaxCalendar": _get_tax_calendar,
+    "getAutopilot": _get_autopilot,
+    "listAutopilotHistory": _list_autopilot_history,
+    "manageAutopilot": _manage_autopilot,
     "createEmployee": _create_employee,
     "getEmployee": _get_employee,
     "updateEmployee": _update_employee,

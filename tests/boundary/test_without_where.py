@@ -30,6 +30,7 @@ ONCE_EACH: Final = (
     *("listStateRegistrations", "getTaxCalendar", "reportStateWages", "reportTaxLiability"),
     *("listDocuments", "getDocument", "estimateTax", "issuePaystub", "issueW2", "issueW3", "issueScheduleH"),
     *("issueEfw2", "issueYearPackage"),
+    *("getAutopilot", "listAutopilotHistory", "manageAutopilot"),
     *("previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
     *("reinstateEmployee", "createEmployee", "terminateEmployee", "createEmployer", "deleteEmployer"),
 )

@@ -194,6 +194,7 @@ async def _furnish(world: World, owner: psycopg.Connection) -> frozenset[Decimal
     world.payroll_id = data(run)["payroll_id"]
     hold_deposits(owner, world.employer_id, world.payroll_id)
     await _furnish_papers(world, owner)
+    enroll(owner, world.employee_id, int(world.pay_rate * 100), world.word)
     return frozenset(number for number in numbers_in(run) if number >= _TELLING_AMOUNT)
 
 
@@ -244,6 +245,36 @@ def hold_deposits(owner: psycopg.Connection, employer_id: str, payroll_id: str) 
     with without_triggers(owner):
         for statement in _HELD_DEPOSIT:
             owner.execute(statement, {"payroll": payroll_id, "employer": employer_id})
+
+
+_ENROLLMENT = (
+    """
+    INSERT INTO autopilot_enrollments (id, organization_id, employer_id, sandbox, employee_id, status, first_start,
+           next_start, next_end, next_pay_date, generate_at, enrolled_by_kind, enrolled_at, updated_at)
+    SELECT new_id(), organization_id, employer_id, sandbox, id, 'active', '2027-06-07', '2027-06-07', '2027-06-13',
+           '2027-06-18', '2027-06-08 19:00+00', 'user', '2026-11-20', '2026-11-20'
+      FROM employees WHERE id = %(employee)s
+    """,
+    """
+    INSERT INTO autopilot_versions (id, organization_id, employer_id, sandbox, enrollment_id, number, from_period,
+           frequency, anchor, pay_days_after, standard_hours, expected_net, made_by_kind, made_at)
+    SELECT new_id(), organization_id, employer_id, sandbox, id, 1, '2027-06-07', 'weekly', '2027-06-07', 5, 40,
+           %(net)s, 'user', '2026-11-20' FROM autopilot_enrollments WHERE employee_id = %(employee)s
+    """,
+    """
+    INSERT INTO autopilot_events (id, organization_id, employer_id, sandbox, enrollment_id, employee_id, event, at,
+           actor_kind, source, details)
+    SELECT new_id(), organization_id, employer_id, sandbox, id, employee_id, 'enroll', '2026-11-20', 'user', 'app',
+           jsonb_build_object('for', %(word)s::text) FROM autopilot_enrollments WHERE employee_id = %(employee)s
+    """,
+)
+
+
+def enroll(owner: psycopg.Connection, employee_id: str, net_pay: int = 100_000, word: str = "") -> None:
+    """Enroll an employee in Autopilot, from a period on that is far away; net pay in cents."""
+    about = {"employee": employee_id, "net": net_pay, "word": word}
+    for statement in _ENROLLMENT:
+        owner.execute(statement, about)
 
 
 def numbers_in(response: httpx.Response) -> set[Decimal]:

@@ -263,6 +263,7 @@ def add_household(
         created_at=NOW,
         updated_at=NOW,
     )
+    add_enrollment(connection, household, employee_id, payroll_id, bank_account_id)
     mail_id = insert(
         connection,
         "mail_outbox",
@@ -324,6 +325,91 @@ def add_employee(connection: psycopg.Connection, household: dict[str, Any]) -> U
         pay_frequency="weekly",
         start_date=date(2026, 1, 1),
     )
+
+
+def add_enrollment(
+    connection: psycopg.Connection,
+    household: dict[str, Any],
+    employee_id: UUID,
+    payroll_id: UUID,
+    bank_account_id: UUID,
+) -> UUID:
+    """One row of each table of Autopilot."""
+    enrollment_id = insert(
+        connection,
+        "autopilot_enrollments",
+        **household,
+        employee_id=employee_id,
+        status="active",
+        first_start=date(2026, 11, 9),
+        next_start=date(2026, 11, 16),
+        next_end=date(2026, 11, 22),
+        next_pay_date=date(2026, 11, 27),
+        generate_at=NOW,
+        enrolled_by_kind="user",
+        enrolled_at=NOW,
+        updated_at=NOW,
+    )
+    of_enrollment = household | {"enrollment_id": enrollment_id}
+    insert(
+        connection,
+        "autopilot_versions",
+        **of_enrollment,
+        number=1,
+        from_period=date(2026, 11, 9),
+        frequency="weekly",
+        anchor=date(2026, 11, 9),
+        pay_days_after=5,
+        standard_hours=40,
+        expected_net=93_800,
+        made_by_kind="user",
+        made_at=NOW,
+    )
+    insert(
+        connection,
+        "autopilot_authorizations",
+        **of_enrollment,
+        bank_account_id=bank_account_id,
+        text_version="2026-01",
+        agreed_text="I agree.",
+        authorized_by_kind="user",
+        authorized_at=NOW,
+    )
+    insert(
+        connection,
+        "autopilot_periods",
+        **of_enrollment,
+        employee_id=employee_id,
+        version=1,
+        period_start=date(2026, 11, 9),
+        period_end=date(2026, 11, 15),
+        pay_date=date(2026, 11, 20),
+        send_at=NOW,
+        outcome="paid",
+        payroll_id=payroll_id,
+        net_pay=93_800,
+        decided_at=NOW,
+    )
+    insert(
+        connection,
+        "autopilot_events",
+        **of_enrollment,
+        employee_id=employee_id,
+        event="enroll",
+        at=NOW,
+        actor_kind="user",
+        source="app",
+        details="{}",
+    )
+    insert(
+        connection,
+        "autopilot_errands",
+        **of_enrollment,
+        kind="enrolled",
+        details="{}",
+        due_at=NOW,
+    )
+    return enrollment_id
 
 
 def add_payroll(connection: psycopg.Connection, household: dict[str, Any]) -> UUID:

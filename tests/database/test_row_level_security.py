@@ -216,6 +216,15 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "UPDATE documents SET sealed_content = ''",
         "UPDATE documents SET content_hash = content_hash",
         "UPDATE documents SET version = 2",
+        "DELETE FROM autopilot_enrollments",
+        "UPDATE autopilot_enrollments SET employee_id = id",
+        "UPDATE autopilot_versions SET standard_hours = 1",
+        "DELETE FROM autopilot_authorizations",
+        "UPDATE autopilot_authorizations SET agreed_text = 'Other words.'",
+        "UPDATE autopilot_periods SET payroll_id = NULL",
+        "DELETE FROM autopilot_events",
+        "UPDATE autopilot_events SET event = 'pause'",
+        "DELETE FROM autopilot_errands",
     ],
 )
 def test_what_is_written_for_good_stays_even_for_its_own_tenant(

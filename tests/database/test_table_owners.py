@@ -16,8 +16,16 @@ _SOURCE = Path(hearthpay.__file__).parent
 
 OWNERS = {
     "accounts": ("api_keys", "organizations"),
+    "autopilot": (
+        "autopilot_enrollments",
+        "autopilot_errands",
+        "autopilot_events",
+        "autopilot_periods",
+        "autopilot_versions",
+    ),
     "banking": (
         "ach_authorizations",
+        "autopilot_authorizations",
         "bank_accounts",
         "bank_entries",
         "bank_files",

@@ -7,16 +7,23 @@ from typing import Any
 from uuid import UUID
 
 import httpx
+from sqlalchemy import text
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
+from hearthpay.autopilot.commands import Agreement, EnrolledTerms, EnrollEmployee
+from hearthpay.autopilot.errands import run_errands
+from hearthpay.autopilot.generation import generate_due
+from hearthpay.autopilot.records import STANDING_TEXT_VERSION
+from hearthpay.autopilot.service import enroll
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
 from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
+from hearthpay.mail.notices import NoticeDesk
 from hearthpay.payroll.payday.bank_day import advance
 from hearthpay.payroll.set_asides import escrow
 from hearthpay.payroll.set_asides.rules import SetAsideRule
@@ -135,8 +142,34 @@ class Books:
                 local.replace(hour=16) if local.hour < 16 else (local + timedelta(days=1)).replace(hour=10)
             )
             self.clock.advance(later.astimezone(UTC) - self.clock.now())
+            await generate_due(self.worker, self.clock, offered=False)
             report = await advance(self.worker, self.ring, None, self.clock)
             assert report.problems == ()
+            await run_errands(self.worker, self.ring, self.clock, NoticeDesk())
+
+    async def fly(self, employer_id: str, employee_id: str, anchor: str, pay_days_after: int) -> None:
+        """Pay the employee once by check, and enroll him in Autopilot."""
+        await self.run(self.test, employer_id, date(2026, 11, 2), [_check(employee_id)])
+        terms = EnrolledTerms(
+            standard_hours=Decimal(40),
+            frequency="weekly",
+            anchor=date.fromisoformat(anchor),
+            pay_days_after=pay_days_after,
+        )
+        wanted = EnrollEmployee(
+            employer_id=UUID(employer_id),
+            employee_id=UUID(employee_id),
+            terms=terms,
+            agreement=Agreement(text_version=STANDING_TEXT_VERSION),
+        )
+        actor = self._operator(sandbox=True)
+        async with self.service.transaction(actor.tenant) as session:
+            await enroll(session, actor, self.clock, wanted, offered=False)
+
+    async def ask_autopilot(self, action: str, employer_id: str, employee_id: str) -> None:
+        whose = {"employer_id": employer_id, "employee_id": employee_id}
+        response = await self.test.post(f"/autopilot/{action}", whose)
+        assert response.status_code == 200, response.text
 
     def _operator(self, sandbox: bool) -> Actor:
         mode = "test" if sandbox else "live"
@@ -162,6 +195,7 @@ async def keep_books(service: Database, owner: Database, worker: Database) -> Bo
     clock = FixedClock(datetime(2026, 11, 20, 15, tzinfo=UTC))
     async with owner.transaction(None) as session:
         organization = await accounts.create_organization(session, clock, "Lopez family")
+        await session.execute(text("UPDATE organizations SET lifted_limits = '{\"sandbox_households\": 9}'"))
         keys = [
             await accounts.create_key(session, clock, organization, mode=mode, scopes=SCOPES)
             for mode in ("live", "test")
@@ -220,7 +254,20 @@ async def _pay_through_the_bank(books: Books) -> None:
         cook = await books.employee(test, employer_id, "Cook")
         entries = [_deposit(nanny, voluntary_set_aside={"amount": 20}), _check(cook)]
         await books.run(test, employer_id, week, entries, pay_date="2026-11-30")
+    flown = await books.household(test, GOOD)
+    pia, quin, remy, sam = [
+        await books.employee(test, flown, name, GOOD) for name in ("Pia", "Quin", "Remy", "Sam")
+    ]
+    await books.travel(date(2026, 11, 20), 14)
+    await books.fly(flown, pia, "2026-11-16", 9)
+    for each in (quin, remy, sam):
+        await books.fly(flown, each, "2026-11-30", 0)
+    await books.run(test, flown, date(2026, 11, 30), [_check(remy)])
+    await books.ask_autopilot("pause", flown, sam)
     await books.travel(date(2026, 11, 27), 10)
+    await books.ask_autopilot("skip", flown, quin)
     await books.pay_out(eva, "5.00", "direct_deposit")
     await books.pay_out(moved, "100.00", "direct_deposit")
+    await books.travel(date(2026, 11, 30))
+    await books.ask_autopilot("resume", flown, sam)
     await books.travel(date(2026, 12, 3))

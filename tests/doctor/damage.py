@@ -49,6 +49,14 @@ LINK = (
     "FROM (SELECT * FROM employers ORDER BY id LIMIT 1) e"
 )
 
+
+def decided(outcome: str) -> str:
+    return f"(SELECT id FROM autopilot_periods WHERE outcome = '{outcome}' ORDER BY id LIMIT 1)"
+
+
+FLOWN = "(SELECT enrollment_id FROM autopilot_periods WHERE outcome = 'paid' ORDER BY id LIMIT 1)"
+
+
 DAMAGE = {
     # name of the check: one damage after another, each of one statement or several
     "paycheck_sums": [
@@ -329,6 +337,38 @@ DAMAGE = {
     "feed_links": [
         ("DROP INDEX calendar_links_one_live_key", LINK.format(1), LINK.format(2)),
     ],
+    "autopilot_periods": [
+        ("UPDATE autopilot_enrollments SET first_start = first_start - 7 WHERE status = 'active'",),
+        (f"DELETE FROM autopilot_periods WHERE id = {decided('by_hand')}",),
+    ],
+    "autopilot_schedules": [
+        (f"UPDATE autopilot_enrollments SET next_end = next_end + 1 WHERE id = {FLOWN}",),
+        ("UPDATE autopilot_versions SET anchor = anchor - 1",),
+        ("UPDATE autopilot_versions SET frequency = 'biweekly', anchor = anchor - 14",),
+    ],
+    "autopilot_payrolls": [
+        ("UPDATE autopilot_versions SET standard_hours = standard_hours - 1",),
+        (
+            f"UPDATE autopilot_periods SET pay_date = pay_date - 7, send_at = send_at - interval '7 days' WHERE id = {decided('scheduled')}",
+        ),
+    ],
+    "autopilot_by_hand": [
+        (f"UPDATE autopilot_periods SET by_hand = ARRAY[id] WHERE id = {decided('by_hand')}",),
+    ],
+    "autopilot_history": [
+        (f"DELETE FROM autopilot_events WHERE event = '{event}'",) for event in ("generate", "fire", "skip")
+    ],
+    "autopilot_standing": [
+        (f"UPDATE autopilot_enrollments SET status = 'paused', generate_at = NULL WHERE id = {FLOWN}",),
+        (f"UPDATE autopilot_authorizations SET ended_at = authorized_at WHERE enrollment_id = {FLOWN}",),
+    ],
+    "autopilot_overdue": [
+        (f"UPDATE autopilot_enrollments SET generate_at = '2026-12-03T19:00:00Z' WHERE id = {FLOWN}",),
+        (
+            "INSERT INTO autopilot_errands SELECT id, organization_id, employer_id, sandbox, id, 'paid', NULL, '{}', "
+            "'2026-12-03T19:00:00Z' FROM autopilot_enrollments",
+        ),
+    ],
     "periods": [
         (f"UPDATE payrolls SET period_end = period_end + 1 WHERE id = {payroll('scheduled')}",),
     ],
@@ -420,6 +460,10 @@ DAMAGE = {
         ("UPDATE documents SET content_hash = sha256('another')",),
         ("UPDATE documents SET sealed_content = sealed_content || '0'",),
         ("ALTER TABLE documents DISABLE TRIGGER USER", "UPDATE documents SET key_id = 'other'"),
+    ],
+    "autopilot_pay_days": [
+        (f"UPDATE autopilot_periods SET send_at = send_at + interval '1 hour' WHERE id = {decided('paid')}",),
+        (f"UPDATE autopilot_periods SET pay_date = '2026-11-29' WHERE id = {decided('by_hand')}",),
     ],
 }
 

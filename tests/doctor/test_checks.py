@@ -11,7 +11,8 @@ from tests.doctor.damage import DAMAGE, NO_DAMAGE
 LAWS = (*CHECKS, *PROOFS)
 
 BESIDES = {
-    "entries_apart": {"periods"},
+    "entries_apart": {"periods", "autopilot_payrolls"},
+    "histories": {"autopilot_payrolls", "autopilot_history"},
     "deposits_paid": {"accounts"},
     "year_caps": {"following_wages"},
     "threshold_wages": {"following_wages"},

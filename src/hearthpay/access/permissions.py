@@ -54,6 +54,9 @@ READ_LAW: Final = Permission("read_law", None, "employees", "viewer")
 LEARN_OF_RETIREMENT: Final = Permission("learn_of_retirement", None, "calculator", "viewer")
 """To be told that something is no more."""
 
+LEARN_OF_THE_APP: Final = Permission("learn_of_the_app", None, "calculator", "viewer")
+"""To be told that something is only for people, on a page of the app."""
+
 LIST_HOUSEHOLDS: Final = Permission("list_households", "multi_employer", "multi_employer", "viewer")
 CREATE_HOUSEHOLD: Final = Permission("create_household", "multi_employer", "multi_employer", "owner")
 DELETE_HOUSEHOLD: Final = Permission("delete_household", "multi_employer", "multi_employer", "owner")
@@ -91,6 +94,12 @@ READ_REPORTS: Final = Permission("read_reports", "documents", "documents", "view
 READ_PAYROLLS: Final = Permission("read_payrolls", "payroll", "payroll", "viewer", also=_KEPT_WORKING)
 RUN_PAYROLL: Final = Permission("run_payroll", "payroll", "payroll", "admin", also=_KEPT_WORKING)
 """To run, void and settle payrolls, to authorize their debits, and to pay out what was set aside."""
+
+READ_AUTOPILOT: Final = Permission("read_autopilot", "ach", "autopilot", "viewer")
+MANAGE_AUTOPILOT: Final = Permission("manage_autopilot", "ach", "autopilot", "admin")
+"""To pause, resume, skip and end recurring payroll."""
+ENROLL_AUTOPILOT: Final = Permission("enroll_autopilot", None, "autopilot", "admin", people_only=True)
+"""To enroll an employee, change what is enrolled, agree to its debits and confirm a payroll that it holds."""
 
 TAKE_BACK: Final = Permission("take_back", None, "ach", None, people_only=True)
 """To take a direct deposit back from an employee's account: the operator's alone, who answers to the bank for it."""

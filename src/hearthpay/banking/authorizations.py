@@ -20,7 +20,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.models import Authorization, BankAccount
-from hearthpay.database.relations import PAYROLLS
+from hearthpay.database.relations import AUTOPILOT_PERIODS, PAYROLLS
 from hearthpay.employers.models import Employer
 
 AUTHORIZATION_DAYS: Final = 30
@@ -41,12 +41,17 @@ _LATEST: Final = (
     .execution_options(populate_existing=True)
 )
 _COVERS: Final = (
-    "EXISTS (SELECT FROM ach_authorizations z WHERE z.employer_id = {account}.employer_id "
+    "(EXISTS (SELECT FROM ach_authorizations z WHERE z.employer_id = {account}.employer_id "
     "AND z.bank_account_id = {account}.id AND z.revoked_at IS NULL "
     "AND (coalesce({payroll}.approved_at, {payroll}.created_at) BETWEEN z.authorized_at AND z.expires_at "
-    "OR z.authorized_at > {payroll}.created_at AND CAST(:now AS timestamptz) <= z.expires_at))"
+    "OR z.authorized_at > {payroll}.created_at AND CAST(:now AS timestamptz) <= z.expires_at)) "
+    f"OR EXISTS (SELECT FROM {AUTOPILOT_PERIODS} g JOIN autopilot_authorizations s "
+    "ON s.enrollment_id = g.enrollment_id WHERE g.payroll_id = {payroll}.id AND s.bank_account_id = {account}.id "
+    "AND s.revoked_at IS NULL AND (s.ended_at IS NULL OR {payroll}.created_at BETWEEN s.authorized_at AND s.ended_at)))"
 )
-"""A payroll is covered by the authorization it was approved under, or by a later one while that holds."""
+"""A payroll is covered by the authorization it was approved under, or by a later one while that holds; one that
+Autopilot made, and no other, also by the standing authorization of its enrollment.
+"""
 
 
 def covers(*, account: str, payroll: str) -> str:
@@ -68,6 +73,10 @@ _WAKE: Final = text(
 )
 _REVOKE: Final = text(
     "UPDATE ach_authorizations SET revoked_at = :now WHERE bank_account_id = ANY(:accounts) AND revoked_at IS NULL"
+)
+_REVOKE_STANDING: Final = text(
+    "UPDATE autopilot_authorizations SET ended_at = coalesce(ended_at, :now), revoked_at = :now "
+    "WHERE bank_account_id = ANY(:accounts) AND revoked_at IS NULL"
 )
 
 
@@ -159,5 +168,7 @@ async def authorize(
 
 
 async def revoke(session: AsyncSession, now: datetime.datetime, account_ids: Collection[UUID]) -> None:
-    """End the authorizations to debit these accounts."""
-    await session.execute(_REVOKE, {"now": now, "accounts": list(account_ids)})
+    """End the authorizations to debit these accounts, the standing ones as well."""
+    revoked = {"now": now, "accounts": list(account_ids)}
+    await session.execute(_REVOKE, revoked)
+    await session.execute(_REVOKE_STANDING, revoked)

@@ -49,6 +49,28 @@ class Authorization(Base):
     revoked_at: Mapped[datetime | None]
 
 
+class StandingAuthorization(Base):
+    """What was agreed to for an enrollment's debits, by whom, when and from where; kept for ever."""
+
+    __tablename__ = "autopilot_authorizations"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    enrollment_id: Mapped[UUID]
+    bank_account_id: Mapped[UUID]
+    text_version: Mapped[str]
+    agreed_text: Mapped[str]
+    authorized_by_kind: Mapped[str]
+    authorized_by: Mapped[UUID | None]
+    address: Mapped[str | None]
+    request_id: Mapped[str | None]
+    authorized_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    revoked_at: Mapped[datetime | None]
+
+
 class BankEntry(Base):
     """One movement of money, or a prenote; `amount` is cents."""
 

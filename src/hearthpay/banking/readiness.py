@@ -95,7 +95,7 @@ async def household_blockers(
     """
     blockers = [] if offered or employer.sandbox else [_NOT_OFFERED]
     blockers += (await account_blockers(session, households=[employer.id])).values()
-    if not _spellable(f"{employer.first_name} {employer.last_name}"):
+    if not is_spellable(f"{employer.first_name} {employer.last_name}"):
         blockers.append(_NOT_SPELLABLE)
     return tuple(blockers)
 
@@ -109,7 +109,7 @@ async def employee_blockers(
         select(Employee.id, Employee.first_name, Employee.last_name).where(Employee.id.in_(employee_ids))
     )
     unspellable = {
-        each for each, first_name, last_name in names if not _spellable(f"{first_name} {last_name}")
+        each for each, first_name, last_name in names if not is_spellable(f"{first_name} {last_name}")
     }
     return {
         each: (
@@ -129,5 +129,6 @@ def _of_account(status: str, reason: str | None) -> Blocker | None:
     return Blocker("bank_account_failed", f"The bank account cannot be used{why}")
 
 
-def _spellable(name: str) -> bool:
+def is_spellable(name: str) -> bool:
+    """Return whether banks can read anything of the name."""
     return any(character.isalnum() for character in ach_text(name, NAME_LENGTH))

@@ -15,6 +15,7 @@ import typer
 
 from hearthpay import __version__
 from hearthpay.cli.audit import audit
+from hearthpay.cli.autopilot import autopilot
 from hearthpay.cli.backup import backup, hold_after_restore, restore, resume_after_restore
 from hearthpay.cli.bank import bank
 from hearthpay.cli.calendar import calendar, calendar_link, close_account, filing
@@ -55,6 +56,7 @@ app.add_typer(vault, name="vault")
 app.add_typer(bank, name="bank")
 app.add_typer(escrow, name="escrow")
 app.add_typer(documents, name="documents")
+app.add_typer(autopilot, name="autopilot")
 app.command()(doctor)
 app.command()(worker)
 app.add_typer(organizations, name="organizations")

@@ -7,6 +7,9 @@ it costs nothing. `FROM {PAYROLLS} p` in an f-string; to lock its rows (`FOR UPD
 
 from typing import Final
 
+# accounts/
+ORGANIZATIONS: Final = "(SELECT id, plan FROM organizations)"
+
 # employers/
 EMPLOYERS: Final = (
     "(SELECT id, organization_id, sandbox, first_name, last_name, email, threshold_bases FROM employers)"
@@ -15,8 +18,8 @@ ASSIGNED_RATES: Final = "(SELECT employer_id, tax_year, state, sui_rate FROM ass
 
 # employees/
 EMPLOYEES: Final = (
-    "(SELECT id, organization_id, employer_id, sandbox, person_id, first_name, last_name, email, work_state, "
-    "relationship, end_date FROM employees)"
+    "(SELECT id, organization_id, employer_id, sandbox, person_id, first_name, last_name, email, status, work_state, "
+    "relationship, start_date, end_date, pay_rate_cents FROM employees)"
 )
 
 # banking/
@@ -28,16 +31,29 @@ BANK_ENTRIES: Final = (
     "amount, attempt, status, send_on, settle_on, effective_date, return_code, held_reason, held_since, held_told, "
     "updated_at FROM bank_entries)"
 )
+STANDING_AUTHORIZATIONS: Final = (
+    "(SELECT enrollment_id, bank_account_id, ended_at FROM autopilot_authorizations)"
+)
 
 # payroll/
 PAYROLLS: Final = (
-    "(SELECT id, employer_id, status, pay_date, approved_at, created_at, scheduled_send_at FROM payrolls)"
+    "(SELECT id, employer_id, status, period_start, period_end, pay_date, net_pay, failure, approved_at, created_at, "
+    "scheduled_send_at FROM payrolls)"
 )
 PAYCHECKS: Final = (
     "(SELECT id, payroll_id, employer_id, employee_id, tax_year, net_pay, set_aside, payment_method, reverses "
     "FROM paychecks)"
 )
 ESCROW_MOVEMENTS: Final = "(SELECT id, employee_id, kind, amount FROM escrow_movements)"
+
+# autopilot/
+AUTOPILOT_ENROLLMENTS: Final = (
+    "(SELECT id, employee_id, status, next_start, next_end, next_pay_date FROM autopilot_enrollments)"
+)
+AUTOPILOT_PERIODS: Final = (
+    "(SELECT enrollment_id, employee_id, period_start, period_end, pay_date, send_at, outcome, payroll_id, held, "
+    "confirmed_at FROM autopilot_periods)"
+)
 
 # database/
 VAULT: Final = "(SELECT id, owner_kind, owner_id, kind, ciphertext, nonce, key_id FROM vault)"

@@ -8,6 +8,15 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable
 from typing import Final
 
+from hearthpay.doctor.autopilot_checks import (
+    autopilot_by_hand,
+    autopilot_history,
+    autopilot_overdue,
+    autopilot_payrolls,
+    autopilot_periods,
+    autopilot_schedules,
+    autopilot_standing,
+)
 from hearthpay.doctor.balance_checks import latest_to_date, year_lines, year_totals
 from hearthpay.doctor.bank_checks import arrivals, debits, deposits_paid, direct_deposits, open_money, refunds
 from hearthpay.doctor.document_checks import document_versions
@@ -66,6 +75,13 @@ CHECKS: Final[tuple[Check, ...]] = (
     filings,
     duties_marked,
     feed_links,
+    autopilot_periods,
+    autopilot_schedules,
+    autopilot_payrolls,
+    autopilot_by_hand,
+    autopilot_history,
+    autopilot_standing,
+    autopilot_overdue,
     periods,
     accounts,
     paycheck_digests,

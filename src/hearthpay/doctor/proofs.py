@@ -7,6 +7,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.doctor.autopilot_checks import autopilot_pay_days
 from hearthpay.doctor.difference import Difference
 from hearthpay.doctor.document_checks import document_contents
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -94,5 +95,5 @@ async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Dif
     return found
 
 
-PROOFS: Final[tuple[Proof, ...]] = (references, vault_numbers, document_contents)
+PROOFS: Final[tuple[Proof, ...]] = (references, vault_numbers, document_contents, autopilot_pay_days)
 """Every such law, in the order in which they are proved."""

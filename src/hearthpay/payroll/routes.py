@@ -65,6 +65,8 @@ _RUN_ERRORS: Final = (
     "household_forbidden",
     "key_mode_mismatch",
     "payroll_overlap",
+    "autopilot_run_scheduled",
+    "period_ahead_of_anchor",
     "pay_date_past_deadline",
     "confirmation_required",
     "idempotency_conflict",

@@ -33,7 +33,7 @@ from hearthpay.payroll.approval import (
 from hearthpay.payroll.calculation import calculate_payroll
 from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, Order, PayrollsWanted
 from hearthpay.payroll.ledger.histories import read_histories
-from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps
+from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
 from hearthpay.payroll.ledger.payrolls import NewPayroll, exact, insert_payroll, read_payroll, save_estimate
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredPayroll
@@ -111,7 +111,8 @@ async def run_payroll(
     second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
     `employee_not_in_household`, `employee_not_started`, `employee_incomplete` (hours without a pay rate),
     `invalid_state` (employment ended before the period),
-    `payroll_overlap`, `pay_date_past_deadline`, `confirmation_required`, `direct_deposit_unavailable`,
+    `payroll_overlap`, `autopilot_run_scheduled`, `period_ahead_of_anchor`, `pay_date_past_deadline`,
+    `confirmation_required`, `direct_deposit_unavailable`,
     `unsupported_tax_year`, `tax_year_not_final`, `unsupported_jurisdiction`, `too_many_employees` for a list longer
     than the plan allows, and what `resolve_employer` raises. Where other dates or a confirmation would help, the
     refusal's `example` is the `Corrections` of the order.
@@ -225,6 +226,10 @@ async def _prepare(
     ids = sorted({employee.id for employee in employees})
     told: dict[UUID, list[str]] = {}
     if not order.fica_refund:
+        by_hours = [
+            entry.employee_id for entry in order.entries if entry.regular_hours + entry.overtime_hours
+        ]
+        await refuse_what_autopilot_pays(session, by_hours, dates.period_start, dates.period_end)
         order, told = _beside(order, await find_overlaps(session, ids, dates))
     terms = await tax_terms(session, employer.id, year)
     histories = await read_histories(session, employees, year)

@@ -87,3 +87,31 @@ async def void_payroll(
     stored = await read_payroll(session, payroll_id)
     assert stored is not None
     return await with_ways_out(session, stored, now)
+
+
+async def void_unsent(
+    session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID, reason: str
+) -> PayrollStatus | None:
+    """Void a payroll as long as nothing of it has been sent; return the state it was found in, None where it is gone.
+
+    It is voided only where that is `scheduled`: whoever fires it at this moment is waited for. For a service that may
+    do so by a permission of its own, which it has asked for.
+    """
+    status = await session.scalar(select(Payroll.status).where(Payroll.id == payroll_id).with_for_update())
+    if status != "scheduled":
+        return cast("PayrollStatus | None", status)
+    await release_periods(session, payroll_id)
+    moved = await move(
+        session, [payroll_id], "scheduled", "voided", Cause(actor.kind, clock.now(), actor.id, reason)
+    )
+    assert moved == [payroll_id], "the row is locked"
+    employer_id = await session.scalar(select(Payroll.employer_id).where(Payroll.id == payroll_id))
+    await record_audit(
+        session,
+        actor,
+        "payroll.void",
+        employer_id=employer_id,
+        subject_id=payroll_id,
+        details={"status": {"before": "scheduled", "after": "voided"}},
+    )
+    return "scheduled"

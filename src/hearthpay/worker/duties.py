@@ -1,9 +1,12 @@
-"""What the worker has to do: fire payrolls, keep the bank day, send mail, and do away with what is over."""
+"""What the worker has to do: fire and make payrolls, keep the bank day, send mail, do away with what is over."""
 
 from __future__ import annotations
 
 import structlog
 
+from hearthpay.autopilot.errands import run_errands
+from hearthpay.autopilot.generation import CHUNK as GENERATED_AT_ONCE
+from hearthpay.autopilot.generation import generate_due
 from hearthpay.clock import Clock
 from hearthpay.database.audit import seal_waiting
 from hearthpay.database.session import Database
@@ -67,11 +70,21 @@ def worker_duties(
         await seal_waiting(database)
         return await expire(database, clock)
 
+    async def autopilot(stopping: Stopping) -> Progress:
+        """Decide one chunk, and do the errands that are due."""
+        chunks = iter((False,))
+        made = await generate_due(
+            database, clock, offered=bank is not None, stopping=lambda: stopping() or next(chunks, True)
+        )
+        done, left = await run_errands(database, ring, clock, desk, stopping=stopping)
+        return Progress(made.scheduled + made.stepped_over + done, made.refused, made.remaining + left)
+
     return (
         Duty("fire_due_payrolls", "Payrolls fired", fire, shared_by=CHUNK),
         Duty("bank_day", "Steps of the bank day", bank_day, priority=2),
         Duty("send_mail", "Emails sent", send_mail, priority=-1),
         Duty("expire", "Invitations and idempotency keys expired", end_what_is_over),
+        Duty("autopilot", "Steps of Autopilot", autopilot, shared_by=GENERATED_AT_ONCE),
     )
 
 

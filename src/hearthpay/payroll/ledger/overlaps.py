@@ -1,7 +1,7 @@
-"""What else is paid for the days of a pay period: the live entries that overlap it."""
+"""What else is paid for the days of a pay period: the live entries that overlap it, and what Autopilot pays."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Final, NamedTuple
 from uuid import UUID
@@ -9,6 +9,8 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.refusal import Refusal
+from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, AUTOPILOT_PERIODS
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.orders.pay_dates import PayDates
 
@@ -20,6 +22,24 @@ _OVERLAPS: Final = text(
     "ORDER BY e.employee_id, e.payroll_id"
 )
 """The payroll is looked up only where there is an overlap, which is seldom."""
+
+_HOURS_PAID: Final = text(
+    "SELECT w.employee_id, e.payroll_id FROM unnest(CAST(:employees AS uuid[]), CAST(:starts AS date[]), "
+    "CAST(:ends AS date[])) AS w(employee_id, first, last) JOIN payroll_entries e ON e.employee_id = w.employee_id "
+    "AND e.live AND e.period && daterange(w.first, w.last, '[]') "
+    "WHERE e.regular_hours > 0 OR e.overtime_hours > 0 ORDER BY w.employee_id, e.payroll_id"
+)
+
+_SCHEDULED: Final = text(
+    "SELECT g.employee_id, g.payroll_id, g.period_start, g.period_end, g.pay_date, g.send_at "
+    f"FROM {AUTOPILOT_PERIODS} g WHERE g.employee_id = ANY(:employees) AND g.outcome = 'scheduled' "
+    "AND g.period_start <= :last AND g.period_end >= :first ORDER BY g.period_start LIMIT 1"
+)
+_AHEAD: Final = text(
+    "SELECT e.employee_id, e.next_start, e.next_end, e.next_pay_date "
+    f"FROM {AUTOPILOT_ENROLLMENTS} e WHERE e.employee_id = ANY(:employees) AND e.status = 'active' "
+    "AND e.next_end < :last ORDER BY e.next_end LIMIT 1"
+)
 
 
 class Overlap(NamedTuple):
@@ -43,3 +63,59 @@ async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates:
     period = {"employees": list(employees), "start": dates.period_start, "end": dates.period_end}
     found = await session.execute(_OVERLAPS, period)
     return [Overlap._make((*row[:5], Earnings(*row[5:]))) for row in found]
+
+
+async def hours_paid(
+    session: AsyncSession, periods: Mapping[UUID, tuple[datetime.date, datetime.date]]
+) -> dict[UUID, tuple[UUID, ...]]:
+    """Return by employee the live payrolls that pay hours of the period given, first day to last; others have none."""
+    days = list(periods.values())
+    asked = {
+        "employees": list(periods),
+        "starts": [each[0] for each in days],
+        "ends": [each[1] for each in days],
+    }
+    found: dict[UUID, tuple[UUID, ...]] = {}
+    for row in await session.execute(_HOURS_PAID, asked):
+        found[row.employee_id] = (*found.get(row.employee_id, ()), row.payroll_id)
+    return found
+
+
+async def refuse_what_autopilot_pays(
+    session: AsyncSession, employees: Sequence[UUID], first: datetime.date, last: datetime.date
+) -> None:
+    """Raise where hours of these days, of one of the employees, are Autopilot's to pay.
+
+    `autopilot_run_scheduled` where it has scheduled a payroll for some of them, `period_ahead_of_anchor` for days
+    beyond its next run.
+    """
+    days = {"employees": list(employees), "first": first, "last": last}
+    scheduled = (await session.execute(_SCHEDULED, days)).one_or_none()
+    if scheduled is not None:
+        raise Refusal(
+            "autopilot_run_scheduled",
+            f"Autopilot has scheduled a payroll for {scheduled.period_start} to {scheduled.period_end}. Void or skip "
+            "it first to run this period by hand.",
+            details={
+                "employee_id": scheduled.employee_id,
+                "payroll_id": scheduled.payroll_id,
+                "pay_period": {"start": scheduled.period_start, "end": scheduled.period_end},
+                "pay_date": scheduled.pay_date,
+                "scheduled_send_at": scheduled.send_at,
+            },
+        )
+    ahead = (await session.execute(_AHEAD, {"employees": list(employees), "last": last})).one_or_none()
+    if ahead is not None:
+        raise Refusal(
+            "period_ahead_of_anchor",
+            f"This period goes beyond the next run of Autopilot, {ahead.next_start} to {ahead.next_end}. Up to its "
+            "last day a payroll may be run by hand, and Autopilot steps over it.",
+            details={
+                "employee_id": ahead.employee_id,
+                "next_run": {
+                    "start": ahead.next_start,
+                    "end": ahead.next_end,
+                    "pay_date": ahead.next_pay_date,
+                },
+            },
+        )

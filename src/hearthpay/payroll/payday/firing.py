@@ -9,7 +9,7 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from uuid import UUID
 
 import orjson
@@ -25,7 +25,7 @@ from hearthpay.banking.readiness import Blocker, account_blockers, keeps_from_se
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
-from hearthpay.database.relations import ASSIGNED_RATES, EMPLOYEES, EMPLOYERS
+from hearthpay.database.relations import AUTOPILOT_PERIODS
 from hearthpay.database.session import Database
 from hearthpay.database.worker_audit import Deed, record_deeds
 from hearthpay.payroll.approval import debit_of
@@ -41,7 +41,12 @@ from hearthpay.payroll.payday.worker_counts import add_to_counts
 from hearthpay.payroll.trouble import failures
 from hearthpay.payroll.trouble.attempts import most_attempts, pause_after
 from hearthpay.payroll.trouble.failures import StoredFailure
-from hearthpay.payroll.years.household_year import HouseholdYear, measure_household, read_household_year
+from hearthpay.payroll.years.household_year import HouseholdYear, measure_household
+from hearthpay.payroll.years.households import (
+    employees_together,
+    terms_of_households,
+    years_of_households,
+)
 from hearthpay.payroll.years.reversal import release_periods
 from hearthpay.taxes import TaxInputError
 
@@ -69,15 +74,11 @@ _CLAIM_AGAIN: Final = text(
 _COUNT_DUE: Final = text(f"SELECT count(*) FROM (SELECT FROM payrolls WHERE {_DUE} LIMIT {10 * CHUNK}) due")
 """Counted only as far as it matters to those who share the work."""
 
-_TERMS: Final = text(
-    f"SELECT e.id, e.threshold_bases, r.tax_year, r.state, r.sui_rate FROM {EMPLOYERS} e "
-    f"LEFT JOIN {ASSIGNED_RATES} r ON r.employer_id = e.id WHERE e.id = ANY(:employers)"
+_UNCONFIRMED: Final = text(
+    f"SELECT g.payroll_id FROM {AUTOPILOT_PERIODS} g WHERE g.payroll_id = ANY(:payrolls) "
+    "AND g.held <> '{}' AND g.confirmed_at IS NULL"
 )
-_EMPLOYEES_TOGETHER: Final = text(
-    f"SELECT m.id, e.id AS employer_id FROM {EMPLOYERS} e JOIN {EMPLOYEES} m ON m.employer_id = e.id "
-    "WHERE e.id = ANY(:employers) AND e.threshold_bases <> '{}'"
-)
-"""Households that chose how their thresholds count: the years of all their employees hang together."""
+"""Payrolls of Autopilot that are out of the ordinary: the household is asked first."""
 
 _TOTALS: Final = text(
     "UPDATE payrolls p SET gross_pay = r.gross_pay, total_deductions = r.total_deductions, net_pay = r.net_pay, "
@@ -215,16 +216,17 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
         return chunk
     due = await _read(session, rows, now)
     employers = list({payroll.owner.employer_id for payroll in due})
-    together = (await session.execute(_EMPLOYEES_TOGETHER, {"employers": employers})).all()
+    together = await employees_together(session, employers)
     asked = {entry.employee_id for payroll in due for entry in payroll.order.entries}
-    payees = await read_payees(session, sorted(asked | {row.id for row in together}))
+    payees = await read_payees(session, sorted(asked | together.keys()))
     years = sorted({payroll.tax_year for payroll in due})
     histories = {year: await read_histories(session, payees.values(), year) for year in years}
     authorized = await authorized_payrolls(session, [payroll.id for payroll in due], now)
-    terms = await _terms(session, employers)
-    if not terms.bases.keys() <= {row.employer_id for row in together}:
+    unconfirmed = set(await session.scalars(_UNCONFIRMED, {"payrolls": [payroll.id for payroll in due]}))
+    terms = await terms_of_households(session, employers)
+    if not terms.bases.keys() <= set(together.values()):
         raise _BasisChosenError("a household chose the basis of its thresholds while its payroll was fired")
-    thresholds = await _thresholds(session, due, terms.bases, histories)
+    thresholds = await years_of_households(session, [each.order for each in due], terms.bases, histories)
     blocked = await account_blockers(session, households=employers, employees=payees)
 
     calculated: dict[UUID, PayrollRecord] = {}
@@ -235,7 +237,7 @@ async def _fire(session: AsyncSession, now: datetime.datetime, rows: Sequence[An
         employer_and_year = (payroll.owner.employer_id, payroll.tax_year)
         assigned = terms.rates.get(employer_and_year, {})
         household = thresholds.get(employer_and_year)
-        outcome = _unready(payroll, blocked, authorized) or _calculate(
+        outcome = _unready(payroll, blocked, authorized, unconfirmed) or _calculate(
             payroll, payees, year, assigned, household
         )
         if isinstance(outcome, StoredFailure):
@@ -336,49 +338,12 @@ def _day_of(send_at: datetime.datetime) -> datetime.date:
     return send_at.astimezone(BUSINESS_TIME).date()
 
 
-class _Terms(NamedTuple):
-    """Assigned unemployment rates by household and year, then by state; and the bases of the thresholds."""
-
-    rates: dict[tuple[UUID, int], dict[str, Decimal]]
-    bases: dict[UUID, Mapping[str, str]]
-
-
-async def _terms(session: AsyncSession, employers: Sequence[UUID]) -> _Terms:
-    terms = _Terms({}, {})
-    for employer_id, bases, tax_year, state, rate in await session.execute(_TERMS, {"employers": employers}):
-        if bases:
-            terms.bases[employer_id] = bases
-        if state is not None:
-            terms.rates.setdefault((employer_id, tax_year), {})[state] = rate
-    return terms
-
-
-async def _thresholds(
-    session: AsyncSession,
-    due: Sequence[_Due],
-    bases: Mapping[UUID, Mapping[str, str]],
-    histories: Mapping[int, Mapping[UUID, History]],
-) -> dict[tuple[UUID, int], HouseholdYear]:
-    """Return the household's year of each payroll whose taxes depend on it."""
-    found: dict[tuple[UUID, int], HouseholdYear] = {}
-    for payroll in due:
-        key = employer_id, tax_year = payroll.owner.employer_id, payroll.tax_year
-        years = histories[tax_year]
-        own = {
-            entry.employee_id: years[entry.employee_id]
-            for entry in payroll.order.entries
-            if entry.employee_id in years
-        }
-        concerned = employer_id in bases or any(history.fica_repaid for history in own.values())
-        if concerned and key not in found:
-            found[key] = await read_household_year(
-                session, employer_id, tax_year, bases.get(employer_id, {}), years
-            )
-    return found
-
-
-def _unready(payroll: _Due, blocked: Mapping[UUID, Blocker], authorized: Set[UUID]) -> StoredFailure | None:
+def _unready(
+    payroll: _Due, blocked: Mapping[UUID, Blocker], authorized: Set[UUID], unconfirmed: Set[UUID]
+) -> StoredFailure | None:
     """Return what keeps the money from being collected and paid."""
+    if payroll.id in unconfirmed:
+        return failures.confirmation_missing()
     if payroll.owner.employer_id in blocked:
         return failures.account_not_ready()
     if payroll.id not in authorized:

@@ -26,6 +26,7 @@ _NOT_SENT: Final[dict[str, tuple[str, str]]] = {
         "it is sent by itself then",
     ),
     "authorization_missing": ("Authorize the debit anew", "it is sent by itself then"),
+    "confirmation_missing": ("Confirm the amount", "it is sent by itself then"),
     "employee_account_not_ready": (
         "Invite the employee to enter a bank account",
         "it is sent by itself then",
@@ -40,6 +41,7 @@ _REASONS: Final = {
     "bank_account_not_ready": "The household's account is not ready",
     "employee_account_not_ready": "An employee's account is not ready",
     "authorization_missing": "The debit is not authorized",
+    "confirmation_missing": "The amount is not confirmed",
     "debit_expired": "The debit could not be sent in time",
     "deposit_refunded": "Given back to the household",
     "employee_left": "The employment had ended",

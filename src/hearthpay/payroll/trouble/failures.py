@@ -25,7 +25,9 @@ had gone out; an employee's deposit came back, was taken back as a mistake, or c
 none can; the payroll is due and not sent yet; a deposit missed its year; the debit waited in vain; a deposit that could
 not leave was given back.
 """
-FOR_THE_HOUSEHOLD: Final = frozenset({"bank_account_not_ready", "authorization_missing"})
+FOR_THE_HOUSEHOLD: Final = frozenset(
+    {"bank_account_not_ready", "authorization_missing", "confirmation_missing"}
+)
 """Codes of what keeps a payroll from being fired and only the household can put right."""
 
 
@@ -77,6 +79,16 @@ def authorization_missing() -> StoredFailure:
         "The household has not authorized debits of the bank account that is connected now, or has revoked it.",
         "Authorize the debit anew.",
         reason="The debit is not authorized",
+    )
+
+
+def confirmation_missing() -> StoredFailure:
+    """Autopilot made a payroll out of the ordinary, and the household has not said that it is right."""
+    return StoredFailure(
+        "confirmation_missing",
+        "Autopilot holds this payroll, because its amount is out of the ordinary and nobody has confirmed it.",
+        "Confirm the payroll, or void it.",
+        reason="The amount is not confirmed",
     )
 
 

@@ -51,7 +51,7 @@ def household_notice(to: str, told: Told, trouble: Trouble) -> Mail:
     if trouble.until is not None and trouble.next_try is not None:
         lines.append(f"It is tried until {trouble.until.astimezone(BUSINESS_TIME):%A, %B %-d}.")
     lines.append(f"Payroll {told.payroll_id}.")
-    return _mail(
+    return plain_mail(
         to, f"Your payroll of {told.pay_date}: {trouble.reason}", name_in_mail(told.household[0]), lines
     )
 
@@ -92,7 +92,7 @@ def employee_notice(to: str, told: Told, trouble: Trouble, paid: PaycheckStandin
             happened = f"Your pay from {household}, due on {told.pay_date}, does not come by direct deposit."
             action = "Please ask your employer how you are going to be paid."
     name = name_in_mail(*told.employees[:1])
-    return _mail(to, f"About your pay of {told.pay_date}", name, [happened, action])
+    return plain_mail(to, f"About your pay of {told.pay_date}", name, [happened, action])
 
 
 def return_notice_to_household(to: str, told: ReturnTold) -> Mail:
@@ -105,7 +105,7 @@ def return_notice_to_household(to: str, told: ReturnTold) -> Mail:
             "Nothing was debited. Payrolls by direct deposit wait until you connect an account and authorize its "
             "debit; you can pay by check at any time."
         )
-        return _mail(to, subject, name, [happened, action])
+        return plain_mail(to, subject, name, [happened, action])
     employee = name_in_mail(*told.employee) or "your employee"
     if told.amount is None:
         subject = "An employee's bank account cannot be used"
@@ -114,7 +114,7 @@ def return_notice_to_household(to: str, told: ReturnTold) -> Mail:
             "Direct deposit is not possible until another account is entered. "
             "Send a link to the portal for it, or pay by check."
         )
-        return _mail(to, subject, name, [happened, action])
+        return plain_mail(to, subject, name, [happened, action])
     happened = (
         f"The bank of {employee} sent back a payout of {told.amount} that had been set aside, to the account "
         f"ending in {told.last_four}: {told.reason}."
@@ -123,7 +123,7 @@ def return_notice_to_household(to: str, told: ReturnTold) -> Mail:
         "The money is in the employee's balance again. It can be paid out when another account is entered: "
         "send a link to the portal for it."
     )
-    return _mail(to, "A payout of money set aside came back", name, [happened, action])
+    return plain_mail(to, "A payout of money set aside came back", name, [happened, action])
 
 
 def return_notice_to_employee(to: str, told: ReturnTold) -> Mail:
@@ -136,20 +136,21 @@ def return_notice_to_employee(to: str, told: ReturnTold) -> Mail:
             f"Your bank refused the trial of your account ending in {told.last_four} ({told.reason}), "
             f"so {employer} cannot pay you by direct deposit to it."
         )
-        return _mail(to, "Your bank account cannot be used", name, [happened, action])
+        return plain_mail(to, "Your bank account cannot be used", name, [happened, action])
     happened = (
         f"Your bank sent back {told.amount} that {employer} had set aside for you and that was to be paid to your "
         f"account ending in {told.last_four} ({told.reason}). The money is in your balance again."
     )
-    return _mail(to, "A payout of money set aside came back", name, [happened, action])
+    return plain_mail(to, "A payout of money set aside came back", name, [happened, action])
 
 
 def operator_notice(to: str, about: str, lines: Sequence[str]) -> Mail:
     """Return what only the operator can put right."""
-    return _mail(to, f"Hearthpay: {about}", "", list(lines))
+    return plain_mail(to, f"Hearthpay: {about}", "", list(lines))
 
 
-def _mail(to: str, subject: str, name: str, lines: Sequence[str]) -> Mail:
+def plain_mail(to: str, subject: str, name: str, lines: Sequence[str]) -> Mail:
+    """Return a mail of plain paragraphs, to someone of this name (empty: without one)."""
     greeting = f"Hello {name}," if name else "Hello,"
     paragraphs = [greeting, *lines]
     body = "\n".join(f"<p>{html.escape(each)}</p>" for each in paragraphs)

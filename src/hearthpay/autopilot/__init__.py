@@ -1,0 +1,1 @@
+"""Autopilot: recurring payroll, enrolled by a person once, made by the worker period after period."""

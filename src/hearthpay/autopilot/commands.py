@@ -1,0 +1,84 @@
+"""What the service of Autopilot is asked to do, in plain values: whichever face was asked has parsed them."""
+
+import datetime
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final, Literal, get_args
+from uuid import UUID
+
+from hearthpay.employees.commands import PayFrequency
+
+AutopilotAction = Literal["pause", "resume", "skip", "disable"]
+ACTIONS: Final[tuple[AutopilotAction, ...]] = get_args(AutopilotAction)
+
+LONGEST_SKIP: Final = datetime.timedelta(days=731)
+"""Two years: how far from today periods may be skipped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrolledTerms:
+    """What is enrolled: hours of each period, how often, from which period on, and the pay day after each.
+
+    Raises ValueError for hours that are none or have parts of a thousandth.
+    """
+
+    standard_hours: Decimal
+    frequency: PayFrequency
+    anchor: datetime.date
+    pay_days_after: int
+
+    def __post_init__(self) -> None:
+        if self.standard_hours <= 0 or self.standard_hours != round(self.standard_hours, 3):
+            raise ValueError(
+                f"standard_hours must be more than 0 with at most 3 decimals, not {self.standard_hours}"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agreement:
+    """That the household agrees to the standing authorization: which version of its text it saw, and from where."""
+
+    text_version: str
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EnrollEmployee:
+    """Pay an employee by direct deposit, period after period."""
+
+    employer_id: UUID
+    employee_id: UUID
+    terms: EnrolledTerms
+    agreement: Agreement
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeEnrollment:
+    """Other hours or another schedule, from the period on that begins on a day."""
+
+    employer_id: UUID
+    employee_id: UUID
+    from_period: datetime.date
+    standard_hours: Decimal
+    frequency: PayFrequency
+    pay_days_after: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manage:
+    """One of the four things that may be asked of an enrollment; ``through_date`` belongs to a skip alone."""
+
+    employer_id: UUID
+    employee_id: UUID
+    action: AutopilotAction
+    through_date: datetime.date | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryWanted:
+    """Whose history, and which page of it."""
+
+    employer_id: UUID
+    employee_id: UUID | None = None
+    cursor: UUID | None = None
+    limit: int = 25

@@ -1,0 +1,164 @@
+"""Whether Autopilot may pay an employee: every reason that speaks against it, by codes that programs know.
+
+Asked on enrollment, on resumption and before each payroll is made; for many employees with a few statements.
+"""
+
+import datetime
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.plans import PLANS
+from hearthpay.banking.readiness import account_blockers, is_spellable
+from hearthpay.database.relations import (
+    BANK_ACCOUNTS,
+    EMPLOYEES,
+    EMPLOYERS,
+    ORGANIZATIONS,
+    PAYCHECKS,
+    PAYROLLS,
+    STANDING_AUTHORIZATIONS,
+)
+from hearthpay.taxes import TaxInputError, rulebook_for
+
+Reason = Literal[
+    "not_plus",
+    "employee_inactive",
+    "employee_not_started",
+    "employee_incomplete",
+    "insufficient_history",
+    "direct_deposit_unavailable",
+    "authorization_missing",
+    "tax_year_not_final",
+    "unsupported_jurisdiction",
+    "not_calculable",
+    "internal_error",
+]
+REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
+
+IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
+    "not_plus": (
+        "The plan does not include Autopilot",
+        "Ask the operator for the plan Plus or Professional.",
+    ),
+    "employee_inactive": (
+        "The employee does not work for you any more",
+        "Reinstate the employee, or end Autopilot.",
+    ),
+    "employee_not_started": ("The employee has not started yet", "Begin with a later period."),
+    "employee_incomplete": ("The employee has no pay rate", "Tell the pay rate."),
+    "insufficient_history": (
+        "No payroll of this employee has been completed yet",
+        "Run a payroll first and look at it; once it is completed Autopilot can go on.",
+    ),
+    "direct_deposit_unavailable": (
+        "Direct deposit is not possible",
+        "Connect your bank account, and have the employee enter one in the portal.",
+    ),
+    "authorization_missing": (
+        "Nobody has agreed to the debits of the bank account that is connected now",
+        "Agree to them on the page of Autopilot.",
+    ),
+    "tax_year_not_final": (
+        "The law of the pay date's year is not complete",
+        "The operator must update Hearthpay.",
+    ),
+    "unsupported_jurisdiction": (
+        "There are no rules for the state of work",
+        "Run the payroll by other means.",
+    ),
+    "not_calculable": ("The payroll cannot be calculated", "Correct the employee's settings."),
+    "internal_error": ("An error on our side", "The operator finds it in the log of the worker."),
+}
+"""Why, and what the household can do about it."""
+
+_PEOPLE: Final = text(
+    "SELECT m.id, m.employer_id, m.status, m.start_date, m.pay_rate_cents IS NULL AS incomplete, m.first_name, "
+    "m.last_name, h.first_name AS household_first, h.last_name AS household_last, h.sandbox, o.plan, EXISTS ("
+    f"SELECT FROM {PAYCHECKS} c JOIN {PAYROLLS} p ON p.id = c.payroll_id WHERE c.employee_id = m.id "
+    "AND c.reverses IS NULL AND p.status = 'completed' "
+    f"AND NOT EXISTS (SELECT FROM {PAYCHECKS} r WHERE r.reverses = c.id)) AS paid_before "
+    f"FROM {EMPLOYEES} m JOIN {EMPLOYERS} h ON h.id = m.employer_id "
+    f"JOIN {ORGANIZATIONS} o ON o.id = m.organization_id WHERE m.id = ANY(:employees)"
+)
+_AUTHORIZED: Final = text(
+    f"SELECT z.enrollment_id FROM {STANDING_AUTHORIZATIONS} z "
+    f"JOIN {BANK_ACCOUNTS} a ON a.id = z.bank_account_id AND a.status <> 'replaced' "
+    "WHERE z.enrollment_id = ANY(:enrollments) AND z.ended_at IS NULL"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class EligibilityFacts:
+    """What eligibility depends on, beside a period's dates."""
+
+    has_plan: bool
+    active: bool
+    start_date: datetime.date
+    incomplete: bool
+    paid_before: bool
+    direct_deposit: bool
+
+
+def reasons_against(
+    facts: EligibilityFacts, *, authorized: bool, period_end: datetime.date, pay_date: datetime.date
+) -> tuple[Reason, ...]:
+    """Return all reasons against paying the period; none: Autopilot may."""
+    found: dict[Reason, bool] = {
+        "not_plus": not facts.has_plan,
+        "employee_inactive": not facts.active,
+        "employee_not_started": facts.start_date > period_end,
+        "employee_incomplete": facts.incomplete,
+        "insufficient_history": not facts.paid_before,
+        "direct_deposit_unavailable": not facts.direct_deposit,
+        "authorization_missing": not authorized,
+        "tax_year_not_final": not _is_final(pay_date),
+    }
+    return tuple(reason for reason, holds in found.items() if holds)
+
+
+def reason_of_code(code: str) -> Reason:
+    """Return the reason that a code of the calculation stands for."""
+    if code == "unsupported_tax_year":
+        return "tax_year_not_final"
+    return next((reason for reason in REASONS if reason == code), "not_calculable")
+
+
+async def read_facts(
+    session: AsyncSession, employees: Collection[UUID], *, offered: bool
+) -> dict[UUID, EligibilityFacts]:
+    """Return the facts by employee; ``offered`` tells whether this installation has a bank. The sandbox has its own."""
+    rows = (await session.execute(_PEOPLE, {"employees": list(employees)})).all()
+    households = {row.employer_id for row in rows}
+    blocked = await account_blockers(session, households=households, employees=employees)
+    return {
+        row.id: EligibilityFacts(
+            has_plan=row.plan in PLANS and "autopilot" in PLANS[row.plan].features,
+            active=row.status == "active",
+            start_date=row.start_date,
+            incomplete=row.incomplete,
+            paid_before=row.paid_before,
+            direct_deposit=(offered or row.sandbox)
+            and row.employer_id not in blocked
+            and row.id not in blocked
+            and is_spellable(f"{row.first_name} {row.last_name}")
+            and is_spellable(f"{row.household_first} {row.household_last}"),
+        )
+        for row in rows
+    }
+
+
+async def authorized_enrollments(session: AsyncSession, enrollments: Sequence[UUID]) -> set[UUID]:
+    """Return those of the enrollments whose standing authorization holds for the account that is connected now."""
+    return set(await session.scalars(_AUTHORIZED, {"enrollments": list(enrollments)}))
+
+
+def _is_final(pay_date: datetime.date) -> bool:
+    try:
+        return rulebook_for(pay_date).is_final
+    except TaxInputError:
+        return False

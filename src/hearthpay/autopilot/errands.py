@@ -1,0 +1,170 @@
+"""What is left to do once something has happened to an enrollment: failures counted, the household told.
+
+An errand is written in the transaction of what it tells of, and goes in the one that queues the mail: so it is told
+once, by whichever worker, and none is lost. Three failures in a row pause the enrollment.
+"""
+
+import datetime
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+from uuid import UUID
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.autopilot.generation import MOST_FAILURES
+from hearthpay.autopilot.mails import mail_of
+from hearthpay.clock import Clock
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYROLLS
+from hearthpay.database.session import Database
+from hearthpay.mail.notices import Notice, NoticeDesk, queue_notice
+from hearthpay.security.key_ring import KeyRing
+
+CHUNK: Final = 50
+"""Errands in one transaction."""
+
+_POSTPONED: Final = datetime.timedelta(hours=1)
+_NOT_COUNTED: Final = frozenset({"year_passed"})
+"""Failures of a payroll that is paid by another one."""
+
+_log = structlog.get_logger("hearthpay.autopilot")
+
+# Taken with those that it locks: a killed worker leaves them as they were.
+_TAKE: Final = (
+    "WITH due AS MATERIALIZED (SELECT id FROM autopilot_errands WHERE due_at <= :now {mine} "
+    "ORDER BY due_at, id LIMIT :chunk FOR UPDATE SKIP LOCKED) "
+    "DELETE FROM autopilot_errands x USING due WHERE x.id = due.id "
+    "RETURNING x.id, x.enrollment_id, x.kind, x.payroll_id, x.details, x.due_at"
+)
+_TAKE_SOME: Final = text(_TAKE.format(mine=""))
+_TAKE_ONE: Final = text(_TAKE.format(mine="AND id = :id"))
+_LOCK: Final = text(
+    "SELECT e.id, e.organization_id, e.employer_id, e.sandbox, e.employee_id, e.status, e.failure_count, "
+    "e.next_pay_date FROM autopilot_enrollments e WHERE e.id = ANY(:ids) ORDER BY e.id FOR NO KEY UPDATE"
+)
+_PEOPLE: Final = text(
+    "SELECT m.id, m.first_name, m.last_name, h.first_name AS household_first, h.last_name AS household_last, h.email "
+    f"FROM {EMPLOYEES} m JOIN {EMPLOYERS} h ON h.id = m.employer_id WHERE m.id = ANY(:employees)"
+)
+_PAYROLLS: Final = text(
+    "SELECT p.id, p.status, p.period_start, p.period_end, p.pay_date, p.net_pay, p.scheduled_send_at, "
+    f"p.failure ->> 'code' AS code FROM {PAYROLLS} p WHERE p.id = ANY(:payrolls)"
+)
+_COUNT: Final = text(
+    "UPDATE autopilot_enrollments SET failure_count = :failures, updated_at = :now WHERE id = :id"
+)
+_PAUSE: Final = text(
+    "WITH paused AS (UPDATE autopilot_enrollments SET status = 'paused', generate_at = NULL, pause_reason = :reason, "
+    "updated_at = :now WHERE id = :id AND status = 'active' "
+    "RETURNING id, organization_id, employer_id, sandbox, employee_id) "
+    "INSERT INTO autopilot_events (id, organization_id, employer_id, sandbox, enrollment_id, employee_id, event, at, "
+    "actor_kind, source, details) SELECT new_id(), organization_id, employer_id, sandbox, id, employee_id, 'pause', "
+    ":now, 'system', 'system', jsonb_build_object('reasons', jsonb_build_array(CAST(:reason AS text)), "
+    "'failure_count', CAST(:failures AS integer)) FROM paused"
+)
+_POSTPONE: Final = text("UPDATE autopilot_errands SET due_at = :again WHERE id = :id")
+_COUNT_DUE: Final = text(
+    f"SELECT count(*) FROM (SELECT FROM autopilot_errands WHERE due_at <= :now LIMIT {10 * CHUNK}) due"
+)
+
+
+async def run_errands(
+    database: Database,
+    ring: KeyRing,
+    clock: Clock,
+    desk: NoticeDesk,
+    *,
+    chunk: int = CHUNK,
+    stopping: Callable[[], bool] = lambda: False,
+) -> tuple[int, int]:
+    """Do the errands whose time has come; return how many were done, and at least how many are left.
+
+    `database` acts as the worker's role. One that cannot be done is tried again later and holds no other back. Raises
+    DatabaseUnavailable.
+    """
+    done = 0
+    while not stopping():
+        taken: list[UUID] = []
+        try:
+            async with database.transaction(None) as session:
+                rows = (await session.execute(_TAKE_SOME, {"now": clock.now(), "chunk": chunk})).all()
+                taken = [row.id for row in rows]
+                await _do(session, ring, desk, rows, clock.now())
+        except DatabaseUnavailable:
+            raise
+        except Exception:  # one of them is at fault, found by doing them apart
+            if not taken:
+                raise
+            _log.warning("errands of Autopilot are done one by one", errands=len(taken), exc_info=True)
+            await _do_apart(database, ring, clock, desk, taken)
+        if not taken:
+            break
+        done += len(taken)
+    async with database.transaction(None) as session:
+        return done, int(await session.scalar(_COUNT_DUE, {"now": clock.now()}) or 0)
+
+
+async def _do_apart(
+    database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, taken: Sequence[UUID]
+) -> None:
+    now = clock.now()
+    for errand in taken:
+        try:
+            async with database.transaction(None) as session:
+                rows = (await session.execute(_TAKE_ONE, {"now": now, "chunk": 1, "id": errand})).all()
+                await _do(session, ring, desk, rows, now)
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+            _log.error("an errand of Autopilot failed", errand_id=str(errand), exc_info=error)
+            async with database.transaction(None) as session:
+                await session.execute(_POSTPONE, {"id": errand, "again": now + _POSTPONED})
+
+
+async def _do(
+    session: AsyncSession, ring: KeyRing, desk: NoticeDesk, rows: Sequence[Any], now: datetime.datetime
+) -> None:
+    if not rows:
+        return
+    ids = sorted({row.enrollment_id for row in rows})
+    enrollments = {row.id: row for row in await session.execute(_LOCK, {"ids": ids})}
+    employees = [row.employee_id for row in enrollments.values()]
+    people = {row.id: row for row in await session.execute(_PEOPLE, {"employees": employees})}
+    wanted = [row.payroll_id for row in rows if row.payroll_id is not None]
+    payrolls = {row.id: row for row in await session.execute(_PAYROLLS, {"payrolls": wanted})}
+    failures = {enrollment_id: row.failure_count for enrollment_id, row in enrollments.items()}
+    for row in sorted(rows, key=lambda each: (each.due_at, each.id)):
+        enrollment = enrollments[row.enrollment_id]
+        payroll = payrolls.get(row.payroll_id)
+        kind, details = row.kind, row.details
+        if kind == "failed":
+            if payroll is None or payroll.code in _NOT_COUNTED:
+                continue
+            failures[enrollment.id] += 1
+            count = {"id": enrollment.id, "failures": failures[enrollment.id], "now": now}
+            await session.execute(_COUNT, count)
+            if failures[enrollment.id] < MOST_FAILURES or enrollment.status != "active":
+                continue
+            await session.execute(_PAUSE, {**count, "reason": payroll.code or "failed"})
+            kind, details = "paused", {"reasons": [payroll.code], "failure_count": failures[enrollment.id]}
+        elif kind == "paid" and failures[enrollment.id]:
+            failures[enrollment.id] = 0
+            await session.execute(_COUNT, {"id": enrollment.id, "failures": 0, "now": now})
+        if kind in ("debit_tomorrow", "held") and (payroll is None or payroll.status != "scheduled"):
+            continue  # it has been voided, or sent
+        about = row.payroll_id or details.get("period_start") or row.id
+        again = ":for_good" if details.get("for_good") else ""
+        notice = Notice(
+            f"autopilot:{enrollment.id}:{kind}:{about}{again}",
+            f"autopilot_{kind}",
+            "household",
+            mail_of(kind, people[enrollment.employee_id], payroll, details),
+            enrollment.organization_id,
+            enrollment.employer_id,
+            enrollment.sandbox,
+            enrollment.employee_id,
+            row.payroll_id,
+        )
+        await queue_notice(session, ring, desk, now, notice)

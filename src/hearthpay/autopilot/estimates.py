@@ -1,0 +1,47 @@
+"""What a period of an enrollment pays: its order, made of the enrolled hours, and what it is expected to come to."""
+
+import datetime
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.autopilot.schedule import AutopilotPeriod
+from hearthpay.payroll.approval import confirmations_needed
+from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
+from hearthpay.payroll.orders import PayrollEntry, SettledOrder, read_payees
+from hearthpay.payroll.scheduling import NotPlanned, Planned, calculate_planned, dates_ahead
+
+_NOTHING: Final = Decimal(0)
+
+HIGHEST_PERCENT: Final = 120
+"""A net pay of more than so many percent of the enrolled one is asked about first."""
+
+
+def planned(
+    owner: Owner,
+    employee_id: UUID,
+    frequency: str,
+    standard_hours: Decimal,
+    period: AutopilotPeriod,
+    now: datetime.datetime,
+) -> Planned:
+    """Return the payroll of a period: the enrolled hours by direct deposit, at what the employee earns by then."""
+    dates = dates_ahead(period.start, period.end, period.nominal_pay_date, period.pay_date, now)
+    entry = PayrollEntry(employee_id, "direct_deposit", standard_hours, _NOTHING, _NOTHING, _NOTHING)
+    return Planned(owner, SettledOrder(owner.employer_id, dates, frequency, None, (entry,)))
+
+
+def held_for(record: PayrollRecord, expected_net: int) -> tuple[str, ...]:
+    """Return what the household must confirm before a payroll is sent; ``expected_net`` is cents."""
+    large = confirmations_needed(record, authorization_needed=False)
+    above = 100 * record.net_pay > HIGHEST_PERCENT * expected_net
+    return (*large, *(("above_enrolled_net",) if above else ()))
+
+
+async def estimate(session: AsyncSession, payroll: Planned) -> PayrollRecord | NotPlanned:
+    """Return what one payroll is expected to be; its employee is locked until the transaction ends."""
+    payees = await read_payees(session, [entry.employee_id for entry in payroll.order.entries])
+    (result,) = await calculate_planned(session, [payroll], payees)
+    return result

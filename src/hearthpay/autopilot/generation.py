@@ -1,0 +1,460 @@
+"""Making payrolls for those who enrolled: each period once, decided when its time has come.
+
+Due enrollments are claimed in chunks, each one transaction of a few statements, and of each one period is decided:
+paid by a scheduled payroll, stepped over because it is paid by hand or skipped, or not paid because Autopilot may not.
+What is enrolled and not due is not looked at. What cannot be decided with its chunk is tried apart, and then later.
+"""
+
+import datetime
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, cast
+from uuid import UUID
+
+import orjson
+import structlog
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.autopilot.eligibility import (
+    Reason,
+    authorized_enrollments,
+    read_facts,
+    reason_of_code,
+    reasons_against,
+)
+from hearthpay.autopilot.estimates import held_for, planned
+from hearthpay.autopilot.models import Enrollment, EnrollmentVersion
+from hearthpay.autopilot.records import stages_of, versions_of
+from hearthpay.autopilot.schedule import AutopilotPeriod, is_skipped, periods_of, stage_of
+from hearthpay.clock import Clock
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.session import Database
+from hearthpay.payroll.ledger.overlaps import hours_paid
+from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
+from hearthpay.payroll.orders import Payee, read_payees
+from hearthpay.payroll.scheduling import NotPlanned, Planned, calculate_planned, schedule_planned
+
+CHUNK: Final = 200
+"""Enrollments in one transaction."""
+
+MOST_FAILURES: Final = 3
+"""After so many failures in a row an enrollment is paused."""
+
+TRY_AGAIN: Final = datetime.timedelta(hours=6)
+"""When it is looked again whether what speaks against a payment has been put right, until the money had to be sent."""
+
+TELL_BEFORE: Final = datetime.timedelta(hours=24)
+"""How long before a debit the household is told of it."""
+
+_log = structlog.get_logger("hearthpay.autopilot")
+
+_DUE: Final = (
+    select(Enrollment)
+    .where(Enrollment.status == "active")
+    .order_by(Enrollment.generate_at, Enrollment.id)
+    .with_for_update(key_share=True, skip_locked=True)
+    .execution_options(populate_existing=True)
+)
+_COUNT_DUE: Final = text(
+    "SELECT count(*) FROM (SELECT FROM autopilot_enrollments WHERE status = 'active' AND generate_at <= :now "
+    f"LIMIT {10 * CHUNK}) due"
+)
+_PERIODS: Final = text(
+    "INSERT INTO autopilot_periods (id, organization_id, employer_id, sandbox, enrollment_id, employee_id, version, "
+    "period_start, period_end, pay_date, send_at, outcome, payroll_id, by_hand, reasons, held, net_pay, decided_at) "
+    "SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, e.employee_id, d.version, d.period_start, "
+    "d.period_end, d.pay_date, d.send_at, d.outcome, d.payroll_id, CAST(d.by_hand AS uuid[]), "
+    "CAST(d.reasons AS text[]), CAST(d.held AS text[]), d.net_pay, :now "
+    "FROM unnest(CAST(:ids AS uuid[]), CAST(:versions AS smallint[]), CAST(:starts AS date[]), CAST(:ends AS date[]), "
+    "CAST(:pay_dates AS date[]), CAST(:send_ats AS timestamptz[]), CAST(:outcomes AS text[]), "
+    "CAST(:payrolls AS uuid[]), CAST(:by_hand AS text[]), CAST(:reasons AS text[]), CAST(:held AS text[]), "
+    "CAST(:net_pays AS bigint[])) AS d(id, version, period_start, period_end, pay_date, send_at, outcome, payroll_id, "
+    "by_hand, reasons, held, net_pay) JOIN autopilot_enrollments e ON e.id = d.id"
+)
+_GO_ON: Final = text(
+    "UPDATE autopilot_enrollments e SET next_start = d.next_start, next_end = d.next_end, "
+    "next_pay_date = d.next_pay_date, generate_at = d.generate_at, status = d.status, failure_count = d.failures, "
+    "pause_reason = d.pause_reason, updated_at = :now "
+    "FROM unnest(CAST(:ids AS uuid[]), CAST(:starts AS date[]), CAST(:ends AS date[]), CAST(:pay_dates AS date[]), "
+    "CAST(:generate_ats AS timestamptz[]), CAST(:statuses AS text[]), CAST(:failures AS smallint[]), "
+    "CAST(:pause_reasons AS text[])) AS d(id, next_start, next_end, next_pay_date, generate_at, status, failures, "
+    "pause_reason) WHERE e.id = d.id"
+)
+_EVENTS: Final = text(
+    "INSERT INTO autopilot_events (id, organization_id, employer_id, sandbox, enrollment_id, employee_id, event, at, "
+    "actor_kind, source, details) SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, e.employee_id, "
+    "d.event, :now, 'system', 'system', d.details "
+    "FROM unnest(CAST(:ids AS uuid[]), CAST(:events AS text[]), CAST(:details AS jsonb[])) WITH ORDINALITY "
+    "AS d(id, event, details, number) JOIN autopilot_enrollments e ON e.id = d.id ORDER BY d.number"
+)
+_ERRANDS: Final = text(
+    "INSERT INTO autopilot_errands (id, organization_id, employer_id, sandbox, enrollment_id, kind, payroll_id, "
+    "details, due_at) SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, d.kind, d.payroll_id, "
+    "d.details, d.due_at FROM unnest(CAST(:ids AS uuid[]), CAST(:kinds AS text[]), CAST(:payrolls AS uuid[]), "
+    "CAST(:details AS jsonb[]), CAST(:due_ats AS timestamptz[])) WITH ORDINALITY "
+    "AS d(id, kind, payroll_id, details, due_at, number) JOIN autopilot_enrollments e ON e.id = d.id ORDER BY d.number"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationReport:
+    """What came of the periods that were due; at least `remaining` are due still."""
+
+    scheduled: int = 0
+    stepped_over: int = 0
+    refused: int = 0
+    remaining: int = 0
+
+    @property
+    def decided(self) -> int:
+        """How many were looked at."""
+        return self.scheduled + self.stepped_over + self.refused
+
+
+class Errand(NamedTuple):
+    """Something to be told of an enrollment."""
+
+    enrollment_id: UUID
+    kind: str
+    payroll_id: UUID | None
+    details: Mapping[str, object]
+    due_at: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """An enrollment with the period that is to be decided."""
+
+    enrollment: Enrollment
+    version: EnrollmentVersion
+    period: AutopilotPeriod
+    following: AutopilotPeriod
+
+
+@dataclass(slots=True)
+class _Decision:
+    """What becomes of a period; without an outcome it is looked at again."""
+
+    outcome: str | None
+    payroll_id: UUID | None = None
+    pay_date: datetime.date | None = None
+    send_at: datetime.datetime | None = None
+    by_hand: tuple[UUID, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    held: tuple[str, ...] = ()
+    net_pay: int | None = None
+
+
+@dataclass(slots=True)
+class _Chunk:
+    """What is written of one chunk."""
+
+    events: list[tuple[UUID, str, Mapping[str, object]]] = field(default_factory=list)
+    errands: list[Errand] = field(default_factory=list)
+
+
+async def generate_due(
+    database: Database,
+    clock: Clock,
+    *,
+    offered: bool,
+    chunk: int = CHUNK,
+    stopping: Callable[[], bool] = lambda: False,
+) -> GenerationReport:
+    """Decide every period that is due and that no other worker has claimed, chunk by chunk.
+
+    `database` acts as the worker's role; ``offered`` tells whether this installation has a bank. Ends early, between
+    chunks, when `stopping` says so. Raises DatabaseUnavailable; what was decided by then stays.
+    """
+    counts = {"scheduled": 0, "stepped_over": 0, "refused": 0}
+    while not stopping():
+        outcomes = await _generate_some(database, clock, chunk, offered=offered)
+        if not outcomes:
+            break
+        for outcome in outcomes:
+            counts[outcome] += 1
+    if not any(counts.values()):  # nothing was due, or others have it in hand
+        return GenerationReport()
+    async with database.transaction(None) as session:
+        remaining = await session.scalar(_COUNT_DUE, {"now": clock.now()})
+    return GenerationReport(**counts, remaining=remaining or 0)
+
+
+async def _generate_some(database: Database, clock: Clock, chunk: int, *, offered: bool) -> list[str]:
+    """Decide one chunk; return what became of each: scheduled, stepped_over or refused."""
+    claimed: list[UUID] = []
+    now = clock.now()
+    try:
+        async with database.transaction(None) as session:
+            due = await session.scalars(_DUE.where(Enrollment.generate_at <= now).limit(chunk))
+            enrollments = due.all()
+            claimed = [enrollment.id for enrollment in enrollments]
+            return await _generate(session, enrollments, now, offered=offered)
+    except DatabaseUnavailable:
+        raise
+    except Exception:  # one of them is at fault, found by deciding them apart
+        if not claimed:
+            raise
+        _log.warning("a chunk of Autopilot is decided one by one", enrollments=len(claimed), exc_info=True)
+    outcomes = []
+    for enrollment_id in claimed:
+        outcomes += await _generate_apart(database, enrollment_id, now, offered=offered)
+    return outcomes
+
+
+async def _generate_apart(
+    database: Database, enrollment_id: UUID, now: datetime.datetime, *, offered: bool
+) -> list[str]:
+    """Decide one period in a transaction of its own; what fails even so is not eligible, for the time being."""
+    mine = _DUE.where(Enrollment.generate_at <= now, Enrollment.id == enrollment_id)
+    try:
+        async with database.transaction(None) as session:
+            return await _generate(session, (await session.scalars(mine)).all(), now, offered=offered)
+    except DatabaseUnavailable:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+        _log.error("Autopilot could not make a payroll", enrollment_id=str(enrollment_id), exc_info=error)
+    async with database.transaction(None) as session:
+        enrollments = (await session.scalars(mine)).all()
+        cases = await _cases(session, enrollments)
+        decided = [(case, _refused(case, ("internal_error",), now)) for case in cases]
+        await _write(session, decided, now)
+        return ["refused"] * len(cases)
+
+
+async def _cases(session: AsyncSession, enrollments: Sequence[Enrollment]) -> list[_Case]:
+    versions = await versions_of(session, [enrollment.id for enrollment in enrollments])
+    cases = []
+    for enrollment in enrollments:
+        own = versions[enrollment.id]
+        stages = stages_of(own)
+        coming = periods_of(stages, enrollment.next_start)
+        period, following = next(coming), next(coming)
+        version = own[stage_of(stages, period.start)]
+        cases.append(_Case(enrollment, version, period, following))
+    return cases
+
+
+async def _generate(
+    session: AsyncSession, enrollments: Sequence[Enrollment], now: datetime.datetime, *, offered: bool
+) -> list[str]:
+    if not enrollments:
+        return []
+    cases = await _cases(session, enrollments)
+    decided: list[tuple[_Case, _Decision]] = []
+    open_cases: list[_Case] = []
+    for case in cases:
+        if is_skipped(case.period, case.enrollment.skip_through):
+            decided.append((case, _Decision("skipped")))
+        else:
+            open_cases.append(case)
+    if open_cases:
+        # Locked before anything is read of them: who runs a payroll for one, or lets one go, comes before or after.
+        payees = await read_payees(session, [case.enrollment.employee_id for case in open_cases])
+        decided += await _decide(session, open_cases, payees, now, offered=offered)
+    await _write(session, decided, now)
+    return [_told(decision) for _, decision in decided]
+
+
+def _told(decision: _Decision) -> str:
+    if decision.outcome == "scheduled":
+        return "scheduled"
+    return "refused" if decision.reasons else "stepped_over"
+
+
+async def _decide(
+    session: AsyncSession,
+    cases: Sequence[_Case],
+    payees: Mapping[UUID, Payee],
+    now: datetime.datetime,
+    *,
+    offered: bool,
+) -> list[tuple[_Case, _Decision]]:
+    employees = [case.enrollment.employee_id for case in cases]
+    facts = await read_facts(session, employees, offered=offered)
+    authorized = await authorized_enrollments(session, [case.enrollment.id for case in cases])
+    by_hand = await hours_paid(
+        session, {case.enrollment.employee_id: (case.period.start, case.period.end) for case in cases}
+    )
+    decided: list[tuple[_Case, _Decision]] = []
+    payable: list[tuple[_Case, Planned]] = []
+    for case in cases:
+        employee = case.enrollment.employee_id
+        payroll = planned(
+            _owner(case.enrollment),
+            employee,
+            case.version.frequency,
+            case.version.standard_hours,
+            case.period,
+            now,
+        )
+        if employee in by_hand:
+            decided.append((case, _Decision("by_hand", by_hand=by_hand[employee])))
+        elif reasons := reasons_against(
+            facts[employee],
+            authorized=case.enrollment.id in authorized,
+            period_end=case.period.end,
+            pay_date=payroll.order.dates.pay_date,
+        ):
+            decided.append((case, _refused(case, reasons, now)))
+        else:
+            payable.append((case, payroll))
+    calculated = await calculate_planned(session, [payroll for _, payroll in payable], payees)
+    fine: list[tuple[_Case, Planned, PayrollRecord]] = []
+    for (case, payroll), record in zip(payable, calculated, strict=True):
+        if isinstance(record, NotPlanned):
+            decided.append((case, _refused(case, (reason_of_code(record.code),), now)))
+        else:
+            fine.append((case, payroll, record))
+    ids = await schedule_planned(session, [(payroll, record) for _, payroll, record in fine], now)
+    for payroll_id, (case, payroll, record) in zip(ids, fine, strict=True):
+        dates = payroll.order.dates
+        decision = _Decision(
+            "scheduled",
+            payroll_id,
+            dates.pay_date,
+            dates.send_at,
+            held=held_for(record, case.version.expected_net),
+            net_pay=record.net_pay,
+        )
+        decided.append((case, decision))
+    return decided
+
+
+def _refused(case: _Case, reasons: tuple[Reason, ...], now: datetime.datetime) -> _Decision:
+    """Return the decision not to pay a period; it is open as long as the money could still be sent in time."""
+    return _Decision("ineligible" if now >= case.period.send_at else None, reasons=reasons)
+
+
+async def _write(
+    session: AsyncSession, decided: Sequence[tuple[_Case, _Decision]], now: datetime.datetime
+) -> None:
+    """Write what was decided: periods, where each enrollment goes on, the history, and what is to be told."""
+    chunk = _Chunk()
+    final = [(case, decision) for case, decision in decided if decision.outcome is not None]
+    if final:
+        await session.execute(_PERIODS, _period_values(final) | {"now": now})
+    going_on: list[tuple[object, ...]] = []
+    for case, decision in decided:
+        going_on.append(_goes_on(case, decision, now, chunk))
+    names = ("ids", "starts", "ends", "pay_dates", "generate_ats", "statuses", "failures", "pause_reasons")
+    columns = dict(zip(names, map(list, zip(*going_on, strict=True)), strict=True))
+    await session.execute(_GO_ON, {**columns, "now": now})
+    if chunk.events:
+        await session.execute(
+            _EVENTS,
+            {
+                "ids": [each[0] for each in chunk.events],
+                "events": [each[1] for each in chunk.events],
+                "details": [_json(each[2]) for each in chunk.events],
+                "now": now,
+            },
+        )
+    if chunk.errands:
+        await session.execute(
+            _ERRANDS,
+            {
+                "ids": [each.enrollment_id for each in chunk.errands],
+                "kinds": [each.kind for each in chunk.errands],
+                "payrolls": [each.payroll_id for each in chunk.errands],
+                "details": [_json(each.details) for each in chunk.errands],
+                "due_ats": [each.due_at for each in chunk.errands],
+            },
+        )
+
+
+def _period_values(final: Sequence[tuple[_Case, _Decision]]) -> dict[str, list[object]]:
+    return {
+        "ids": [case.enrollment.id for case, _ in final],
+        "versions": [case.version.number for case, _ in final],
+        "starts": [case.period.start for case, _ in final],
+        "ends": [case.period.end for case, _ in final],
+        "pay_dates": [decision.pay_date or case.period.pay_date for case, decision in final],
+        "send_ats": [decision.send_at or case.period.send_at for case, decision in final],
+        "outcomes": [decision.outcome for _, decision in final],
+        "payrolls": [decision.payroll_id for _, decision in final],
+        "by_hand": [_array(decision.by_hand) for _, decision in final],
+        "reasons": [_array(decision.reasons) for _, decision in final],
+        "held": [_array(decision.held) for _, decision in final],
+        "net_pays": [decision.net_pay for _, decision in final],
+    }
+
+
+def _goes_on(case: _Case, decision: _Decision, now: datetime.datetime, chunk: _Chunk) -> tuple[object, ...]:
+    """Return where the enrollment goes on, and put into the chunk what the history and the household are told."""
+    enrollment, period = case.enrollment, case.period
+    days: dict[str, object] = {"period_start": period.start, "period_end": period.end}
+    failures, reasons = enrollment.failure_count, list(decision.reasons)
+    if decision.outcome is None:
+        chunk.errands.append(Errand(enrollment.id, "refused", None, {**days, "reasons": reasons}, now))
+        again = min(now + TRY_AGAIN, period.send_at)
+        return (enrollment.id, *period[:2], period.pay_date, again, "active", failures, None)
+    match decision.outcome:
+        case "scheduled":
+            _tell_of_scheduled(case, decision, now, chunk, days)
+        case "by_hand":
+            details = {**days, "stepped_over": list(decision.by_hand), "why": "paid_by_hand"}
+            chunk.events.append((enrollment.id, "skip", details))
+        case "skipped":
+            details = {**days, "through": enrollment.skip_through, "why": "skipped"}
+            chunk.events.append((enrollment.id, "skip", details))
+        case _:
+            failures += 1
+            details = {**days, "pay_date": period.pay_date, "reasons": reasons, "failure_count": failures}
+            chunk.events.append((enrollment.id, "fail", details))
+            chunk.errands.append(Errand(enrollment.id, "refused", None, {**details, "for_good": True}, now))
+    status, pause_reason = "active", None
+    if failures >= MOST_FAILURES and decision.outcome == "ineligible":
+        status, pause_reason = "paused", reasons[0]
+        details = {"reasons": reasons, "failure_count": failures}
+        chunk.events.append((enrollment.id, "pause", details))
+        chunk.errands.append(Errand(enrollment.id, "paused", None, details, now))
+    following = case.following
+    generate_at = following.generate_at if status == "active" else None
+    return (
+        enrollment.id,
+        following.start,
+        following.end,
+        following.pay_date,
+        generate_at,
+        status,
+        failures,
+        pause_reason,
+    )
+
+
+def _tell_of_scheduled(
+    case: _Case,
+    decision: _Decision,
+    now: datetime.datetime,
+    chunk: _Chunk,
+    days: Mapping[str, object],
+) -> None:
+    enrollment = case.enrollment
+    send_at = cast(datetime.datetime, decision.send_at)
+    told = {
+        **days,
+        "payroll_id": decision.payroll_id,
+        "pay_date": decision.pay_date,
+        "send_at": send_at,
+        "held": list(decision.held),
+    }
+    chunk.events.append((enrollment.id, "generate", told))
+    if decision.held:
+        chunk.errands.append(Errand(enrollment.id, "held", decision.payroll_id, {}, now))
+    remind_at = max(now, send_at - TELL_BEFORE)
+    chunk.errands.append(Errand(enrollment.id, "debit_tomorrow", decision.payroll_id, {}, remind_at))
+
+
+def _owner(enrollment: Enrollment) -> Owner:
+    return Owner(enrollment.organization_id, enrollment.employer_id, enrollment.sandbox)
+
+
+def _array(values: Sequence[object]) -> str:
+    """Return the text of an array: unnest would take an array of arrays apart. No value needs quotes."""
+    return "{" + ",".join(map(str, values)) + "}"
+
+
+def _json(value: object) -> str:
+    return orjson.dumps(value).decode()

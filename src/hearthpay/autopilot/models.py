@@ -1,0 +1,107 @@
+"""The tables of Autopilot: enrollments, their versions, what became of each period, the history."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import BigInteger, Numeric, SmallInteger
+from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import UUID as PG_UUID
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hearthpay.database.base import Base
+
+
+class Enrollment(Base):
+    """An employee's recurring payroll; `next_*` are of the first period about which nothing is decided yet."""
+
+    __tablename__ = "autopilot_enrollments"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    employee_id: Mapped[UUID]
+    status: Mapped[str]
+    first_start: Mapped[date]
+    next_start: Mapped[date]
+    next_end: Mapped[date]
+    next_pay_date: Mapped[date]
+    generate_at: Mapped[datetime | None]
+    skip_through: Mapped[date | None]
+    failure_count: Mapped[int] = mapped_column(SmallInteger)
+    pause_reason: Mapped[str | None]
+    enrolled_by_kind: Mapped[str]
+    enrolled_by: Mapped[UUID | None]
+    enrolled_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    disabled_at: Mapped[datetime | None]
+
+
+class EnrollmentVersion(Base):
+    """What is enrolled from a period on; never changed. `expected_net` is cents."""
+
+    __tablename__ = "autopilot_versions"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    enrollment_id: Mapped[UUID]
+    number: Mapped[int] = mapped_column(SmallInteger)
+    from_period: Mapped[date]
+    frequency: Mapped[str]
+    anchor: Mapped[date]
+    pay_days_after: Mapped[int] = mapped_column(SmallInteger)
+    standard_hours: Mapped[Decimal] = mapped_column(Numeric())
+    expected_net: Mapped[int] = mapped_column(BigInteger)
+    made_by_kind: Mapped[str]
+    made_by: Mapped[UUID | None]
+    made_at: Mapped[datetime]
+
+
+class DecidedPeriod(Base):
+    """A pay period and what became of it; `net_pay` is what the payroll was expected to pay, in cents."""
+
+    __tablename__ = "autopilot_periods"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    enrollment_id: Mapped[UUID]
+    employee_id: Mapped[UUID]
+    version: Mapped[int] = mapped_column(SmallInteger)
+    period_start: Mapped[date]
+    period_end: Mapped[date]
+    pay_date: Mapped[date]
+    send_at: Mapped[datetime]
+    outcome: Mapped[str]
+    payroll_id: Mapped[UUID | None]
+    by_hand: Mapped[list[UUID]] = mapped_column(ARRAY(PG_UUID(as_uuid=True)))
+    reasons: Mapped[list[str]]
+    held: Mapped[list[str]]
+    confirmed_at: Mapped[datetime | None]
+    net_pay: Mapped[int | None] = mapped_column(BigInteger)
+    decided_at: Mapped[datetime]
+
+
+class AutopilotEvent(Base):
+    """One thing that happened to an enrollment; never changed."""
+
+    __tablename__ = "autopilot_events"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    enrollment_id: Mapped[UUID]
+    employee_id: Mapped[UUID]
+    event: Mapped[str]
+    at: Mapped[datetime]
+    actor_kind: Mapped[str]
+    actor_id: Mapped[UUID | None]
+    source: Mapped[str]
+    request_id: Mapped[str | None]
+    details: Mapped[dict[str, Any]]

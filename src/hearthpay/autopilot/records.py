@@ -1,0 +1,139 @@
+"""Enrollments in the database: found and locked, their versions as stages of a schedule, and the history."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final, cast
+from uuid import UUID
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.autopilot.models import AutopilotEvent, Enrollment, EnrollmentVersion
+from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage
+from hearthpay.database.audit import ActorKind
+from hearthpay.employees.commands import PayFrequency
+
+SOURCES: Final[Mapping[ActorKind, str]] = {
+    "user": "app",
+    "operator": "app",
+    "key": "api",
+    "mcp": "mcp",
+    "system": "system",
+}
+"""By which way somebody came; the operator does at the command line what is done on the page."""
+
+STANDING_TEXT_VERSION: Final = "2026-11-22"
+"""The version of `authorization.md`: a changed text is a new version."""
+
+_ERRAND: Final = text(
+    "INSERT INTO autopilot_errands (id, organization_id, employer_id, sandbox, enrollment_id, kind, payroll_id, "
+    "details, due_at) VALUES (:id, :organization_id, :employer_id, :sandbox, :enrollment_id, :kind, :payroll_id, "
+    "'{}', :due_at)"
+)
+
+
+@cache
+def standing_text() -> str:
+    """Return the text of the standing authorization that a household agrees to, in Markdown."""
+    return files("hearthpay.autopilot").joinpath("authorization.md").read_text(encoding="utf-8")
+
+
+async def lock_live(session: AsyncSession, employee_id: UUID) -> Enrollment | None:
+    """Return the employee's live enrollment, which nobody else changes or pays by until the commit; None without one.
+
+    Enrollments are locked after the household, and before payrolls and employees.
+    """
+    statement = select(Enrollment).where(
+        Enrollment.employee_id == employee_id, Enrollment.status != "disabled"
+    )
+    return cast(
+        "Enrollment | None",
+        await session.scalar(
+            statement.with_for_update(key_share=True).execution_options(populate_existing=True)
+        ),
+    )
+
+
+async def latest_of(session: AsyncSession, employee_id: UUID) -> Enrollment | None:
+    """Return the employee's live enrollment, else the one that was ended last, if there was any."""
+    statement = select(Enrollment).where(Enrollment.employee_id == employee_id)
+    order = statement.order_by((Enrollment.status == "disabled"), Enrollment.id.desc()).limit(1)
+    return cast("Enrollment | None", await session.scalar(order))
+
+
+async def versions_of(
+    session: AsyncSession, enrollments: Sequence[UUID]
+) -> dict[UUID, list[EnrollmentVersion]]:
+    """Return the versions of each enrollment, in the order in which they were made."""
+    statement = select(EnrollmentVersion).where(EnrollmentVersion.enrollment_id.in_(enrollments))
+    found: dict[UUID, list[EnrollmentVersion]] = {}
+    for version in await session.scalars(statement.order_by(EnrollmentVersion.number)):
+        found.setdefault(version.enrollment_id, []).append(version)
+    return found
+
+
+def stages_of(versions: Sequence[EnrollmentVersion]) -> tuple[Stage, ...]:
+    """Return an enrollment's versions as what the schedule goes by."""
+    return tuple(
+        Stage(
+            version.from_period,
+            Schedule(cast(PayFrequency, version.frequency), version.anchor, version.pay_days_after),
+        )
+        for version in versions
+    )
+
+
+def stand_before(enrollment: Enrollment, period: AutopilotPeriod) -> None:
+    """Let the period be the enrollment's first about which nothing is decided."""
+    enrollment.next_start, enrollment.next_end = period.start, period.end
+    enrollment.next_pay_date = period.pay_date
+    enrollment.generate_at = period.generate_at if enrollment.status == "active" else None
+
+
+def note(
+    session: AsyncSession,
+    enrollment: Enrollment,
+    event: str,
+    actor: Actor,
+    at: datetime.datetime,
+    details: Mapping[str, Any],
+) -> None:
+    """Write a line of the history."""
+    session.add(
+        AutopilotEvent(
+            id=uuid7(),
+            organization_id=enrollment.organization_id,
+            employer_id=enrollment.employer_id,
+            sandbox=enrollment.sandbox,
+            enrollment_id=enrollment.id,
+            employee_id=enrollment.employee_id,
+            event=event,
+            at=at,
+            actor_kind=actor.kind,
+            actor_id=actor.id,
+            source=SOURCES[actor.kind],
+            request_id=actor.request_id,
+            details=dict(details),
+        )
+    )
+
+
+async def send_on_errand(
+    session: AsyncSession, enrollment: Enrollment, kind: str, due_at: datetime.datetime
+) -> None:
+    """Let the worker tell the household of something that concerns the enrollment."""
+    errand = {
+        "id": uuid7(),
+        "organization_id": enrollment.organization_id,
+        "employer_id": enrollment.employer_id,
+        "sandbox": enrollment.sandbox,
+        "enrollment_id": enrollment.id,
+        "kind": kind,
+        "payroll_id": None,
+        "due_at": due_at,
+    }
+    await session.execute(_ERRAND, errand)

@@ -1,0 +1,135 @@
+"""Scheduling many payrolls at once, as the worker does for those who asked for it in advance.
+
+The same orders, calculation and rows as a run's: only that there is one employee in each, and nobody to be refused.
+What stands in the way of one is told, and holds no other back.
+"""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking import calendar
+from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.payroll.answers import estimate_json
+from hearthpay.payroll.calculation import calculate_payroll
+from hearthpay.payroll.ledger.histories import read_histories
+from hearthpay.payroll.ledger.payrolls import NewPayroll, insert_payrolls, save_estimates
+from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
+from hearthpay.payroll.lifecycle import Cause, begin_all
+from hearthpay.payroll.orders import Payee, SettledOrder
+from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.years.households import terms_of_households, years_of_households
+from hearthpay.taxes import TaxInputError
+
+_TRY_AT_ONCE: Final = text(
+    "UPDATE payrolls SET next_attempt_at = :now WHERE id = ANY(:payrolls) AND status = 'scheduled' "
+    "AND next_attempt_at > :now"
+)
+
+
+class Planned(NamedTuple):
+    """A payroll that is to be scheduled: whose, whom it pays, what and when."""
+
+    owner: Owner
+    order: SettledOrder
+
+
+@dataclass(frozen=True, slots=True)
+class NotPlanned:
+    """Why a payroll cannot be calculated, or must not be: a code of the service's refusals, and what is the matter."""
+
+    code: str
+    message: str
+
+
+def dates_ahead(
+    start: datetime.date,
+    end: datetime.date,
+    nominal: datetime.date,
+    pay_date: datetime.date,
+    now: datetime.datetime,
+) -> PayDates:
+    """Return the dates of a payroll that waits: paid on ``pay_date``, or as soon as money sent from now on can arrive.
+
+    ``nominal`` is the day that was planned, on which banks may be closed.
+    """
+    arrives = max(pay_date, calendar.earliest_pay_date(now))
+    return PayDates(
+        start,
+        end,
+        arrives,
+        defaulted=False,
+        send_at=calendar.send_at(arrives),
+        asked=None if arrives == nominal else nominal,
+    )
+
+
+async def calculate_planned(
+    session: AsyncSession, planned: Sequence[Planned], payees: Mapping[UUID, Payee]
+) -> list[PayrollRecord | NotPlanned]:
+    """Return what each payroll is expected to be, by the years as they stand; nothing is written.
+
+    A year whose law is not complete is `tax_year_not_final`: such a payroll must not be scheduled.
+    """
+    if not planned:
+        return []
+    orders = [each.order for each in planned]
+    histories = {
+        year: await read_histories(session, payees.values(), year)
+        for year in sorted({order.dates.pay_date.year for order in orders})
+    }
+    terms = await terms_of_households(session, list({order.employer_id for order in orders}))
+    thresholds = await years_of_households(session, orders, terms.bases, histories)
+    results: list[PayrollRecord | NotPlanned] = []
+    for order in orders:
+        key = order.employer_id, order.dates.pay_date.year
+        try:
+            record = calculate_payroll(
+                order, payees, histories[key[1]], terms.rates.get(key, {}), thresholds.get(key)
+            )
+        except TaxInputError as error:
+            code = error.code if error.code != "validation_error" else "not_calculable"
+            results.append(NotPlanned(code, f"{error.field} {error.message}"))
+        else:
+            missing = ", ".join(record.projected)
+            results.append(
+                NotPlanned("tax_year_not_final", f"the law of {record.tax_year} is not complete: {missing}")
+                if missing
+                else record
+            )
+    return results
+
+
+async def schedule_planned(
+    session: AsyncSession, planned: Sequence[tuple[Planned, PayrollRecord]], now: datetime.datetime
+) -> list[UUID]:
+    """Write calculated payrolls as scheduled by the worker, each table with one statement; return their ids in order.
+
+    Their employees must be locked.
+    """
+    new = [
+        NewPayroll(each.owner, each.order, record, "scheduled", ("system", None)) for each, record in planned
+    ]
+    ids = await insert_payrolls(session, new, now)
+    await begin_all(session, dict.fromkeys(ids, "scheduled"), Cause("system", now))
+    if ids:
+        await save_estimates(
+            session,
+            {payroll_id: estimate_json(each.record) for payroll_id, each in zip(ids, new, strict=True)},
+        )
+    deeds = [
+        Deed(*each.owner, payroll_id, {"status": "scheduled", "pay_date": each.order.dates.pay_date})
+        for payroll_id, each in zip(ids, new, strict=True)
+    ]
+    await record_deeds(session, "payroll.schedule", deeds)
+    return ids
+
+
+async def try_at_once(session: AsyncSession, payrolls: Sequence[UUID], now: datetime.datetime) -> None:
+    """Let those of the payrolls be fired now that have been put off: what was in their way may be gone."""
+    await session.execute(_TRY_AT_ONCE, {"payrolls": list(payrolls), "now": now})
