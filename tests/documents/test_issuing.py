@@ -103,6 +103,19 @@ async def test_languages_and_copies_are_papers_of_their_own(family: Family) -> N
     ]
 
 
+async def test_a_stub_is_in_the_employees_language_where_none_is_asked_for(family: Family) -> None:
+    payroll = await family.pay()
+    told = await patched(family.caller, f"/employees/{family.employee_id}", language="es")
+    assert told["language"] == "es"
+    assert "Pay stub" not in text_of(await family.ask("paystub", payroll_id=payroll))
+    for wish in ({"language": "en"}, {"copy": "household"}):
+        assert "Pay stub" in text_of(await family.ask("paystub", payroll_id=payroll, **wish))
+    refused = await family.caller.client.patch(
+        f"/api/v1/employees/{family.employee_id}", json={"language": "fr"}, headers=family.caller.headers()
+    )
+    assert fields(refusal(refused, 400, "validation_error")) == ["language"]
+
+
 async def test_an_idempotency_key_names_the_version_that_it_got(family: Family) -> None:
     payroll = await family.pay()
     body = {"employer_id": family.employer_id, "payroll_id": payroll}

@@ -45,7 +45,7 @@ def paystub(
     employee: Annotated[
         str | None, typer.Option(help="The employee's id; needed where it paid several.")
     ] = None,
-    language: Annotated[str, typer.Option(help="en or es.")] = "en",
+    language: Annotated[str | None, typer.Option(help="en or es; left out, the employee's.")] = None,
     copy: Annotated[str, typer.Option(help="employee or household.")] = "employee",
     output: _Output = None,
     yes: _Yes = False,

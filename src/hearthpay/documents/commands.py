@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
 
-Language = Literal["en", "es"]
+from hearthpay.employees.commands import PaperLanguage
+
 StubCopy = Literal["employee", "household"]
 W2Copy = Literal["employee", "household", "state"]
 
@@ -16,7 +17,9 @@ class WantedPaystub:
     payroll_id: UUID
     employer_id: UUID | None = None
     employee_id: UUID | None = None
-    language: Language = "en"
+    language: PaperLanguage | None = None
+    """None: the employee's, and English on the household's copy."""
+
     copy: StubCopy = "employee"
     """The household's copy has a second page with what the paycheck cost."""
 

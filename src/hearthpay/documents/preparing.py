@@ -42,7 +42,11 @@ class FormOfPerson(NamedTuple):
 def paystub_paper(
     setting: Setting, stub: PayStub, employee: EmployeeIdentity, employee_id: UUID, wanted: WantedPaystub
 ) -> Paper:
-    """Return a pay stub. One that was issued stays as it is when somebody moves: an address counts when it is new."""
+    """Return a pay stub in the language that is wanted, or English.
+
+    One that was issued stays as it is when somebody moves: an address counts when it is new.
+    """
+    language = wanted.language or "en"
 
     def draw(marks: PaperMarks) -> bytes:
         from hearthpay.documents.papers import pay_stub
@@ -52,7 +56,7 @@ def paystub_paper(
             household=setting.household,
             employee=employee,
             marks=marks,
-            language=wanted.language,
+            language=language,
             file_copy=wanted.copy == "household",
             letterhead=wanted.letterhead,
             note=wanted.note,
@@ -70,13 +74,13 @@ def paystub_paper(
         kind="paystub",
         subject_id=stub.paycheck_id,
         tax_year=stub.pay_date.year,
-        variant=f"{wanted.copy}-{wanted.language}",
+        variant=f"{wanted.copy}-{language}",
         file_name=file_name_of(
             "pay-stub",
             stub.pay_date,
             stub.employee_name,
             "household" if wanted.copy == "household" else "",
-            "es" if wanted.language == "es" else "",
+            "es" if language == "es" else "",
             test=setting.test,
         ),
         facts=facts_of(facts),

@@ -10,7 +10,6 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from hearthpay.documents.commands import (
-    Language,
     StubCopy,
     W2Copy,
     WageFileSubmitter,
@@ -23,6 +22,7 @@ from hearthpay.documents.commands import (
 )
 from hearthpay.documents.models import IssuedDocument
 from hearthpay.documents.paper import DocumentKind, media_type_of
+from hearthpay.employees.commands import PaperLanguage
 from hearthpay.wire.fields import Email, Identifier, PersonName, RequestModel, StateCode, Text
 from hearthpay.wire.paging import Page
 
@@ -73,7 +73,9 @@ class PaystubRequest(RequestModel):
     employee_id: Identifier | None = Field(
         default=None, description="May be left out where the payroll paid one employee."
     )
-    language: Language = "en"
+    language: PaperLanguage | None = Field(
+        default=None, description="Left out, the employee's; on the household's copy English."
+    )
     copy_for: StubCopy = Field(
         default="employee",
         alias="copy",

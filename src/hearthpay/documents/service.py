@@ -3,7 +3,7 @@
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, cast
 from uuid import UUID
 
 from sqlalchemy import select
@@ -55,6 +55,7 @@ from hearthpay.documents.preparing import (
     with_remarks,
 )
 from hearthpay.documents.year_books import YearOnRecord, read_year_on_record
+from hearthpay.employees.commands import PaperLanguage
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import find_employer, resolve_employer
@@ -195,7 +196,9 @@ class _Desk:
         parties = StubParties(employer_address=household.address is not None)
         stub = stub_of(year.books, paycheck_id, parties)
         shown = await self._numbers("document.paystub").employee_on_stubs(employee)
-        return paystub_paper(self._setting(household), stub, shown, employee.id, wanted)
+        told = cast(PaperLanguage, employee.language) if wanted.copy == "employee" else "en"
+        chosen = replace(wanted, language=wanted.language or told)
+        return paystub_paper(self._setting(household), stub, shown, employee.id, chosen)
 
     async def w2(self, wanted: WantedW2) -> Paper:
         year = await self._year_of_forms(wanted.tax_year)

@@ -32,6 +32,7 @@ _STORED_AS_SENT: Final = frozenset(
         "payment_method",
         "relationship",
         "birth_year",
+        "language",
         "lives_in",
         "city",
     }

@@ -12,6 +12,7 @@ from hearthpay.unchanged import UNCHANGED, Unchanged
 
 PayFrequency = Literal["weekly", "biweekly", "semimonthly", "monthly"]
 PaymentMethod = Literal["direct_deposit", "check", "cash"]
+PaperLanguage = Literal["en", "es"]
 InvitationType = Literal["bank_account", "tax_info"]
 
 CertificateEntries = Mapping[str, Any]
@@ -40,6 +41,7 @@ class AddEmployee:
     city: str | None = None
     locality: str | None = None
     address: PostalAddress | None = None
+    language: PaperLanguage = "en"
     payment_method: PaymentMethod = "check"
     relationship: str = "none"
     birth_year: int | None = None
@@ -70,6 +72,7 @@ class ChangeEmployee:
     city: str | Unchanged | None = UNCHANGED
     locality: str | Unchanged | None = UNCHANGED
     address: PostalAddress | Unchanged | None = UNCHANGED
+    language: PaperLanguage | Unchanged = UNCHANGED
     payment_method: PaymentMethod | Unchanged = UNCHANGED
     relationship: str | Unchanged = UNCHANGED
     birth_year: int | Unchanged | None = UNCHANGED

@@ -34,6 +34,9 @@ class Employee(Base):
     address: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """Postal address: `line1`, `line2`, `city`, `state`, `zip`; None until it is told."""
 
+    language: Mapped[str] = mapped_column(default="en", server_default="en")
+    """The language that the employee reads: ``en`` or ``es``."""
+
     pay_rate: Mapped[Decimal | None] = mapped_column("pay_rate_cents")
     """Dollars an hour; None until it is told: hours cannot be paid before."""
 

@@ -11,7 +11,13 @@ from pydantic import Field, WithJsonSchema
 
 from hearthpay.employees.certificate_schemas import FederalWithholding, StateWithholding
 from hearthpay.employees.certificates import federal_certificate, state_entries
-from hearthpay.employees.commands import AddEmployee, ChangeEmployee, PayFrequency, PaymentMethod
+from hearthpay.employees.commands import (
+    AddEmployee,
+    ChangeEmployee,
+    PaperLanguage,
+    PayFrequency,
+    PaymentMethod,
+)
 from hearthpay.employees.models import Employee
 from hearthpay.employers.schemas import Address, AddressItem
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
@@ -59,6 +65,7 @@ class NewEmployee(RequestModel):
     address: Address | None = Field(
         default=None, description="The postal address, as it stands on pay stubs and on Form W-2."
     )
+    language: PaperLanguage = Field(default="en", description="The language of the employee's pay stubs.")
     payment_method: PaymentMethod = "check"
     relationship: Annotated[str, Choice(RELATIONSHIPS)] = Field(
         default="none",
@@ -113,6 +120,7 @@ class EmployeeChanges(RequestModel):
     address: Address | None = Field(
         default=None, description="The postal address, as a whole; null takes it out. It chooses no tax."
     )
+    language: PaperLanguage = _kept()
     payment_method: PaymentMethod = _kept()
     relationship: Annotated[str, Choice(RELATIONSHIPS)] = _kept()
     birth_year: int | None = Field(default=None, ge=1900, le=2200, description="Null takes it out.")
@@ -254,6 +262,9 @@ class EmployeeDetail(EmployeeItem):
     address: AddressItem | None
     """The postal address, as it was told; no tax is chosen by it."""
 
+    language: PaperLanguage
+    """The language of the employee's pay stubs, where none is asked for."""
+
     localities: list[str]
     """The codes of the local taxes chosen."""
 
@@ -276,6 +287,7 @@ def detail_of(employee: Employee, onboarding: Onboarding, warnings: Iterable[str
         lives_in=employee.lives_in,
         city=employee.city,
         address=None if employee.address is None else AddressItem(**employee.address),
+        language=cast(PaperLanguage, employee.language),
         localities=list(employee.localities),
         federal_withholding=_federal(federal_certificate(employee.federal_withholding)),
         state_withholding=state_entries(employee.state_withholding),

@@ -270,6 +270,7 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: AddEmployee) 
         localities=localities_of(clock, work_state, new.city, new.locality),
         city=new.city,
         address=None if new.address is None else asdict(new.address),
+        language=new.language,
         pay_rate=new.pay_rate,
         overtime_rate=overtime_rate,
         pay_frequency=new.pay_frequency,

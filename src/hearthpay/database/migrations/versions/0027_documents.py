@@ -1,4 +1,4 @@
-"""The employee's postal address, and the papers that were issued: each version, sealed, with its hash."""
+"""The employee's postal address and language, and the papers that were issued: each version, sealed, with its hash."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ depends_on = None
 
 EMPLOYEES = """
 ALTER TABLE employees ADD COLUMN address jsonb CHECK (jsonb_typeof(address) = 'object');
+ALTER TABLE employees ADD COLUMN language text NOT NULL DEFAULT 'en' CHECK (language IN ('en', 'es'));
 COMMENT ON COLUMN employees.address IS 'Postal address: line1, line2 or none, city, state, zip';
 """
 
