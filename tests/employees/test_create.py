@@ -61,6 +61,8 @@ async def test_an_employee_is_created_with_the_defaults_of_the_household(
         "birth_year": None,
         "lives_in": False,
         "city": None,
+        "address": None,
+        "language": "en",
         "localities": [],
         "federal_withholding": NO_W_4,
         "state_withholding": {},

@@ -77,7 +77,7 @@ async def test_a_payroll_reads_back_as_it_was_run(account: Account, employer_id,
     assert {key: read[key] for key in run} == run | {"employees": told}
     assert read["notes"] == "first week"
     assert [change["status"] for change in read["status_history"]] == ["completed"]
-    assert read["documents"] == []
+    assert [each["kind"] for each in read["documents"]] == ["paystub"] * len(run["employees"])
 
 
 async def test_year_to_date_grows_and_the_futa_wage_base_ends(account: Account, employer_id, employee_id):
