@@ -151,3 +151,8 @@ async def test_repeats(pilot: Pilot) -> None:
     assert again.headers["Idempotent-Replayed"] == "true"
     assert data(await caller.post("/autopilot/skip", pilot.whose))["changed"] is False
     assert await pilot.events() == ["enroll", "skip"]
+
+
+async def test_an_address_of_its_own_is_no_action(account: Account) -> None:
+    """`method_not_allowed` 405: `GET /autopilot/history` is read, not done."""
+    refusal(await account.live.post("/autopilot/history", {}), 405, "method_not_allowed")

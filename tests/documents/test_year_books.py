@@ -122,7 +122,7 @@ async def test_books_with_checks_voids_failed_deposits_and_refunds(
         hold(year, Ledger(owner_connection, employer_id))
         seen += len(year.books.paychecks)
     undone = owner_connection.execute("SELECT FROM paychecks WHERE reverses IS NOT NULL").rowcount
-    assert len(households) == 4
+    assert len(households) == 5
     assert undone > 3
     assert seen == owner_connection.execute("SELECT FROM paychecks WHERE tax_year = 2026").rowcount
 

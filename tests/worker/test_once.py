@@ -99,6 +99,10 @@ def old_key(owner_connection: psycopg.Connection, empty_tables: None) -> None:
     # The household's payment has been called off: it would rightly be reported, as no bank is configured here.
     owner_connection.execute("UPDATE bank_entries SET status = 'cancelled'")
     owner_connection.execute("DELETE FROM documents")
+    owner_connection.execute(
+        "DELETE FROM autopilot_errands"
+    )  # it tells of an enrollment that nobody described
+    owner_connection.execute("UPDATE autopilot_enrollments SET generate_at = now() + interval '1 year'")
     owner_connection.execute("DELETE FROM vault")  # a worker refuses to start without the key of its number
 
 

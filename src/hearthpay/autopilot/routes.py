@@ -3,6 +3,7 @@
 from typing import Annotated, Final
 
 from fastapi import Depends, Path, Query
+from pydantic import AfterValidator
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
@@ -115,6 +116,13 @@ async def enroll_in_autopilot(
     )
 
 
+def _no_address(action: str) -> str:
+    """Refuse what is an address of its own: there the method is at fault, and not the name of the action."""
+    if action == "history":
+        raise ValueError("is no action")
+    return action
+
+
 @router.post(
     "/autopilot/{action}",
     operation_id="manageAutopilot",
@@ -127,7 +135,7 @@ async def enroll_in_autopilot(
 )
 async def manage_autopilot(
     request: Request,
-    action: Annotated[str, Path(json_schema_extra={"enum": list(ACTIONS)})],
+    action: Annotated[str, AfterValidator(_no_address), Path(json_schema_extra={"enum": list(ACTIONS)})],
     body: AutopilotRequest,
     actor: Annotated[Actor, Depends(require(MANAGE_AUTOPILOT))],
 ) -> Response:

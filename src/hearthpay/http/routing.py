@@ -94,7 +94,7 @@ class Endpoint(APIRoute):
         request_name = dependant.request_param_name
         guards = [(cast(str, entry.name), cast(RouteGuard, entry.call)) for entry in dependant.dependencies]
         path = [
-            (field.name, TypeAdapter[object](field.field_info.annotation or str))
+            (field.name, TypeAdapter[object](field.field_info.rebuild_annotation()))
             for field in dependant.path_params
         ]
         query = _only_model(dependant.query_params)
