@@ -9,10 +9,9 @@ import datetime
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_UP, Decimal
-from typing import Annotated, Final, NamedTuple
+from typing import Final, NamedTuple
 from uuid import UUID
 
-from pydantic import Field
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -27,7 +26,6 @@ from hearthpay.duties.rules import HouseholdDuty, duties_of
 from hearthpay.employers.service import resolve_employer
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
-from hearthpay.wire.fields import Identifier, RequestModel
 from hearthpay.wire.money import Dollars
 
 _INSTALMENTS: Final = "estimated-tax"
@@ -45,15 +43,6 @@ _HOW_EXPECTED: Final = (
     "Social Security end at their wage bases."
 )
 _CENT: Final = Decimal(1).scaleb(-2)
-
-
-class EstimatedTaxQuery(RequestModel):
-    """Of which household and year."""
-
-    employer_id: Identifier | None = Field(
-        default=None, description="The household; left out, the one that the key remembers."
-    )
-    year: Annotated[int, Field(ge=2000, le=2200, strict=False)]
 
 
 @dataclass(frozen=True, slots=True)

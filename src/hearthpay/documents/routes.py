@@ -14,13 +14,14 @@ from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, READ_
 from hearthpay.access.refusal import Refusal
 from hearthpay.documents.archive import Kept
 from hearthpay.documents.commands import Wanted
-from hearthpay.documents.estimated_tax import EstimatedTax, EstimatedTaxQuery, estimate_tax
+from hearthpay.documents.estimated_tax import EstimatedTax, estimate_tax
 from hearthpay.documents.issuing import issue
 from hearthpay.documents.paper import media_type_of
 from hearthpay.documents.schemas import (
     DocumentItem,
     DocumentsQuery,
     Efw2Request,
+    EstimatedTaxQuery,
     PaystubRequest,
     ScheduleHRequest,
     W2Request,

@@ -160,6 +160,13 @@ class Efw2Request(RequestModel):
         return WantedWageFile(**dict(self) | {"submitter": self.submitter.to_command()})
 
 
+class EstimatedTaxQuery(RequestModel):
+    """Of which household and year."""
+
+    employer_id: Identifier | None = Field(default=None, description=_HOUSEHOLD)
+    year: Annotated[int, Field(ge=2000, le=2200, strict=False)]
+
+
 class YearPackageRequest(RequestModel):
     """Everything of a year."""
 
