@@ -20,11 +20,13 @@ from hearthpay.database import audit
 from hearthpay.database.sealing_keys import key_for_writing, keys_in_use, make_newest_current
 from hearthpay.database.vault_store import vault
 from hearthpay.security.content_seal import (
+    Place,
     SealedContent,
     answer_place,
     mail_place,
     open_content,
     seal_content,
+    second_factor_place,
 )
 from hearthpay.security.file_seal import SealedFile, open_file, seal_file
 from hearthpay.security.key_ring import EncryptionKey, KeyRing, KeyRingError
@@ -94,13 +96,22 @@ _ANSWERS = _Kept(
     ),
 )
 
+_SECOND_FACTORS = _Kept(
+    text(
+        "SELECT id, person_id, secret AS ciphertext, nonce, key_id FROM credentials "
+        "WHERE key_id <> :current AND id > :id ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ),
+    {"id": _BEFORE_ALL},
+    text("UPDATE credentials SET secret = :ciphertext, nonce = :nonce, key_id = :key_id WHERE id = :id"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RotationResult:
     """What a rotation has done."""
 
     rotated: int
-    """Rows now encrypted under the current key that were not: numbers, bank files, waiting mails, stored answers."""
+    """Rows now encrypted under the current key that were not: numbers, files, mails, answers, second factors."""
     unreadable: tuple[UUID, ...]
     """Rows left as they were: their key is missing from the ring, or they were tampered with."""
     remaining: dict[str, int]
@@ -140,7 +151,7 @@ async def rotate(
                 rotated += len(rows) - len(bad)
                 rotated_in_pass = True
                 progress(rotated, total)
-        for kept in (_FILES, _MAILS, _ANSWERS):
+        for kept in (_FILES, _MAILS, _ANSWERS, _SECOND_FACTORS):
             place = dict(kept.first)
             while True:
                 async with session_factory() as session:
@@ -183,11 +194,7 @@ async def _rotate_one(
             content = open_file(ring, row.id, row.name, SealedFile(ciphertext, nonce, key_id))
             again = seal_file(key, row.id, row.name, content)
         else:
-            place = (
-                mail_place(row.id)
-                if kept is _MAILS
-                else answer_place(row.organization_id, row.key, sandbox=row.sandbox)
-            )
+            place = _place_of(kept, row)
             opened = open_content(ring, place, SealedContent(ciphertext, nonce, key_id))
             again = seal_content(key, place, opened)
     except (KeyRingError, UnreadableSecretError):
@@ -196,6 +203,14 @@ async def _rotate_one(
     replaced = {"ciphertext": again.ciphertext, "nonce": again.nonce, "key_id": again.key_id}
     await session.execute(kept.replace, same | replaced)
     return True
+
+
+def _place_of(kept: _Kept, row: Row[tuple[object, ...]]) -> Place:
+    if kept is _MAILS:
+        return mail_place(row.id)
+    if kept is _SECOND_FACTORS:
+        return second_factor_place(row.person_id, row.id)
+    return answer_place(row.organization_id, row.key, sandbox=row.sandbox)
 
 
 async def _rotate_batch(

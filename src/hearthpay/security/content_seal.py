@@ -1,6 +1,7 @@
-"""Seals what the database keeps for a while with AES-256-GCM, each bound to its place: mails that wait, stored answers.
+"""Seals what the database keeps for a while with AES-256-GCM, each bound to its place: mails that wait, stored answers,
+secrets of second factors.
 
-Both hold links to the portal. A link is a capability: whoever reads it may use it.
+Mails and answers hold links to the portal. A link is a capability: whoever reads it may use it.
 """
 
 from __future__ import annotations
@@ -36,6 +37,11 @@ def answer_place(organization_id: UUID, idempotency_key: str, *, sandbox: bool) 
     """Return the place of the answer kept for an idempotency key."""
     mode = b"sandbox" if sandbox else b"live"
     return Place("answer", (organization_id.bytes, mode, idempotency_key.encode("utf-8")))
+
+
+def second_factor_place(person_id: UUID, credential_id: UUID) -> Place:
+    """Return the place of the secret from which a person's one-time passwords are made."""
+    return Place("second factor", (person_id.bytes, credential_id.bytes))
 
 
 @dataclass(frozen=True, slots=True)
