@@ -78,6 +78,19 @@ READ_PAYROLLS: Final = Permission("read_payrolls", "payroll", "payroll", "viewer
 RUN_PAYROLL: Final = Permission("run_payroll", "payroll", "payroll", "admin", also=_KEPT_WORKING)
 """To run, void and settle payrolls, to authorize their debits, and to pay out what was set aside."""
 
+READ_MEMBERS: Final = Permission("read_members", None, None, "viewer", people_only=True)
+"""To see who is in the organization, and who is invited."""
+KEEP_MEMBERS: Final = Permission("keep_members", None, None, "owner", people_only=True)
+"""To invite, to give roles and to remove."""
+LEAVE: Final = Permission("leave", None, None, "viewer", people_only=True)
+"""To end one's own membership."""
+READ_KEYS: Final = Permission("read_keys", None, None, "viewer", people_only=True)
+"""To see which API keys there are; none can be read."""
+KEEP_KEYS: Final = Permission("keep_keys", None, None, "owner", people_only=True)
+"""To make API keys and to revoke them."""
+READ_AUDIT: Final = Permission("read_audit", None, None, "viewer", people_only=True)
+"""To see who did what in the organization."""
+
 TAKE_BACK: Final = Permission("take_back", None, "ach", None, people_only=True)
 """To take a direct deposit back from an employee's account: the operator's alone, who answers to the bank for it."""
 

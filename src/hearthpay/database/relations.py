@@ -7,6 +7,9 @@ it costs nothing. `FROM {PAYROLLS} p` in an f-string; to lock its rows (`FOR UPD
 
 from typing import Final
 
+# accounts/
+ORGANIZATIONS: Final = "(SELECT id, name FROM organizations)"
+
 # employers/
 EMPLOYERS: Final = (
     "(SELECT id, organization_id, sandbox, first_name, last_name, email, threshold_bases FROM employers)"

@@ -67,15 +67,18 @@ class SignedIn:
         """Return whether he proved who he is a moment ago."""
         return now - self.authenticated_at < FRESH
 
-    def actor(self, request_id: str) -> Actor:
-        """Return the actor that he is. Raises `not_found` where he is in no organization."""
+    def actor(self, request_id: str, *, of_both_modes: bool = False) -> Actor:
+        """Return the actor that he is; `of_both_modes` for what concerns the organization as a whole.
+
+        Raises `not_found` where he is in no organization.
+        """
         if self.here is None:
             raise Refusal("not_found", "You are in no organization.")
         return Actor.session(
             self.person_id,
             self.here.organization_id,
             self.here.role,
-            sandbox=self.sandbox,
+            sandbox=self.sandbox and not of_both_modes,
             request_id=request_id,
             terms=self.here.terms,
         )

@@ -322,7 +322,8 @@ CREATE FUNCTION keep_an_owner() RETURNS trigger
         END
     $$;
 CREATE TRIGGER last_owner_stays AFTER UPDATE OF role, ended_at ON memberships
-    FOR EACH ROW WHEN (OLD.role = 'owner' AND OLD.ended_at IS NULL AND (NEW.role <> 'owner' OR NEW.ended_at IS NOT NULL))
+    FOR EACH ROW WHEN (OLD.role = 'owner' AND OLD.ended_at IS NULL
+                       AND (NEW.role <> 'owner' OR NEW.ended_at IS NOT NULL))
     EXECUTE FUNCTION keep_an_owner();
 """
 
