@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select, text
+from sqlalchemy import func, select, text, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -26,7 +26,7 @@ from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address, read_language, read_name
 from hearthpay.people.mails import person_mail
 from hearthpay.people.members import OpenMemberInvitation, accept, open_invitation
-from hearthpay.people.models import Membership, Person
+from hearthpay.people.models import Membership, OneTimeToken, Person
 from hearthpay.people.passwords import check_new_password, hash_password
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_in import Entered, enter, person_at
@@ -105,10 +105,16 @@ async def finish_sign_up(
 async def offer_first_owner(session: AsyncSession, clock: Clock) -> PortalToken | None:
     """Return a one-time token for the first owner of an installation that has nobody; None where there is somebody.
 
-    The session is the operator's. Of a single organization that exists already the person becomes the owner.
+    The session is the operator's. Of a single organization that exists already the person becomes the owner. A link
+    that was offered before works no more.
     """
     if await session.scalar(select(func.count()).select_from(Person)):
         return None
+    await session.execute(
+        update(OneTimeToken)
+        .where(OneTimeToken.kind == "first_owner", OneTimeToken.used_at.is_(None))
+        .values(used_at=clock.now())
+    )
     only = (await session.execute(_ONLY_ORGANIZATION)).one_or_none()
     organization_id = only.id if only is not None and only.number == 1 else None
     return await leave_token(session, clock.now(), "first_owner", organization_id=organization_id)
