@@ -239,9 +239,8 @@ def welcome(path: str | None, public_url: str | None, host: str, port: int) -> N
         return
     name = "localhost" if host in ("127.0.0.1", "::1", "0.0.0.0", "::") else host  # noqa: S104 - only compared
     begin = public_url or f"http://{name}:{port}"
-    print(
-        f"Nobody can sign in yet. Make the first owner's account, within 24 hours: {begin}{path}", flush=True
-    )  # noqa: T201
+    text = f"Nobody can sign in yet. Make the first owner's account, within 24 hours: {begin}{path}"
+    print(text, flush=True)  # noqa: T201
 
 
 def announce(address: str) -> None:

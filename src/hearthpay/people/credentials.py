@@ -14,7 +14,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.database.session import become_person
-from hearthpay.languages.catalogue import mark, say_in
+from hearthpay.languages.catalogue import mark
 from hearthpay.mail.person_mail import queue_person_mail
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
@@ -231,6 +231,4 @@ async def _replace_password(session: AsyncSession, now: datetime, person_id: UUI
 
 
 async def _tell_of(desk: FrontDesk, session: AsyncSession, person_id: UUID, what: str) -> None:
-    person = await session.get_one(Person, person_id)
-    now = desk.clock.now()
-    await tell(desk, session, now, person_id, "changed", what=say_in(person.language)(what))
+    await tell(desk, session, desk.clock.now(), person_id, "changed", what=what)

@@ -20,6 +20,7 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.session import Tenant, become
+from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.identity import read_address
 from hearthpay.people.models import MemberInvitation, Membership, Person
@@ -35,7 +36,7 @@ _IN_TURN: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay members ' || :organization_id, 0))"
 )
 _FIND: Final = text("SELECT * FROM find_member_invitation(:token_hash)")
-_OVER: Final = "This invitation was used, withdrawn, or has expired."
+_OVER: Final = mark("This invitation was used, withdrawn, or has expired.")
 
 
 @dataclass(frozen=True, slots=True)

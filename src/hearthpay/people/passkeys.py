@@ -33,6 +33,7 @@ from webauthn.helpers.structs import (
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
+from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_name
@@ -45,7 +46,9 @@ MOST: Final = 20
 """Passkeys of one person."""
 
 _FIND: Final = text("SELECT credential_id, person_id FROM find_passkey(:passkey_id)")
-_NOT_GOOD: Final = "This passkey could not be used here."
+_ADDED: Final = mark("a passkey was added")
+_REMOVED: Final = mark("a passkey was removed")
+_NOT_GOOD: Final = mark("This passkey could not be used here.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,7 @@ async def add_passkey(
         )
         await session.flush()
         await note_event(session, who.person_id, visit, "passkey.add", {"name": named})
-        await tell(desk, session, now, who.person_id, "changed", what="a passkey was added")
+        await tell(desk, session, now, who.person_id, "changed", what=_ADDED)
 
 
 async def sign_in_options(desk: FrontDesk, site: Site, cookie: str) -> str:
@@ -191,7 +194,7 @@ async def remove_passkey(desk: FrontDesk, who: SignedIn, passkey_id: UUID, visit
         found.ended_at = now
         await session.flush()
         await note_event(session, who.person_id, visit, "passkey.remove", {"name": found.name})
-        await tell(desk, session, now, who.person_id, "changed", what="a passkey was removed")
+        await tell(desk, session, now, who.person_id, "changed", what=_REMOVED)
 
 
 def _own(person_id: UUID) -> Any:

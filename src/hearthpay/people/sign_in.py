@@ -14,7 +14,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.session import become_person
-from hearthpay.languages.catalogue import moment_in
+from hearthpay.languages.catalogue import mark, moment_in, say_in
 from hearthpay.mail.person_mail import queue_person_mail
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
@@ -26,8 +26,8 @@ from hearthpay.people.second_factor import second_factor_of, take_code
 from hearthpay.people.sessions import Method, SignedIn, begin_session, half_session
 from hearthpay.security.portal_tokens import PortalToken
 
-WRONG: Final = "The address or the password is not right."
-WRONG_CODE: Final = "This code is not right, or was used already."
+WRONG: Final = mark("The address or the password is not right.")
+WRONG_CODE: Final = mark("This code is not right, or was used already.")
 
 _NEWS_LAST: Final = timedelta(days=2)
 _FIND_PERSON: Final = text("SELECT find_person(:address)")
@@ -181,7 +181,7 @@ async def tell(
     person = await session.get_one(Person, person_id)
     gaps = {"when": moment_in(person.language, now)}
     if what is not None:
-        gaps["what"] = what
+        gaps["what"] = say_in(person.language)(what)
     mail = person_mail(kind, to or person.email, person.language, name=person.name, **gaps)
     await queue_person_mail(session, desk.keys(), now, kind, mail, now + _NEWS_LAST)
 

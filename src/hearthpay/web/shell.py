@@ -69,6 +69,16 @@ _HEADINGS: Final[Mapping[int, str]] = {
 }
 _STYLE: Final = files("hearthpay.web").joinpath("static/app.css").read_bytes()
 _SCRIPT: Final = files("hearthpay.web").joinpath("static/passkeys.js").read_bytes()
+_BY_CODE: Final[Mapping[str, str]] = {
+    "scope_required": mark("Your role here does not allow this. An owner can give you another one."),
+    "subscription_required": mark(
+        "Your plan does not have this. Whoever runs this service can change the plan."
+    ),
+    "plan_limit_reached": mark(
+        "Your plan allows no more of these. Whoever runs this service can change that."
+    ),
+}
+"""What is said on a page in place of words that are meant for programs."""
 _OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")
 _UNFORESEEN: Final = mark("Nothing was saved. Whoever runs this service finds out more by the number below.")
 
@@ -227,7 +237,7 @@ def _refused(visitor: Visitor, error: Refusal) -> Response:
     response = message(
         visitor,
         title,
-        visitor.say(error.message),
+        visitor.say(_BY_CODE.get(error.code, error.message)),
         status=error.status,
         way_on=way_on,
         request_id=request_id_of(visitor.request),

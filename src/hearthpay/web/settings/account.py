@@ -23,6 +23,36 @@ router: Final = APIRouter(include_in_schema=False)
 _SAVED: Final = mark("Saved.")
 _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
 
+EVENTS: Final = {
+    "account.create": mark("The account was made"),
+    "sign_in": mark("Signed in"),
+    "sign_in.first_half": mark("The password was right; the second factor was asked for"),
+    "sign_in.failed": mark("A wrong password was entered"),
+    "second_factor.failed": mark("A wrong code was entered"),
+    "second_factor.add": mark("A second factor was set up"),
+    "second_factor.remove": mark("The second factor was removed"),
+    "second_factor.remove_by_operator": mark("The operator removed the second factor"),
+    "recovery_code.use": mark("A recovery code was used"),
+    "recovery_codes.renew": mark("New recovery codes were made"),
+    "passkey.add": mark("A passkey was added"),
+    "passkey.remove": mark("A passkey was removed"),
+    "password.change": mark("The password was changed"),
+    "password.reset": mark("The password was replaced by a link"),
+    "reset.ask": mark("A link for a new password was asked for"),
+    "reset.by_operator": mark("The operator made a link for a new password"),
+    "email.ask": mark("Another address was entered"),
+    "email.change": mark("The address was changed"),
+    "profile.change": mark("Name or language was changed"),
+    "member.join": mark("Joined an organization"),
+    "session.sign_out": mark("Signed out"),
+    "session.end": mark("A session was ended"),
+    "session.end_others": mark("All other sessions were ended"),
+    "session.end_by_operator": mark("The operator ended all sessions"),
+    "session.proved": mark("Proved again who it is"),
+    "session.proof_failed": mark("Could not prove who it is"),
+}
+"""What can have happened to an account, in a person's words."""
+
 
 def id_in_path(visitor: Visitor, name: str) -> UUID:
     """Return the id that the path names. Raises `not_found` for what is none."""
@@ -256,7 +286,7 @@ async def end_other_sessions(visitor: Visitor) -> Response:
 async def _profile(visitor: Visitor, problems: dict[str, str]) -> Response:
     async with visitor.desk.database.transaction(None) as session:
         events = await recent_events(session, visitor.signed_in.person_id, limit=20)
-    facts = {"events": events, "problems": problems, "entered": visitor.form}
+    facts = {"events": events, "event_names": EVENTS, "problems": problems, "entered": visitor.form}
     return show(visitor, "profile.html", facts, status=400 if problems else 200)
 
 
