@@ -109,7 +109,8 @@ class Deed:
     """A service function, and who may pass its question.
 
     `scope` is what a key needs for it (None: no key may). `ends` is the code that it ends with for the target at hand,
-    which is none of access; None: it succeeds. `names_household` is false where it is about no household in particular.
+    which is none of access; None: it succeeds. `names_household` is false where it is about no household in particular;
+    `any_plan` where no plan is asked.
     """
 
     call: Call
@@ -118,6 +119,7 @@ class Deed:
     ends: str | None = None
     sandbox_only: bool = False
     names_household: bool = True
+    any_plan: bool = False
 
 
 DEEDS: Final[dict[str, Deed]] = {}
@@ -145,6 +147,14 @@ OPERATORS_OWN: Final = frozenset(
         "hearthpay.employers.assigned_rates.assign_sui_rate",
         "hearthpay.employers.ein_status.set_ein_status",
         "hearthpay.payroll.years.threshold_choice.choose_threshold_basis",
+    }
+)
+
+#: What the person whose transaction it is does before she belongs to the organization; she is found by her link.
+PERSONS_OWN: Final = frozenset(
+    {
+        "hearthpay.people.members.accept",
+        "hearthpay.people.sign_up.found_organization",
     }
 )
 
@@ -422,17 +432,17 @@ async def _authorize(session: AsyncSession, actor: Actor, target: Target) -> obj
     return await authorizations.authorize(session, actor, await _employer(session, target), NOW)
 
 
-@_deed(members.list_members, MEMBERS, None, names_household=False)
+@_deed(members.list_members, MEMBERS, None, names_household=False, any_plan=True)
 async def _list_members(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await members.list_members(session, actor)
 
 
-@_deed(members.list_member_invitations, MEMBERS, None, names_household=False)
+@_deed(members.list_member_invitations, MEMBERS, None, names_household=False, any_plan=True)
 async def _list_member_invitations(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await members.list_member_invitations(session, actor, CLOCK)
 
 
-@_deed(members.invite_member, OWNERS, None, names_household=False)
+@_deed(members.invite_member, OWNERS, None, names_household=False, any_plan=True)
 async def _invite_member(session: AsyncSession, actor: Actor, target: Target) -> object:
     inviting = actor if actor.kind != "user" else replace(actor, kind="operator", id=None)
     if isinstance(session, Untouched):
@@ -440,7 +450,7 @@ async def _invite_member(session: AsyncSession, actor: Actor, target: Target) ->
     return await members.invite_member(session, inviting, CLOCK, "ana@example.com", "viewer")
 
 
-@_deed(members.withdraw_member_invitation, OWNERS, None, names_household=False)
+@_deed(members.withdraw_member_invitation, OWNERS, None, names_household=False, any_plan=True)
 async def _withdraw_member_invitation(session: AsyncSession, actor: Actor, target: Target) -> object:
     invitation_id = uuid4()
     if not isinstance(session, Untouched):
@@ -461,36 +471,36 @@ async def _withdraw_member_invitation(session: AsyncSession, actor: Actor, targe
     return await members.withdraw_member_invitation(session, actor, CLOCK, invitation_id)
 
 
-@_deed(members.change_role, OWNERS, None, ends="not_found", names_household=False)
+@_deed(members.change_role, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
 async def _change_role(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await members.change_role(session, actor, uuid4(), "viewer")
 
 
-@_deed(members.remove_member, OWNERS, None, ends="not_found", names_household=False)
+@_deed(members.remove_member, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
 async def _remove_member(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await members.remove_member(session, actor, CLOCK, uuid4())
 
 
-@_deed(members.leave, MEMBERS, None, ends="not_found", names_household=False)
+@_deed(members.leave, MEMBERS, None, ends="not_found", names_household=False, any_plan=True)
 async def _leave(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await members.leave(session, actor, CLOCK)
 
 
-@_deed(own_keys.list_own_keys, MEMBERS, None, names_household=False)
+@_deed(own_keys.list_own_keys, MEMBERS, None, names_household=False, any_plan=True)
 async def _list_own_keys(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await own_keys.list_own_keys(session, actor)
 
 
-@_deed(own_keys.households_for_keys, MEMBERS, None, names_household=False)
+@_deed(own_keys.households_for_keys, MEMBERS, None, names_household=False, any_plan=True)
 async def _households_for_keys(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await own_keys.households_for_keys(session, actor)
 
 
-@_deed(own_keys.create_own_key, OWNERS, None, names_household=False)
+@_deed(own_keys.create_own_key, OWNERS, None, names_household=False, any_plan=True)
 async def _create_own_key(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await own_keys.create_own_key(session, actor, CLOCK, NewKey(scopes=("payroll",)))
 
 
-@_deed(own_keys.revoke_own_key, OWNERS, None, ends="not_found", names_household=False)
+@_deed(own_keys.revoke_own_key, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
 async def _revoke_own_key(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await own_keys.revoke_own_key(session, actor, CLOCK, uuid4())
