@@ -43,6 +43,13 @@ def movement(kind: str, where: str = "true") -> str:
     return f"(SELECT id FROM escrow_movements WHERE kind = '{kind}' AND {where} ORDER BY id LIMIT 1)"
 
 
+#: Who can sign in: with an account and a password.
+SOMEBODY = (
+    "INSERT INTO people VALUES (new_id(), 'ana@example.com', 'Ana', 'es', now(), now())",
+    "INSERT INTO credentials (id, person_id, kind, password_hash, created_at) "
+    "SELECT new_id(), id, 'password', '$argon2id$', now() FROM people",
+)
+
 DAMAGE = {
     # name of the check: one damage after another, each of one statement or several
     "paycheck_sums": [
@@ -366,6 +373,21 @@ DAMAGE = {
             # The end of the chain with its seals: the chain itself cannot tell.
             "DELETE FROM audit_log WHERE id >= (SELECT id FROM audit_log WHERE action = 'payroll.run' ORDER BY id DESC LIMIT 1)",
             "DELETE FROM audit_seals s WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.id = ANY(s.audit_ids))",
+        ),
+    ],
+    "owners": [
+        (
+            *SOMEBODY,
+            "INSERT INTO memberships SELECT new_id(), o.id, p.id, 'admin', now(), NULL FROM people p, "
+            "(SELECT id FROM organizations LIMIT 1) o",
+        ),
+    ],
+    "ways_in": [
+        (SOMEBODY[0],),
+        (
+            *SOMEBODY,
+            "INSERT INTO credentials (id, person_id, kind, code_hash, created_at) "
+            "SELECT new_id(), id, 'recovery_code', sha256(''), now() FROM people",
         ),
     ],
     "references": [
