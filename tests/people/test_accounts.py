@@ -1,6 +1,10 @@
 """Making an account, signing in, second factor, lost passwords, sessions: what works, once, and what never does."""
 
+from collections.abc import Awaitable
+from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
+from time import monotonic
 
 import psycopg
 import pyotp
@@ -273,3 +277,21 @@ async def test_passwords_that_are_tried_first_are_refused(
     problem = await refused("validation_error", credentials.change_password(desk, maria, password, VISIT))
     assert why in problem.message
     assert password not in problem.message
+
+
+async def test_the_time_tells_nothing_about_accounts(desk: FrontDesk, maria: SignedIn) -> None:
+    slow = replace(desk, no_sooner_than=0.2)
+
+    async def seconds(deed: Awaitable[object]) -> float:
+        began = monotonic()
+        with suppress(Refusal):
+            await deed
+        return monotonic() - began
+
+    for email in (MARIA, "nobody@example.com"):
+        for deed in (
+            sign_in.sign_in(slow, email, "wrong", VISIT),
+            credentials.ask_for_reset(slow, email, HERE, VISIT),
+            sign_up.ask_to_sign_up(slow, email, "en", HERE, VISIT),
+        ):
+            assert 0.2 <= await seconds(deed) < 0.5

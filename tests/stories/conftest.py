@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import tarfile
 from collections.abc import AsyncIterator
 
 import pytest
@@ -16,10 +18,35 @@ from hearthpay.mail.mailer import Mailer
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.server import running
 from tests.people.visitors import desk, maria, ring
+from tests.stories.looking import AXE
 
+AXE_PACKAGE = "axe-core@4.14.1"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 __all__ = ["desk", "maria", "ring"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def axe(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """axe-core, from whatever package index npm is set to; where there is none, it is not asked."""
+    npm = shutil.which("npm")
+    if npm is None:
+        return
+    folder = tmp_path_factory.mktemp("axe")
+    packed = subprocess.run(
+        [npm, "pack", "--silent", AXE_PACKAGE],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    archives = list(folder.glob("*.tgz"))
+    if packed.returncode == 0 and archives:
+        with tarfile.open(archives[0]) as archive:
+            file = archive.extractfile("package/axe.min.js")
+            assert file is not None
+            AXE.append(file.read().decode())
 
 
 @pytest.fixture

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
-from pathlib import Path
 
 import httpx
 import psycopg
@@ -18,33 +16,11 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import offer_first_owner
 from hearthpay.security.key_ring import KeyRing
 from tests.people.visitors import MARIA, PASSWORD, mails
+from tests.stories.looking import pictured
 
 pytestmark = pytest.mark.long
 
-PICTURES = os.environ.get("HEARTHPAY_TEST_PICTURES")
-"""A folder for a picture of each page, light and dark, wide and narrow: to be looked at."""
-
 OTHER_PASSWORD = "walnut-lantern-77"
-
-
-async def pictured(page: Page, name: str) -> None:
-    """Leave pictures of the page where somebody wants them; hold that it fits a telephone."""
-    size = page.viewport_size
-    await page.set_viewport_size({"width": 360, "height": 740})
-    assert await page.evaluate("document.documentElement.scrollWidth") <= 360, (
-        f"{name} is wider than a telephone"
-    )
-    if PICTURES is not None:
-        folder = Path(PICTURES)
-        for scheme in ("light", "dark"):
-            await page.emulate_media(color_scheme=scheme)
-            await page.set_viewport_size({"width": 360, "height": 740})
-            await page.screenshot(path=folder / f"{name}_{scheme}_360.png", full_page=True)
-            await page.set_viewport_size({"width": 1280, "height": 860})
-            await page.screenshot(path=folder / f"{name}_{scheme}_1280.png")
-        await page.emulate_media(color_scheme="light")
-    if size is not None:
-        await page.set_viewport_size(size)
 
 
 async def sign_in(page: Page, email: str, password: str) -> None:

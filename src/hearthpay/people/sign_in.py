@@ -56,12 +56,16 @@ async def sign_in(desk: FrontDesk, email: str, password: str, visit: Visit) -> E
     """
     address = _address(email)
     desk.throttle.admit(visit.address, address)
+    async with desk.in_constant_time():
+        return await _sign_in(desk, address, password, visit)
+
+
+async def _sign_in(desk: FrontDesk, address: str, password: str, visit: Visit) -> Entered:
     account = await _account(desk, address)
     if not await is_password(password, account.password_hash) or account.person_id is None:
         desk.throttle.failed(visit.address, address)
-        async with desk.in_constant_time():
-            if account.person_id is not None:
-                await _note(desk, account.person_id, visit, "sign_in.failed")
+        if account.person_id is not None:
+            await _note(desk, account.person_id, visit, "sign_in.failed")
         raise Refusal("authentication_required", WRONG)
     now = desk.clock.now()
     async with desk.database.transaction(None) as session:
