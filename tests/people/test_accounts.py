@@ -12,12 +12,14 @@ import pytest
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.database.vault_rotation import rotate
 from hearthpay.people import credentials, sessions, sign_in, sign_up
 from hearthpay.people.events import Visit
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sessions import SignedIn, find_session
 from hearthpay.people.sign_up import NewPerson
-from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from tests.people.visitors import (
     HERE,
     MARIA,
@@ -295,3 +297,17 @@ async def test_the_time_tells_nothing_about_accounts(desk: FrontDesk, maria: Sig
             sign_up.ask_to_sign_up(slow, email, "en", HERE, VISIT),
         ):
             assert 0.2 <= await seconds(deed) < 0.5
+
+
+async def test_a_second_factor_outlives_the_key_that_it_was_encrypted_with(
+    desk: FrontDesk, maria: SignedIn, ring: KeyRing, owner_database: Database, clock: FixedClock
+) -> None:
+    app = pyotp.TOTP((await credentials.set_up_second_factor(desk, maria)).secret)
+    await credentials.confirm_second_factor(desk, maria, app.at(clock.now()), VISIT)
+    both = KeyRing((EncryptionKey.generate(), ring.newest))
+    result = await rotate(lambda: owner_database.transaction(None), both, lambda done, total: None)
+    assert (result.remaining, result.unreadable) == ({}, ())
+    clock.advance(timedelta(minutes=1))
+    alone = replace(desk, ring=KeyRing((both.newest,)))
+    half = await sign_in.sign_in(alone, MARIA, PASSWORD, VISIT)
+    await sign_in.give_second_factor(alone, half.token.text, app.at(clock.now()), VISIT)

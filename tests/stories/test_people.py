@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from urllib.parse import parse_qs
 
 import httpx
 import psycopg
@@ -134,8 +135,29 @@ async def test_a_passkey_is_made_and_opens_the_account(
     await expect(page.locator(".list").get_by_text("My telephone").first).to_be_visible()
     await page.goto("/home")
     await page.get_by_role("button", name="Sign out").click()
+    sent: list[str] = []
+    page.on(
+        "request",
+        lambda request: sent.append(request.post_data or "") if request.is_navigation_request() else None,
+    )
     await page.get_by_role("button", name="Sign in with a passkey").click()
     await page.get_by_role("heading", name="Hello, Maria Lopez").wait_for()
+    (answer,) = [parse_qs(each)["answer"][0] for each in sent if "answer=" in each]
+
+    clock.advance(timedelta(hours=1))
+    await page.goto("/settings/passkeys")
+    await page.get_by_role("heading", name="Is it still you?").wait_for()
+    await page.get_by_role("button", name="Use a passkey").click()
+    await page.get_by_role("heading", name="Passkeys", exact=True).wait_for()
+    await page.goto("/home")
+    await page.get_by_role("button", name="Sign out").click()
+    token = await page.locator("[name=form_token]").first.get_attribute("value")
+    replayed = await page.request.post(
+        "/sign-in/passkey",
+        form={"form_token": token or "", "answer": answer},
+        headers={"Sec-Fetch-Site": "same-origin"},
+    )
+    assert replayed.status == 401, "a challenge is answered once"
 
 
 async def test_a_key_is_made_used_and_revoked(
