@@ -10,7 +10,7 @@ from hearthpay.clock import SystemClock
 
 people = typer.Typer(help="Who can sign in: list, invite, reset, end sessions.", no_args_is_help=True)
 
-Address = Annotated[str, typer.Argument(help="The person's email address.")]
+EmailArgument = Annotated[str, typer.Argument(help="The person's email address.")]
 
 
 @people.command("list")
@@ -42,7 +42,7 @@ def first_owner(data_dir: DataDir = None) -> None:
 
 @people.command()
 def invite(
-    email: Address,
+    email: EmailArgument,
     organization: Annotated[str, typer.Option(help="The account's name.")],
     role: Annotated[str, typer.Option(help="viewer, admin or owner.")] = "owner",
     data_dir: DataDir = None,
@@ -61,7 +61,7 @@ def invite(
 
 
 @people.command()
-def reset(email: Address, data_dir: DataDir = None) -> None:
+def reset(email: EmailArgument, data_dir: DataDir = None) -> None:
     """Print a link by which the person chooses a new password; it works once, for an hour."""
     from hearthpay.people.operators import reset_by_operator
 
@@ -72,7 +72,7 @@ def reset(email: Address, data_dir: DataDir = None) -> None:
 
 
 @people.command("end-sessions")
-def end_sessions(email: Address, data_dir: DataDir = None) -> None:
+def end_sessions(email: EmailArgument, data_dir: DataDir = None) -> None:
     """End every session of the person, at once."""
     from hearthpay.people.operators import end_sessions_by_operator
 
@@ -83,7 +83,7 @@ def end_sessions(email: Address, data_dir: DataDir = None) -> None:
 
 
 @people.command("remove-second-factor")
-def remove_second_factor(email: Address, data_dir: DataDir = None) -> None:
+def remove_second_factor(email: EmailArgument, data_dir: DataDir = None) -> None:
     """Let a person who has lost her second factor and its codes in by her password alone."""
     from hearthpay.people.operators import remove_second_factor_by_operator
 

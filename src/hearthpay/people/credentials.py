@@ -20,7 +20,7 @@ from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address, read_language, read_name
 from hearthpay.people.mails import person_mail
-from hearthpay.people.models import Credential, Person
+from hearthpay.people.models import PersonCredential, PersonRecord
 from hearthpay.people.passwords import check_new_password, hash_password
 from hearthpay.people.second_factor import (
     Enrollment,
@@ -56,7 +56,7 @@ async def ask_for_reset(desk: FrontDesk, email: str, links_begin: str, visit: Vi
             if person_id is None:
                 return
             await become_person(session, person_id)
-            person = await session.get_one(Person, person_id)
+            person = await session.get_one(PersonRecord, person_id)
             token = await leave_token(session, now, "reset", email=address, person_id=person_id)
             await note_event(session, person_id, visit, "reset.ask")
             mail = person_mail(
@@ -81,7 +81,7 @@ async def reset_password(desk: FrontDesk, presented: str, password: str, visit: 
         facts = await look_at_token(session, now, "reset", presented)
         assert facts.person_id is not None
         await become_person(session, facts.person_id)
-        person = await session.get_one(Person, facts.person_id)
+        person = await session.get_one(PersonRecord, facts.person_id)
         if person.email != facts.email:
             raise Refusal("gone", "This link was used already or has expired.")
     checked = check_new_password(password, about=(person.name, person.email))
@@ -155,7 +155,9 @@ async def change_profile(desk: FrontDesk, who: SignedIn, name: str, language: st
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await session.execute(
-            update(Person).where(Person.id == who.person_id).values(**values, updated_at=desk.clock.now())
+            update(PersonRecord)
+            .where(PersonRecord.id == who.person_id)
+            .values(**values, updated_at=desk.clock.now())
         )
         await note_event(session, who.person_id, visit, "profile.change", {"language": values["language"]})
 
@@ -198,7 +200,9 @@ async def confirm_new_email(desk: FrontDesk, who: SignedIn, presented: str, visi
         await become_person(session, who.person_id)
         await tell(desk, session, now, who.person_id, "moved", to=who.email)
         await session.execute(
-            update(Person).where(Person.id == who.person_id).values(email=facts.email, updated_at=now)
+            update(PersonRecord)
+            .where(PersonRecord.id == who.person_id)
+            .values(email=facts.email, updated_at=now)
         )
         await end_own_tokens(session, now)
         await note_event(session, who.person_id, visit, "email.change")
@@ -211,14 +215,16 @@ async def first_password(session: AsyncSession, clock: Clock, person_id: UUID, h
 
 async def _replace_password(session: AsyncSession, now: datetime, person_id: UUID, hashed: str) -> None:
     await session.execute(
-        update(Credential)
+        update(PersonCredential)
         .where(
-            Credential.person_id == person_id, Credential.kind == "password", Credential.ended_at.is_(None)
+            PersonCredential.person_id == person_id,
+            PersonCredential.kind == "password",
+            PersonCredential.ended_at.is_(None),
         )
         .values(ended_at=now)
     )
     session.add(
-        Credential(
+        PersonCredential(
             id=uuid7(),
             person_id=person_id,
             kind="password",

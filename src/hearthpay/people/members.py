@@ -23,7 +23,7 @@ from hearthpay.database.session import Tenant, become
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.identity import read_address
-from hearthpay.people.models import MemberInvitation, Membership, Person
+from hearthpay.people.models import MemberInvitation, Membership, PersonRecord
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
 INVITED_FOR: Final = timedelta(days=7)
@@ -75,10 +75,10 @@ async def list_members(session: AsyncSession, actor: Actor) -> Sequence[Member]:
     """Return who is in the actor's organization, by name."""
     allow(actor, READ_MEMBERS)
     rows = await session.execute(
-        select(Membership, Person)
-        .join(Person, Person.id == Membership.person_id)
+        select(Membership, PersonRecord)
+        .join(PersonRecord, PersonRecord.id == Membership.person_id)
         .where(Membership.organization_id == actor.organization_id, Membership.ended_at.is_(None))
-        .order_by(Person.name, Membership.id)
+        .order_by(PersonRecord.name, Membership.id)
     )
     return [
         Member(

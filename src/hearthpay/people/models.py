@@ -12,7 +12,7 @@ from hearthpay.database.base import Base
 CredentialKind = Literal["password", "passkey", "totp", "recovery_code"]
 
 
-class Person(Base):
+class PersonRecord(Base):
     """Somebody who can sign in; the address has been proved by a link that was opened."""
 
     __tablename__ = "people"
@@ -25,7 +25,7 @@ class Person(Base):
     updated_at: Mapped[datetime]
 
 
-class Credential(Base):
+class PersonCredential(Base):
     """What a person proves himself with: a password, a passkey, one-time passwords, or a code for when those are lost.
 
     It is in force until `ended_at`. `secret` is encrypted; of passwords and codes only hashes are kept.

@@ -15,7 +15,7 @@ from hearthpay.clock import Clock
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.identity import read_address
 from hearthpay.people.members import SentInvitation, invite_member
-from hearthpay.people.models import Membership, Person, PersonSession
+from hearthpay.people.models import Membership, PersonRecord, PersonSession
 from hearthpay.people.second_factor import remove_second_factor
 from hearthpay.people.sessions import end_all
 from hearthpay.people.tokens import leave_token
@@ -39,16 +39,18 @@ async def list_people(session: AsyncSession) -> Sequence[PersonSummary]:
     """Return everybody who can sign in, by address, with where they are members and when they were seen last."""
     belongs = (
         select(func.count())
-        .where(Membership.person_id == Person.id, Membership.ended_at.is_(None))
+        .where(Membership.person_id == PersonRecord.id, Membership.ended_at.is_(None))
         .scalar_subquery()
     )
     seen = (
         select(func.max(PersonSession.last_seen_at))
-        .where(PersonSession.person_id == Person.id)
+        .where(PersonSession.person_id == PersonRecord.id)
         .scalar_subquery()
     )
     rows = await session.execute(
-        select(Person.id, Person.email, Person.name, belongs, seen).order_by(Person.email)
+        select(PersonRecord.id, PersonRecord.email, PersonRecord.name, belongs, seen).order_by(
+            PersonRecord.email
+        )
     )
     return [PersonSummary(*row) for row in rows]
 
@@ -84,8 +86,10 @@ async def remove_second_factor_by_operator(session: AsyncSession, clock: Clock, 
     await note_event(session, person.id, _AT_THE_COMMAND_LINE, "second_factor.remove_by_operator")
 
 
-async def _person(session: AsyncSession, email: str) -> Person:
-    found: Person | None = await session.scalar(select(Person).where(Person.email == read_address(email)))
+async def _person(session: AsyncSession, email: str) -> PersonRecord:
+    found: PersonRecord | None = await session.scalar(
+        select(PersonRecord).where(PersonRecord.email == read_address(email))
+    )
     if found is None:
         raise Refusal("not_found", "There is nobody with this address.")
     return found

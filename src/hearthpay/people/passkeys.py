@@ -37,7 +37,7 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_name
-from hearthpay.people.models import Credential
+from hearthpay.people.models import PersonCredential
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_in import Entered, enter, make_fresh, tell
 from hearthpay.people.tokens import leave_token, use_token
@@ -110,7 +110,7 @@ async def add_passkey(
         if known is not None:
             raise Refusal("invalid_state", _NOT_GOOD)
         session.add(
-            Credential(
+            PersonCredential(
                 id=uuid7(),
                 person_id=who.person_id,
                 kind="passkey",
@@ -164,7 +164,7 @@ async def prove_again_with_passkey(
         await note_event(session, who.person_id, visit, "session.proved", {"method": "passkey"})
 
 
-async def list_passkeys(desk: FrontDesk, who: SignedIn) -> Sequence[Credential]:
+async def list_passkeys(desk: FrontDesk, who: SignedIn) -> Sequence[PersonCredential]:
     """Return the passkeys in force of the person, oldest first."""
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
@@ -176,16 +176,18 @@ async def remove_passkey(desk: FrontDesk, who: SignedIn, passkey_id: UUID, visit
     now = desk.clock.now()
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        found = await session.scalar(_own(who.person_id).where(Credential.id == passkey_id).with_for_update())
+        found = await session.scalar(
+            _own(who.person_id).where(PersonCredential.id == passkey_id).with_for_update()
+        )
         if found is None:
             raise Refusal("not_found", "There is no such passkey.")
         others = await session.scalar(
-            select(Credential.id)
+            select(PersonCredential.id)
             .where(
-                Credential.person_id == who.person_id,
-                Credential.kind.in_(("password", "passkey")),
-                Credential.ended_at.is_(None),
-                Credential.id != passkey_id,
+                PersonCredential.person_id == who.person_id,
+                PersonCredential.kind.in_(("password", "passkey")),
+                PersonCredential.ended_at.is_(None),
+                PersonCredential.id != passkey_id,
             )
             .limit(1)
         )
@@ -198,13 +200,17 @@ async def remove_passkey(desk: FrontDesk, who: SignedIn, passkey_id: UUID, visit
 
 
 def _own(person_id: UUID) -> Any:
-    return select(Credential).where(
-        Credential.person_id == person_id, Credential.kind == "passkey", Credential.ended_at.is_(None)
+    return select(PersonCredential).where(
+        PersonCredential.person_id == person_id,
+        PersonCredential.kind == "passkey",
+        PersonCredential.ended_at.is_(None),
     )
 
 
-async def _in_force(session: AsyncSession, person_id: UUID) -> Sequence[Credential]:
-    found: Sequence[Credential] = (await session.scalars(_own(person_id).order_by(Credential.id))).all()
+async def _in_force(session: AsyncSession, person_id: UUID) -> Sequence[PersonCredential]:
+    found: Sequence[PersonCredential] = (
+        await session.scalars(_own(person_id).order_by(PersonCredential.id))
+    ).all()
     return found
 
 
@@ -217,7 +223,7 @@ async def _verified(session: AsyncSession, desk: FrontDesk, site: Site, cookie: 
         raise Refusal("authentication_required", _NOT_GOOD)
     person_id: UUID = row.person_id
     await become_person(session, person_id)
-    passkey = await session.get_one(Credential, row.credential_id, with_for_update=True)
+    passkey = await session.get_one(PersonCredential, row.credential_id, with_for_update=True)
     assert passkey.public_key is not None
     try:
         checked = verify_authentication_response(

@@ -22,7 +22,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.sealing_keys import key_for_writing
-from hearthpay.people.models import Credential, CredentialKind
+from hearthpay.people.models import CredentialKind, PersonCredential
 from hearthpay.security.content_seal import SealedContent, open_content, seal_content, second_factor_place
 from hearthpay.security.key_ring import KeyRing
 
@@ -47,10 +47,10 @@ class Enrollment:
         return "Enrollment(…)"
 
 
-async def second_factor_of(session: AsyncSession, person_id: UUID) -> Credential | None:
+async def second_factor_of(session: AsyncSession, person_id: UUID) -> PersonCredential | None:
     """Return the second factor in force of the person whose transaction it is."""
-    confirmed = _in_force(person_id, "totp").where(Credential.confirmed_at.is_not(None))
-    found: Credential | None = await session.scalar(confirmed)
+    confirmed = _in_force(person_id, "totp").where(PersonCredential.confirmed_at.is_not(None))
+    found: PersonCredential | None = await session.scalar(confirmed)
     return found
 
 
@@ -64,8 +64,12 @@ async def begin_enrollment(
     if await second_factor_of(session, person_id) is not None:
         raise Refusal("invalid_state", "A second factor is set up already; remove it first.")
     await session.execute(
-        update(Credential)
-        .where(Credential.person_id == person_id, Credential.kind == "totp", Credential.ended_at.is_(None))
+        update(PersonCredential)
+        .where(
+            PersonCredential.person_id == person_id,
+            PersonCredential.kind == "totp",
+            PersonCredential.ended_at.is_(None),
+        )
         .values(ended_at=now)
     )
     secret = pyotp.random_base32()
@@ -73,7 +77,7 @@ async def begin_enrollment(
     key = await key_for_writing(session, ring)
     sealed = seal_content(key, second_factor_place(person_id, credential_id), secret.encode("ascii"))
     session.add(
-        Credential(
+        PersonCredential(
             id=credential_id,
             person_id=person_id,
             kind="totp",
@@ -91,7 +95,7 @@ async def enrollment_under_way(
     session: AsyncSession, ring: KeyRing, person_id: UUID, email: str
 ) -> Enrollment | None:
     """Return the secret that waits for its first password, so that a page with a mistake can show it again."""
-    found = await session.scalar(_in_force(person_id, "totp").where(Credential.confirmed_at.is_(None)))
+    found = await session.scalar(_in_force(person_id, "totp").where(PersonCredential.confirmed_at.is_(None)))
     return None if found is None else _shown(_secret(ring, found), email)
 
 
@@ -103,7 +107,7 @@ async def confirm_enrollment(
     Raises `validation_error` for a wrong password, `invalid_state` where nothing waits for one.
     """
     waiting = await session.scalar(
-        _in_force(person_id, "totp").where(Credential.confirmed_at.is_(None)).with_for_update()
+        _in_force(person_id, "totp").where(PersonCredential.confirmed_at.is_(None)).with_for_update()
     )
     if waiting is None:
         raise Refusal("invalid_state", "No second factor waits to be confirmed.")
@@ -121,7 +125,7 @@ async def renew_codes(session: AsyncSession, now: datetime, person_id: UUID) -> 
     await _end(session, now, person_id, "recovery_code")
     codes = [_new_code() for _ in range(CODES)]
     session.add_all(
-        Credential(
+        PersonCredential(
             id=uuid7(), person_id=person_id, kind="recovery_code", code_hash=_hash(code), created_at=now
         )
         for code in codes
@@ -146,7 +150,7 @@ async def take_code(
 ) -> str | None:
     """Take a password of the app, or a recovery code, once; return which it was, None for neither."""
     factor = await session.scalar(
-        _in_force(person_id, "totp").where(Credential.confirmed_at.is_not(None)).with_for_update()
+        _in_force(person_id, "totp").where(PersonCredential.confirmed_at.is_not(None)).with_for_update()
     )
     if factor is None:
         return None
@@ -157,34 +161,40 @@ async def take_code(
         await session.flush()
         return "totp"
     used = await session.scalar(
-        update(Credential)
+        update(PersonCredential)
         .where(
-            Credential.person_id == person_id,
-            Credential.kind == "recovery_code",
-            Credential.ended_at.is_(None),
-            Credential.code_hash == _hash(entered),
+            PersonCredential.person_id == person_id,
+            PersonCredential.kind == "recovery_code",
+            PersonCredential.ended_at.is_(None),
+            PersonCredential.code_hash == _hash(entered),
         )
         .values(ended_at=now, last_used_at=now)
-        .returning(Credential.id)
+        .returning(PersonCredential.id)
     )
     return None if used is None else "recovery_code"
 
 
-def _in_force(person_id: UUID, kind: CredentialKind) -> Select[Credential]:
-    return select(Credential).where(
-        Credential.person_id == person_id, Credential.kind == kind, Credential.ended_at.is_(None)
+def _in_force(person_id: UUID, kind: CredentialKind) -> Select[PersonCredential]:
+    return select(PersonCredential).where(
+        PersonCredential.person_id == person_id,
+        PersonCredential.kind == kind,
+        PersonCredential.ended_at.is_(None),
     )
 
 
 async def _end(session: AsyncSession, now: datetime, person_id: UUID, kind: CredentialKind) -> None:
     await session.execute(
-        update(Credential)
-        .where(Credential.person_id == person_id, Credential.kind == kind, Credential.ended_at.is_(None))
+        update(PersonCredential)
+        .where(
+            PersonCredential.person_id == person_id,
+            PersonCredential.kind == kind,
+            PersonCredential.ended_at.is_(None),
+        )
         .values(ended_at=now)
     )
 
 
-def _secret(ring: KeyRing, factor: Credential) -> str:
+def _secret(ring: KeyRing, factor: PersonCredential) -> str:
     assert factor.secret is not None
     assert factor.nonce is not None
     assert factor.key_id is not None

@@ -20,7 +20,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
-from hearthpay.people.models import Person, PersonSession
+from hearthpay.people.models import PersonRecord, PersonSession
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
 LASTS: Final = timedelta(days=30)
@@ -32,7 +32,7 @@ FRESH: Final = timedelta(minutes=10)
 
 _SEEN_EVERY: Final = timedelta(minutes=5)
 
-Method = Literal["password", "passkey", "link"]
+SignInMethod = Literal["password", "passkey", "link"]
 
 _FIND: Final = text("SELECT session_id, person_id FROM find_person_session(:token_hash)")
 _OWN: Final = text("SELECT * FROM own_memberships()")
@@ -85,7 +85,13 @@ class SignedIn:
 
 
 async def begin_session(
-    session: AsyncSession, now: datetime, person_id: UUID, method: Method, visit: Visit, *, half: bool = False
+    session: AsyncSession,
+    now: datetime,
+    person_id: UUID,
+    method: SignInMethod,
+    visit: Visit,
+    *,
+    half: bool = False,
 ) -> PortalToken:
     """Begin a session of the person whose transaction it is; `half` it opens nothing but the second question."""
     token = generate_token()
@@ -120,7 +126,7 @@ async def find_session(desk: FrontDesk, presented: str | None) -> SignedIn | Non
         found = await _open(session, token, now)
         if found is None or found.stage != "full":
             return None
-        person = await session.get_one(Person, found.person_id)
+        person = await session.get_one(PersonRecord, found.person_id)
         belongings = await belongings_of(session)
         if now - found.last_seen_at > _SEEN_EVERY:
             found.last_seen_at = now

@@ -20,10 +20,10 @@ from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import PersonMailKind, person_mail
-from hearthpay.people.models import Credential, Person, PersonSession
+from hearthpay.people.models import PersonCredential, PersonRecord, PersonSession
 from hearthpay.people.passwords import is_password
 from hearthpay.people.second_factor import second_factor_of, take_code
-from hearthpay.people.sessions import Method, SignedIn, begin_session, half_session
+from hearthpay.people.sessions import SignedIn, SignInMethod, begin_session, half_session
 from hearthpay.security.portal_tokens import PortalToken
 
 WRONG: Final = mark("The address or the password is not right.")
@@ -84,7 +84,7 @@ async def enter(
     session: AsyncSession,
     now: datetime,
     person_id: UUID,
-    method: Method,
+    method: SignInMethod,
     visit: Visit,
     *,
     half: bool = False,
@@ -107,7 +107,7 @@ async def give_second_factor(desk: FrontDesk, half: str | None, code: str, visit
         waiting = await half_session(session, now, half)
         if waiting is None:
             raise Refusal("gone", "Please sign in again.")
-        person = await session.get_one(Person, waiting.person_id)
+        person = await session.get_one(PersonRecord, waiting.person_id)
         desk.throttle.admit(visit.address, person.email)
         taken = await take_code(session, ring, now, person.id, code)
         if taken is not None:
@@ -182,7 +182,7 @@ async def tell(
     """Write to the person whose account changed, in the transaction of the change, where there is a mail server."""
     if not desk.sends_mail:
         return
-    person = await session.get_one(Person, person_id)
+    person = await session.get_one(PersonRecord, person_id)
     gaps = {"when": moment_in(person.language, now)}
     if what is not None:
         gaps["what"] = say_in(person.language)(what)
@@ -209,8 +209,10 @@ async def _account(desk: FrontDesk, address: str) -> _Account:
 
 async def _password_hash(session: AsyncSession, person_id: UUID) -> str | None:
     found: str | None = await session.scalar(
-        select(Credential.password_hash).where(
-            Credential.person_id == person_id, Credential.kind == "password", Credential.ended_at.is_(None)
+        select(PersonCredential.password_hash).where(
+            PersonCredential.person_id == person_id,
+            PersonCredential.kind == "password",
+            PersonCredential.ended_at.is_(None),
         )
     )
     return found

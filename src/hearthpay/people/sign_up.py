@@ -26,7 +26,7 @@ from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address, read_language, read_name
 from hearthpay.people.mails import person_mail
 from hearthpay.people.members import OpenMemberInvitation, accept, open_invitation
-from hearthpay.people.models import Membership, OneTimeToken, Person
+from hearthpay.people.models import Membership, OneTimeToken, PersonRecord
 from hearthpay.people.passwords import check_new_password, hash_password
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_in import Entered, enter, person_at
@@ -108,7 +108,7 @@ async def offer_first_owner(session: AsyncSession, clock: Clock) -> PortalToken 
     The session is the operator's. Of a single organization that exists already the person becomes the owner. A link
     that was offered before works no more.
     """
-    if await session.scalar(select(func.count()).select_from(Person)):
+    if await session.scalar(select(func.count()).select_from(PersonRecord)):
         return None
     await session.execute(
         update(OneTimeToken)
@@ -228,7 +228,7 @@ async def _make(session: AsyncSession, clock: Clock, address: str, new: _Checked
     now = clock.now()
     await become_person(session, person_id)
     session.add(
-        Person(
+        PersonRecord(
             id=person_id, email=address, name=new.name, language=new.language, created_at=now, updated_at=now
         )
     )
