@@ -1,5 +1,6 @@
 """Making an account, signing in, second factor, lost passwords, sessions: what works, once, and what never does."""
 
+from asyncio import gather
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import replace
@@ -111,6 +112,22 @@ async def test_who_guesses_is_slowed_down_with_or_without_an_account(
         assert told.details == {"retry_after": 120}
     clock.advance(timedelta(minutes=2))
     await sign_in.sign_in(desk, MARIA, PASSWORD, VISIT)
+
+
+async def test_guesses_at_once_are_not_more_guesses(desk: FrontDesk, maria: SignedIn) -> None:
+    async def guess() -> str:
+        with pytest.raises(Refusal) as refusal:
+            await sign_in.sign_in(desk, MARIA, "wrong", VISIT)
+        return refusal.value.code
+
+    codes = await gather(*(guess() for _ in range(20)))
+    assert codes.count("authentication_required") == 8
+    assert codes.count("rate_limited") == 12
+
+
+async def test_who_signs_in_rightly_is_never_slowed_down(desk: FrontDesk, maria: SignedIn) -> None:
+    for _ in range(45):
+        await sign_in.sign_in(desk, MARIA, PASSWORD, VISIT)
 
 
 async def test_many_accounts_tried_from_one_place_slow_that_place_down(desk: FrontDesk) -> None:

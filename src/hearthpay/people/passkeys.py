@@ -144,13 +144,11 @@ async def sign_in_with_passkey(
 ) -> Entered:
     """Begin a session of the passkey's owner. Raises `authentication_required` and `rate_limited`."""
     desk.throttle.admit(visit.address)
-    try:
-        async with desk.database.transaction(None) as session:
-            person_id = await _verified(session, desk, site, cookie, answer)
-            return await enter(desk, session, desk.clock.now(), person_id, "passkey", visit)
-    except Refusal:
-        desk.throttle.failed(visit.address)
-        raise
+    async with desk.database.transaction(None) as session:
+        person_id = await _verified(session, desk, site, cookie, answer)
+        entered = await enter(desk, session, desk.clock.now(), person_id, "passkey", visit)
+    desk.throttle.succeeded(visit.address)
+    return entered
 
 
 async def prove_again_with_passkey(

@@ -63,7 +63,6 @@ async def sign_in(desk: FrontDesk, email: str, password: str, visit: Visit) -> E
 async def _sign_in(desk: FrontDesk, address: str, password: str, visit: Visit) -> Entered:
     account = await _account(desk, address)
     if not await is_password(password, account.password_hash) or account.person_id is None:
-        desk.throttle.failed(visit.address, address)
         if account.person_id is not None:
             await _note(desk, account.person_id, visit, "sign_in.failed")
         raise Refusal("authentication_required", WRONG)
@@ -74,8 +73,7 @@ async def _sign_in(desk: FrontDesk, address: str, password: str, visit: Visit) -
             raise Refusal("authentication_required", WRONG)  # it was changed in this moment
         half = await second_factor_of(session, account.person_id) is not None
         entered = await enter(desk, session, now, account.person_id, "password", visit, half=half)
-    if not half:
-        desk.throttle.succeeded(address)
+    desk.throttle.succeeded(visit.address, None if half else address)
     return entered
 
 
@@ -121,9 +119,8 @@ async def give_second_factor(desk: FrontDesk, half: str | None, code: str, visit
             await note_event(session, person.id, visit, "second_factor.failed")
         address = person.email
     if taken is None:
-        desk.throttle.failed(visit.address, address)
         raise Refusal("authentication_required", WRONG_CODE)
-    desk.throttle.succeeded(address)
+    desk.throttle.succeeded(visit.address, address)
     return entered
 
 
@@ -145,8 +142,8 @@ async def prove_again(desk: FrontDesk, who: SignedIn, password: str, code: str, 
         if right:
             await make_fresh(session, desk.clock.now(), who.session_id)
     if not right:
-        desk.throttle.failed(visit.address, who.email)
         raise invalid("password" if kept is not None else "code", "is not right")
+    desk.throttle.succeeded(visit.address, who.email)
 
 
 async def make_fresh(session: AsyncSession, now: datetime, session_id: UUID) -> None:

@@ -48,8 +48,12 @@ class SignInThrottle:
         self._tallies: OrderedDict[bytes, _Tally] = OrderedDict()
 
     def admit(self, address: str | None, account: str | None = None) -> None:
-        """Let an attempt pass, or raise `rate_limited` with the seconds to wait; counts nothing."""
-        due = max(self._due(name, patience) for name, patience in _names(address, account))
+        """Let an attempt pass, or raise `rate_limited` with the seconds to wait.
+
+        It counts as a failure until `succeeded` takes that back: of many attempts at once no more pass than one by one.
+        """
+        names = _names(address, account)
+        due = max(self._due(name, patience) for name, patience in names)
         if due:
             raise Refusal(
                 "rate_limited",
@@ -57,15 +61,16 @@ class SignInThrottle:
                 details={"retry_after": due},
                 headers={"Retry-After": str(due)},
             )
-
-    def failed(self, address: str | None, account: str | None = None) -> None:
-        """Count a failure against the address, and against the account that was meant."""
-        for name, patience in _names(address, account):
+        for name, patience in names:
             self._count(name, patience)
 
-    def succeeded(self, account: str) -> None:
-        """Forget the failures of the account: its owner is here."""
-        self._tallies.pop(_key("account", account), None)
+    def succeeded(self, address: str | None, account: str | None = None) -> None:
+        """Take the attempt back from the address, and forget the failures of the account, whose owner is here."""
+        tally = self._tallies.get(_key("address", _network(address)))
+        if tally is not None:
+            tally.failures = max(0.0, tally.failures - 1)
+        if account is not None:
+            self._tallies.pop(_key("account", account), None)
 
     def mail_asked_for(self, address: str | None) -> None:
         """Count a link that was asked for, or raise `rate_limited`."""
