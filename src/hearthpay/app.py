@@ -36,6 +36,7 @@ from hearthpay.http.short_way import ShortWay
 from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
+from hearthpay.mail.person_postman import PersonPostman
 from hearthpay.payroll.payday.worker_counts import worker_figures
 from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import router as payroll
@@ -166,8 +167,17 @@ def create_app(
     for router in ROUTERS:
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
+    postman = (
+        PersonPostman(database, ring, mailer, clock) if ring is not None and mailer is not None else None
+    )
     desk = FrontDesk(
-        database, clock, ring, SignInThrottle(clock), sends_mail=mailer is not None, sign_up_open=sign_up_open
+        database,
+        clock,
+        ring,
+        SignInThrottle(clock),
+        sends_mail=postman is not None,
+        sign_up_open=sign_up_open,
+        postman=postman,
     )
     install_desk(app, desk)
     app.router.routes.extend(PEOPLE_ROUTES)

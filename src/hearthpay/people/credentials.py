@@ -15,7 +15,6 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark
-from hearthpay.mail.person_mail import queue_person_mail
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address, read_language, read_name
@@ -62,7 +61,7 @@ async def ask_for_reset(desk: FrontDesk, email: str, links_begin: str, visit: Vi
             mail = person_mail(
                 "reset", address, person.language, name=person.name, link=f"{links_begin}/reset/{token.text}"
             )
-            await queue_person_mail(session, desk.keys(), now, "reset", mail, now + LASTS["reset"])
+            await desk.queue_mail(session, now, "reset", mail, now + LASTS["reset"])
 
 
 async def look_at_reset(desk: FrontDesk, presented: str) -> None:
@@ -184,7 +183,7 @@ async def ask_for_new_email(
         mail = person_mail(
             "new_email", address, who.language, name=who.name, link=f"{links_begin}/new-email/{token.text}"
         )
-        await queue_person_mail(session, desk.keys(), now, "new_email", mail, now + LASTS["new_email"])
+        await desk.queue_mail(session, now, "new_email", mail, now + LASTS["new_email"])
 
 
 async def confirm_new_email(desk: FrontDesk, who: SignedIn, presented: str, visit: Visit) -> None:

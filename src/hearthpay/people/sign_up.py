@@ -19,7 +19,6 @@ from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.relations import ORGANIZATIONS
 from hearthpay.database.session import Tenant, become, become_person
-from hearthpay.mail.person_mail import queue_person_mail
 from hearthpay.people.credentials import first_password
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
@@ -68,11 +67,11 @@ async def ask_to_sign_up(desk: FrontDesk, email: str, language: str, links_begin
     async with desk.in_constant_time(), desk.database.transaction(None) as session:
         if await person_at(session, address) is not None:
             mail = person_mail("account_exists", address, language, link=f"{links_begin}/sign-in")
-            await queue_person_mail(session, desk.keys(), now, "account_exists", mail, now + LASTS["sign_up"])
+            await desk.queue_mail(session, now, "account_exists", mail, now + LASTS["sign_up"])
             return
         token = await leave_token(session, now, "sign_up", email=address)
         mail = person_mail("sign_up", address, language, link=f"{links_begin}/sign-up/{token.text}")
-        await queue_person_mail(session, desk.keys(), now, "sign_up", mail, now + LASTS["sign_up"])
+        await desk.queue_mail(session, now, "sign_up", mail, now + LASTS["sign_up"])
 
 
 async def look_at_sign_up(desk: FrontDesk, presented: str) -> str:

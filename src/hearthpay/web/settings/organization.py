@@ -28,7 +28,6 @@ from hearthpay.clock import end_of_day
 from hearthpay.database import audit
 from hearthpay.http.runtime import address_of
 from hearthpay.languages.catalogue import mark
-from hearthpay.mail.person_mail import queue_person_mail
 from hearthpay.people import members
 from hearthpay.people.mails import person_mail
 from hearthpay.web.settings.account import id_in_path
@@ -68,9 +67,7 @@ async def invite(visitor: Visitor) -> Response:
                     organization=who.here.organization,
                 )
                 now = desk.clock.now()
-                await queue_person_mail(
-                    session, desk.keys(), now, "invitation", mail, now + members.INVITED_FOR
-                )
+                await desk.queue_mail(session, now, "invitation", mail, now + members.INVITED_FOR)
     except Refusal as error:
         return await _members(visitor, problems_of(error))
     if desk.sends_mail:

@@ -365,6 +365,35 @@ CREATE FUNCTION queue_person_mail(mail uuid, kind text, address_hash bytea, cont
             RETURN room;
         END
     $$;
+
+-- Who has just queued a mail may try to send it at once; what is left, the worker sends.
+CREATE FUNCTION claim_person_mail(mail uuid, at timestamptz, until timestamptz)
+    RETURNS TABLE (id uuid, created_at timestamptz, expires_at timestamptz, attempts smallint, content bytea,
+                   nonce bytea, key_id text)
+    LANGUAGE sql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+        UPDATE public.mail_outbox m SET leased_until = until, attempts = m.attempts + 1
+         WHERE m.id = mail AND m.recipient = 'person' AND m.status = 'queued' AND m.due_at <= at
+           AND (m.leased_until IS NULL OR m.leased_until <= at)
+        RETURNING m.id, m.created_at, m.expires_at, m.attempts, m.content, m.nonce, m.key_id
+    $$;
+
+CREATE FUNCTION note_person_mail(mail uuid, attempt smallint, problem text, final boolean, at timestamptz,
+                                 due_at timestamptz)
+    RETURNS void
+    LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+        UPDATE public.mail_outbox m
+           SET status = CASE WHEN NOT final THEN 'queued' WHEN problem IS NULL THEN 'sent' ELSE 'failed' END,
+               reason = problem, leased_until = NULL,
+               due_at = CASE WHEN final THEN m.due_at ELSE note_person_mail.due_at END,
+               finished_at = CASE WHEN final THEN at END,
+               content = CASE WHEN NOT final THEN m.content END,
+               nonce = CASE WHEN NOT final THEN m.nonce END,
+               key_id = CASE WHEN NOT final THEN m.key_id END
+         WHERE m.id = mail AND m.recipient = 'person' AND m.status = 'queued'
+           AND (problem IS NULL OR m.attempts = attempt)
+    $$;
 """
 
 _FUNCTIONS = (
@@ -378,6 +407,8 @@ _FUNCTIONS = (
     "own_memberships()",
     "found_organization(uuid, uuid, text, text, timestamptz)",
     "queue_person_mail(uuid, text, bytea, bytea, bytea, text, timestamptz, timestamptz, integer)",
+    "claim_person_mail(uuid, timestamptz, timestamptz)",
+    "note_person_mail(uuid, smallint, text, boolean, timestamptz, timestamptz)",
 )
 _TABLES = (
     "people",
