@@ -1,6 +1,7 @@
 """Every page × every kind of visitor, from the routes themselves: what each is answered, and that no form is forged."""
 
 import re
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -293,3 +294,31 @@ async def test_over_plain_http_it_says_why_nobody_can_sign_in(app: FastAPI) -> N
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=address) as client:
             page = await client.get("/sign-in")
         assert ("encrypted connection" in page.text) is warned
+
+
+async def test_strangers_make_no_accounts_where_the_operator_says_so(
+    database: Database, clock: FixedClock, ring: KeyRing
+) -> None:
+    mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
+    for closed in (
+        create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer, sign_up_open=False),
+        create_app(database, clock, public_url=HOME, ring=ring),
+    ):
+        browser = Browser.of(closed)
+        assert "by invitation" in (await browser.look("/sign-in")).text
+        assert (await browser.look("/sign-up")).status_code == 404
+        assert (await browser.send("/sign-up", email="new@example.com")).status_code == 404
+
+
+async def test_without_mail_the_owner_is_shown_the_link_once(
+    app: FastAPI, people: dict[str, SignedIn], desk: FrontDesk, clock: FixedClock
+) -> None:
+    app.state.front_desk = replace(desk, sends_mail=False)
+    browser = await _browser(app, "owner", clock)
+    page = await browser.send(
+        "/settings/members", page="/settings/members", email="ana@example.com", role="viewer"
+    )
+    found = re.search(rf"{HOME}/join/(\w{{43}})", page.text)
+    assert found is not None
+    assert found[0] not in (await browser.look("/settings/members")).text
+    assert "You are invited to Lopez" in (await Browser.of(app).look(f"/join/{found[1]}")).text
