@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,23 @@ def actions_of_accounts() -> set[str]:
     return {text for module, text in _calls("note_event", 3) if module.startswith("people/")}
 
 
+@cache
+def _all_calls() -> tuple[tuple[str, ast.Call], ...]:
+    """Every call of a plain name, with its module; the modules are parsed once."""
+    return tuple(
+        (path.relative_to(_SOURCE).as_posix(), node)
+        for path in sorted(_SOURCE.rglob("*.py"))
+        if "taxes" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    )
+
+
 def _calls(name: str, place: int) -> Iterator[tuple[str, str]]:
-    for path in sorted(_SOURCE.rglob("*.py")):
-        module = path.relative_to(_SOURCE).as_posix()
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            named = isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
-            if named and len(node.args) > place:
-                for each in _texts(node.args[place]):
-                    yield module, each
+    for module, node in _all_calls():
+        if isinstance(node.func, ast.Name) and node.func.id == name and len(node.args) > place:
+            for each in _texts(node.args[place]):
+                yield module, each
 
 
 def _texts(node: ast.expr) -> Iterator[str]:
