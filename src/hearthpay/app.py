@@ -1,7 +1,7 @@
 """The web application: every route of the service behind one gate.
 
 Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` with its files answer without an API key, and `/` leads to the
-last; `/metrics` and the portal's pages have tokens of their own.
+last; `/metrics` and the portal's pages have tokens of their own, people's pages their sessions.
 """
 
 import asyncio
@@ -40,14 +40,19 @@ from hearthpay.http.short_way import ShortWay
 from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
+from hearthpay.mail.person_postman import PersonPostman
 from hearthpay.payroll.payday.worker_counts import worker_figures
 from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import router as payroll
 from hearthpay.payroll.years.prior_routes import router as prior_wages
 from hearthpay.payroll.years.threshold_routes import router as households
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.throttle import SignInThrottle
 from hearthpay.registrations.routes import router as registrations
 from hearthpay.reports.routes import router as reports
 from hearthpay.security.key_ring import KeyRing
+from hearthpay.web.desk import install_desk
+from hearthpay.web.people_pages import PEOPLE_ROUTES
 from hearthpay.web.portal import router as portal
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
@@ -125,13 +130,15 @@ def create_app(
     mail_limits: MailLimits = USUAL_LIMITS,
     direct_deposit: bool = False,
     requests_at_once: int = USUAL_SHARE,
+    sign_up_open: bool = True,
 ) -> FastAPI:
     """Return the application over an open database; `public_url` is its address as its clients see it.
 
     Without a `metrics_token` there is no `/metrics`; without `rate_limits` requests are counted in this process alone;
     without a `ring` the portal takes no numbers and nobody is invited; without a `mailer` no email is sent, and with
     one no more in a day than `mail_limits` allow. `direct_deposit` tells whether a bank is configured that real
-    households' payrolls can go through; `requests_at_once` are worked on for one organization.
+    households' payrolls can go through; `requests_at_once` are worked on for one organization. With `sign_up_open` and
+    a `mailer` strangers may make accounts.
     """
     app = Application(
         title="Hearthpay",
@@ -180,6 +187,20 @@ def create_app(
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
     app.router.routes.extend(calendar_feed.routes)
+    postman = (
+        PersonPostman(database, ring, mailer, clock) if ring is not None and mailer is not None else None
+    )
+    desk = FrontDesk(
+        database,
+        clock,
+        ring,
+        SignInThrottle(clock),
+        sends_mail=postman is not None,
+        sign_up_open=sign_up_open,
+        postman=postman,
+    )
+    install_desk(app, desk)
+    app.router.routes.extend(PEOPLE_ROUTES)
     return app
 
 

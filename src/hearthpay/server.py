@@ -35,6 +35,7 @@ from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
 from hearthpay.http.rate_limit import RateLimits, rate_limits
 from hearthpay.mail.limits import MailLimits, MailLimitsError, mail_limits
 from hearthpay.mail.mailer import SERVER_VARIABLE, Mailer, MailSettingsError, load_mailer
+from hearthpay.people.sign_up import offer_first_owner
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.separation import StaysRootError, WebUser, lesser_user, web_process
@@ -42,6 +43,9 @@ from hearthpay.worker.attendant import worker_beside
 
 PUBLIC_URL_VARIABLE = "HEARTHPAY_PUBLIC_URL"
 """Names the service's address as its clients and employees see it."""
+
+SIGN_UP_VARIABLE = "HEARTHPAY_SIGN_UP"
+"""Whether strangers may make accounts: `open`, or `closed`, by invitation only."""
 
 GRACE_SECONDS = 10
 """How long requests under way may take to finish once the service is told to stop, in seconds."""
@@ -150,6 +154,17 @@ def public_url_of(environment: Mapping[str, str]) -> str | None:
     return url or None
 
 
+def sign_up_open_of(environment: Mapping[str, str]) -> bool:
+    """Return whether strangers may make accounts, from HEARTHPAY_SIGN_UP: open unless it says closed.
+
+    Raises ValueError for another word.
+    """
+    word = environment.get(SIGN_UP_VARIABLE, "").strip().lower() or "open"
+    if word not in ("open", "closed"):
+        raise ValueError(f"{SIGN_UP_VARIABLE} must be open or closed")
+    return word == "open"
+
+
 class WebSettingsError(Exception):
     """A setting of the web's makes no sense; the message says which."""
 
@@ -165,6 +180,7 @@ class WebSettings:
     metrics_token: str | None
     connections: ConnectionLimits
     requests_at_once: int
+    sign_up_open: bool
 
     @classmethod
     def of(cls, environment: Mapping[str, str], clock: Clock) -> Self:
@@ -178,6 +194,7 @@ class WebSettings:
                 environment.get(TOKEN_VARIABLE),
                 connection_limits(environment),
                 share_of(environment),
+                sign_up_open_of(environment),
             )
         except (ValueError, MailSettingsError, MailLimitsError) as error:
             raise WebSettingsError(str(error)) from None
@@ -195,6 +212,7 @@ class WebSettings:
             mail_limits=self.mail_limits,
             direct_deposit=direct_deposit,
             requests_at_once=self.requests_at_once,
+            sign_up_open=self.sign_up_open,
         )
         app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
         return app
@@ -206,6 +224,23 @@ def stop_signal() -> asyncio.Event:
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, stopping.set)
     return stopping
+
+
+async def first_owner_link(opened: OpenedDatabase, clock: Clock) -> str | None:
+    """Return the path of the one-time link for the first owner; None where somebody can sign in already."""
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        token = await offer_first_owner(session, clock)
+    return None if token is None else f"/welcome/{token.text}"
+
+
+def welcome(path: str | None, public_url: str | None, host: str, port: int) -> None:
+    """Show the operator the first owner's link, once; on the machine itself by the name that passkeys work with."""
+    if path is None:
+        return
+    name = "localhost" if host in ("127.0.0.1", "::1", "0.0.0.0", "::") else host  # noqa: S104 - only compared
+    begin = public_url or f"http://{name}:{port}"
+    text = f"Nobody can sign in yet. Make the first owner's account, within 24 hours: {begin}{path}"
+    print(text, flush=True)  # noqa: T201
 
 
 def announce(address: str) -> None:
@@ -243,6 +278,7 @@ async def serve(
         except KeyRingError as error:
             raise SystemExit(f"hearthpay: {error}") from None
         user = await asyncio.to_thread(_lesser_user, opened) if separable else None
+        first_owner = await first_owner_link(opened, clock)
         stopping = stop_signal()
         worker = worker_beside(data_dir) if with_worker else contextlib.nullcontext()
         try:
@@ -253,6 +289,7 @@ async def serve(
                     running(app, host, port, connections=settings.connections) as (address, served),
                 ):
                     announce(address)
+                    welcome(first_owner, settings.public_url, host, urlsplit(address).port or port)
                     await either(stopping, served)
                     print("Stopping …", flush=True)  # noqa: T201
                 return
@@ -261,6 +298,7 @@ async def serve(
                 with listen(host, port, queue_within(raise_descriptor_limit())) as listener:
                     order = user.order(opened, listener, host, direct_deposit=direct_deposit)
                     process = await stack.enter_async_context(web_process(order, GRACE_SECONDS + 5))
+                    welcome(first_owner, settings.public_url, host, listener.getsockname()[1])
                 await either(stopping, asyncio.create_task(process.wait()))
                 if not stopping.is_set():
                     raise SystemExit(f"hearthpay: the web process has ended ({process.returncode})")

@@ -7,15 +7,17 @@ written down by name, not taken from the permission that the service asks.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
+from hearthpay.accounts import own_keys
+from hearthpay.accounts.own_keys import NewKey
 from hearthpay.autopilot import service as autopilot
 from hearthpay.autopilot.commands import (
     Agreement,
@@ -55,6 +57,8 @@ from hearthpay.payroll.payday import remedies, reversed_deposits
 from hearthpay.payroll.set_asides import escrow
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.payroll.years import prior_wages, threshold_choice
+from hearthpay.people import members
+from hearthpay.people.models import MemberInvitation
 from hearthpay.registrations import service as registrations
 from hearthpay.reports import service as reports
 from hearthpay.reports.commands import AskStateWages, AskTaxLiability
@@ -73,6 +77,8 @@ HELPERS: Final = LOOKERS - {"viewer"}
 PAYERS: Final = HELPERS | {"worker"}
 DECIDERS: Final = HELPERS - {"admin"}
 PEOPLE: Final = frozenset({"operator", "owner", "admin"})
+MEMBERS: Final = PEOPLE | {"viewer"}
+OWNERS: Final = PEOPLE - {"admin"}
 OWN_NUMBERS: Final = PEOPLE | {"employee"}
 OPERATOR: Final = frozenset({"operator"})
 
@@ -120,7 +126,8 @@ class Deed:
     """A service function, and who may pass its question.
 
     `scope` is what a key needs for it (None: no key may). `ends` is the code that it ends with for the target at hand,
-    which is none of access; None: it succeeds. `names_household` is false where it is about no household in particular.
+    which is none of access; None: it succeeds. `names_household` is false where it is about no household in particular;
+    `any_plan` where no plan is asked.
     """
 
     call: Call
@@ -129,6 +136,7 @@ class Deed:
     ends: str | None = None
     sandbox_only: bool = False
     names_household: bool = True
+    any_plan: bool = False
 
 
 DEEDS: Final[dict[str, Deed]] = {}
@@ -157,6 +165,14 @@ OPERATORS_OWN: Final = frozenset(
         "hearthpay.employers.assigned_rates.assign_sui_rate",
         "hearthpay.employers.ein_status.set_ein_status",
         "hearthpay.payroll.years.threshold_choice.choose_threshold_basis",
+    }
+)
+
+#: What the person whose transaction it is does before she belongs to the organization; she is found by her link.
+PERSONS_OWN: Final = frozenset(
+    {
+        "hearthpay.people.members.accept",
+        "hearthpay.people.sign_up.found_organization",
     }
 )
 
@@ -617,3 +633,77 @@ async def _disconnect(session: AsyncSession, actor: Actor, target: Target) -> ob
 @_deed(authorizations.authorize, PAYERS, "payroll", ends="direct_deposit_unavailable")
 async def _authorize(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await authorizations.authorize(session, actor, await _employer(session, target), NOW)
+
+
+@_deed(members.list_members, MEMBERS, None, names_household=False, any_plan=True)
+async def _list_members(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await members.list_members(session, actor)
+
+
+@_deed(members.list_member_invitations, MEMBERS, None, names_household=False, any_plan=True)
+async def _list_member_invitations(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await members.list_member_invitations(session, actor, CLOCK)
+
+
+@_deed(members.invite_member, OWNERS, None, names_household=False, any_plan=True)
+async def _invite_member(session: AsyncSession, actor: Actor, target: Target) -> object:
+    inviting = actor if actor.kind != "user" else replace(actor, kind="operator", id=None)
+    if isinstance(session, Untouched):
+        inviting = actor
+    return await members.invite_member(session, inviting, CLOCK, "ana@example.com", "viewer")
+
+
+@_deed(members.withdraw_member_invitation, OWNERS, None, names_household=False, any_plan=True)
+async def _withdraw_member_invitation(session: AsyncSession, actor: Actor, target: Target) -> object:
+    invitation_id = uuid4()
+    if not isinstance(session, Untouched):
+        session.add(
+            MemberInvitation(
+                id=invitation_id,
+                organization_id=target.organization_id,
+                email="bea@example.com",
+                role="viewer",
+                status="pending",
+                token_hash=invitation_id.bytes * 2,
+                invited_by=None,
+                created_at=NOW,
+                expires_at=NOW + members.INVITED_FOR,
+            )
+        )
+        await session.flush()
+    return await members.withdraw_member_invitation(session, actor, CLOCK, invitation_id)
+
+
+@_deed(members.change_role, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
+async def _change_role(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await members.change_role(session, actor, uuid4(), "viewer")
+
+
+@_deed(members.remove_member, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
+async def _remove_member(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await members.remove_member(session, actor, CLOCK, uuid4())
+
+
+@_deed(members.leave, MEMBERS, None, ends="not_found", names_household=False, any_plan=True)
+async def _leave(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await members.leave(session, actor, CLOCK)
+
+
+@_deed(own_keys.list_own_keys, MEMBERS, None, names_household=False, any_plan=True)
+async def _list_own_keys(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await own_keys.list_own_keys(session, actor)
+
+
+@_deed(own_keys.households_for_keys, MEMBERS, None, names_household=False, any_plan=True)
+async def _households_for_keys(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await own_keys.households_for_keys(session, actor)
+
+
+@_deed(own_keys.create_own_key, OWNERS, None, names_household=False, any_plan=True)
+async def _create_own_key(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await own_keys.create_own_key(session, actor, CLOCK, NewKey(scopes=("payroll",)))
+
+
+@_deed(own_keys.revoke_own_key, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
+async def _revoke_own_key(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await own_keys.revoke_own_key(session, actor, CLOCK, uuid4())

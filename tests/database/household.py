@@ -291,6 +291,33 @@ def add_household(
     )
     insert(connection, "idempotency_keys", **tenant, key=f"key of {employer_id}", request_hash=b"\x00" * 32)
     insert(connection, "audit_log", **household, actor_kind="operator", action="household.create")
+    person_id = insert(
+        connection,
+        "people",
+        email=f"{employer_id}@example.com",
+        name="Ada Smith",
+        language="en",
+        created_at=NOW,
+        updated_at=NOW,
+    )
+    insert(
+        connection,
+        "memberships",
+        organization_id=organization_id,
+        person_id=person_id,
+        role="owner",
+        joined_at=NOW,
+    )
+    insert(
+        connection,
+        "member_invitations",
+        organization_id=organization_id,
+        email=f"{employer_id}@example.com",
+        role="viewer",
+        token_hash=employer_id.bytes * 2,
+        created_at=NOW,
+        expires_at=NOW + timedelta(days=7),
+    )
     key_hash = employer_id.bytes * 2
     insert(
         connection,

@@ -18,7 +18,15 @@ from tests.worlds.tables import INSTALLATION_TABLES, TABLES
 HOUSEHOLD_TABLES = tuple(
     table
     for table in TABLES
-    if table not in ("organizations", "employers", "idempotency_keys", "assigned_rates")
+    if table
+    not in (
+        "organizations",
+        "employers",
+        "idempotency_keys",
+        "assigned_rates",
+        "memberships",
+        "member_invitations",
+    )
 )
 
 
@@ -50,7 +58,10 @@ def test_each_tenant_sees_its_own_rows_only(
         assert service.execute(f"SELECT {column} FROM {table}").fetchall() == [(household.organization_id,)]
 
 
-@pytest.mark.parametrize("table", [t for t in TABLES if t not in ("organizations", "api_keys")])
+@pytest.mark.parametrize(
+    "table",
+    [t for t in TABLES if t not in ("organizations", "api_keys", "memberships", "member_invitations")],
+)
 def test_real_and_sandbox_rows_never_mix(
     table: str, owner: psycopg.Connection, service: psycopg.Connection, smiths: Household
 ) -> None:

@@ -13,7 +13,7 @@ from psycopg import errors
 from hearthpay.database.embedded import EmbeddedServer
 from tests.conftest import plain_url
 from tests.database.household import Household, add_employee, add_entry, add_paycheck, add_payroll, insert
-from tests.worlds.tables import INSTALLATION_TABLES, TABLES
+from tests.worlds.tables import EMPTIED, TABLES
 
 
 def columns(household: Household) -> dict[str, object]:
@@ -227,5 +227,5 @@ def test_the_tables_are_emptied_children_first(owner_connection: psycopg.Connect
         "AND k.connamespace = 'public'::regnamespace AND k.conrelid <> k.confrelid"
     ).fetchall()
     assert references
-    order = {table: place for place, table in enumerate(TABLES + INSTALLATION_TABLES)}
+    order = {table: place for place, table in enumerate(EMPTIED)}
     assert [each for each in references if order[each[0]] > order[each[1]]] == []

@@ -63,6 +63,15 @@ OWNERS = {
         "worker_problems",
         "year_balances",
     ),
+    "people": (
+        "credentials",
+        "member_invitations",
+        "memberships",
+        "one_time_tokens",
+        "people",
+        "person_events",
+        "person_sessions",
+    ),
     "registrations": ("state_registrations",),
 }
 """Which package writes a table, and reads it as it likes."""

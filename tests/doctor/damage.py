@@ -57,6 +57,13 @@ def decided(outcome: str) -> str:
 FLOWN = "(SELECT enrollment_id FROM autopilot_periods WHERE outcome = 'paid' ORDER BY id LIMIT 1)"
 
 
+#: Who can sign in: with an account and a password.
+SOMEBODY = (
+    "INSERT INTO people VALUES (new_id(), 'ana@example.com', 'Ana', 'es', now(), now())",
+    "INSERT INTO credentials (id, person_id, kind, password_hash, created_at) "
+    "SELECT new_id(), id, 'password', '$argon2id$', now() FROM people",
+)
+
 DAMAGE = {
     # name of the check: one damage after another, each of one statement or several
     "paycheck_sums": [
@@ -439,6 +446,21 @@ DAMAGE = {
         (
             "UPDATE documents SET superseded_by = (SELECT id FROM documents WHERE version = 1 AND superseded_by IS NULL "
             "LIMIT 1) WHERE superseded_by IS NOT NULL",
+        ),
+    ],
+    "owners": [
+        (
+            *SOMEBODY,
+            "INSERT INTO memberships SELECT new_id(), o.id, p.id, 'admin', now(), NULL FROM people p, "
+            "(SELECT id FROM organizations LIMIT 1) o",
+        ),
+    ],
+    "ways_in": [
+        (SOMEBODY[0],),
+        (
+            *SOMEBODY,
+            "INSERT INTO credentials (id, person_id, kind, code_hash, created_at) "
+            "SELECT new_id(), id, 'recovery_code', sha256(''), now() FROM people",
         ),
     ],
     "references": [

@@ -11,7 +11,7 @@ from tests.database.sealing import enter as name_tenant
 from tests.worlds.tables import TABLES as TENANTS
 
 #: What belongs to the organization, or tells what happened.
-_KEPT = ("organizations", "api_keys", "audit_log", "idempotency_keys")
+_KEPT = ("organizations", "api_keys", "audit_log", "idempotency_keys", "memberships", "member_invitations")
 
 TABLES = tuple(table for table in TENANTS if table not in _KEPT)
 

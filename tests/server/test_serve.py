@@ -54,6 +54,16 @@ class Service:
             time.sleep(0.02)
         raise AssertionError("".join(self.output))
 
+    def first_owners_link(self) -> str:
+        """The link that it shows while nobody can sign in."""
+        deadline = time.monotonic() + START_WITHIN
+        while time.monotonic() < deadline:
+            for line in self.output:
+                if "first owner's account" in line:
+                    return line.rpartition(" ")[2].strip()
+            time.sleep(0.02)
+        raise AssertionError("".join(self.output))
+
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
@@ -160,6 +170,9 @@ def test_it_stops_cleanly_and_takes_the_database_with_it(data_dir: Path):
     service = Service(data_dir)
     assert EmbeddedServer(data_dir).is_alive()
     assert httpx.get(f"{service.address}/healthz").json()["data"] == {"status": "ok"}
+    link = service.first_owners_link()
+    assert "Make the first owner" in httpx.get(link).text
+    assert httpx.get(f"{link}x").status_code == 404
     assert service.stop() == 0
     assert not EmbeddedServer(data_dir).is_alive()
     assert "Stopping" in "".join(service.output)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.server import public_url_of
+from hearthpay.server import public_url_of, sign_up_open_of
 from tests.worlds.commands import hearthpay_says
 
 
@@ -62,3 +62,13 @@ def test_mail_without_an_address_to_link_to_stops_the_service_before_it_starts(t
 def test_a_database_of_ones_own_needs_keys(server: EmbeddedServer, tmp_path: Path) -> None:
     told = refused(tmp_path, DATABASE_URL=server.owner_url())
     assert told.startswith("hearthpay: HEARTHPAY_KEYS is not set")
+
+
+@pytest.mark.parametrize(("word", "is_open"), [("", True), ("open", True), (" Closed ", False)])
+def test_sign_up_is_open_unless_it_is_closed(word: str, is_open: bool):
+    assert sign_up_open_of({"HEARTHPAY_SIGN_UP": word}) is is_open
+
+
+def test_another_word_is_refused():
+    with pytest.raises(ValueError, match="HEARTHPAY_SIGN_UP must be open or closed"):
+        sign_up_open_of({"HEARTHPAY_SIGN_UP": "maybe"})

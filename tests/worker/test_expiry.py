@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from uuid import uuid4
 
 import psycopg
 import pytest
@@ -145,3 +146,34 @@ async def test_one_worker_at_a_time(
         owner_connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('hearthpay.expiry', 0))")
         assert await expire(worker_pool, clock) == Progress()
     assert await expire(worker_pool, clock) == Progress(done=1)
+
+
+async def test_sessions_and_links_go_a_month_after_they_are_over(
+    worker_pool: Database, owner_connection: psycopg.Connection, empty_tables: None, clock: FixedClock
+) -> None:
+    person, over = uuid4(), clock.now() - timedelta(days=30)
+    owner_connection.execute(
+        "INSERT INTO people VALUES (%s, 'ana@example.com', 'Ana', 'es', now(), now())", (person,)
+    )
+    for number, expires_at in enumerate((over - timedelta(seconds=1), over)):
+        begun = {
+            "at": expires_at - timedelta(days=1),
+            "over": expires_at,
+            "hash": bytes([number]) * 32,
+            "who": person,
+        }
+        owner_connection.execute(
+            "INSERT INTO one_time_tokens (id, kind, token_hash, email, created_at, expires_at) "
+            "VALUES (new_id(), 'sign_up', %(hash)s, 'x@example.com', %(at)s, %(over)s)",
+            begun,
+        )
+        owner_connection.execute(
+            "INSERT INTO person_sessions (id, person_id, token_hash, stage, method, created_at, authenticated_at, "
+            "last_seen_at, expires_at) "
+            "VALUES (new_id(), %(who)s, %(hash)s, 'full', 'password', %(at)s, %(at)s, %(at)s, %(over)s)",
+            begun,
+        )
+    assert await expire(worker_pool, clock) == Progress(done=2)
+    assert await expire(worker_pool, clock) == Progress()
+    for table in ("one_time_tokens", "person_sessions"):
+        assert owner_connection.execute(f"SELECT expires_at FROM {table}").fetchall() == [(over,)]

@@ -15,7 +15,7 @@ _STATEMENT = re.compile(r"\b(?:CREATE|ALTER) TABLE (?:IF NOT EXISTS )?(\w+)\b([^
 _REFERENCE = re.compile(r"\bREFERENCES (\w+)")
 
 # All others of a tenant tell real rows from sandbox ones.
-_OF_BOTH_MODES = ("organizations", "api_keys")
+_OF_BOTH_MODES = ("organizations", "api_keys", "memberships", "member_invitations")
 
 OWN_TABLES = ("installation", "alembic_version")
 """What the migrations themselves write, and no test empties."""
@@ -45,7 +45,10 @@ TABLES = tuple(name for name, columns in reversed(_MADE.items()) if _belongs_to_
 """The tenants' tables, children before their parents."""
 
 INSTALLATION_TABLES = tuple(name for name in reversed(_MADE) if name not in TABLES)
-"""What belongs to the installation and to no tenant: the service's role has no right to any of it."""
+"""What is no tenant's: of the installation, to which the service's role has no right, and of people, each his own."""
 
-EMPTYING = "; ".join(f"DELETE FROM {table}" for table in TABLES + INSTALLATION_TABLES)
+EMPTIED = tuple(reversed(_MADE))
+"""All of them, children before their parents, whosever they are."""
+
+EMPTYING = "; ".join(f"DELETE FROM {table}" for table in EMPTIED)
 """The statements that leave no row of an earlier test."""

@@ -100,6 +100,18 @@ MANAGE_AUTOPILOT: Final = Permission("manage_autopilot", "ach", "autopilot", "ad
 """To pause, resume, skip and end recurring payroll."""
 ENROLL_AUTOPILOT: Final = Permission("enroll_autopilot", None, "autopilot", "admin", people_only=True)
 """To enroll an employee, change what is enrolled, agree to its debits and confirm a payroll that it holds."""
+READ_MEMBERS: Final = Permission("read_members", None, None, "viewer", people_only=True)
+"""To see who is in the organization, and who is invited."""
+KEEP_MEMBERS: Final = Permission("keep_members", None, None, "owner", people_only=True)
+"""To invite, to give roles and to remove."""
+LEAVE: Final = Permission("leave", None, None, "viewer", people_only=True)
+"""To end one's own membership."""
+READ_KEYS: Final = Permission("read_keys", None, None, "viewer", people_only=True)
+"""To see which API keys there are; none can be read."""
+KEEP_KEYS: Final = Permission("keep_keys", None, None, "owner", people_only=True)
+"""To make API keys and to revoke them."""
+READ_AUDIT: Final = Permission("read_audit", None, None, "viewer", people_only=True)
+"""To see who did what in the organization."""
 
 TAKE_BACK: Final = Permission("take_back", None, "ach", None, people_only=True)
 """To take a direct deposit back from an employee's account: the operator's alone, who answers to the bank for it."""

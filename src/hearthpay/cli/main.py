@@ -26,6 +26,7 @@ from hearthpay.cli.households import households
 from hearthpay.cli.keys import keys
 from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, decimal_of, refuse
 from hearthpay.cli.organizations import organizations
+from hearthpay.cli.people import people
 from hearthpay.cli.plans import plans
 from hearthpay.cli.registrations import register, registrations
 from hearthpay.cli.reports import reports
@@ -60,6 +61,7 @@ app.add_typer(autopilot, name="autopilot")
 app.command()(doctor)
 app.command()(worker)
 app.add_typer(organizations, name="organizations")
+app.add_typer(people, name="people")
 app.command()(plans)
 app.command()(registrations)
 app.add_typer(reports, name="reports")

@@ -8,7 +8,7 @@ it costs nothing. `FROM {PAYROLLS} p` in an f-string; to lock its rows (`FOR UPD
 from typing import Final
 
 # accounts/
-ORGANIZATIONS: Final = "(SELECT id, plan FROM organizations)"
+ORGANIZATIONS: Final = "(SELECT id, name, plan FROM organizations)"
 
 # employers/
 EMPLOYERS: Final = (

@@ -45,6 +45,7 @@ _RETRY_PAUSE_SECONDS: Final = 0.05
 _NO_SUCH_ROLE: Final = ("22023", "42501")
 _SEAL: Final = "tenant_seal"
 _BECOME: Final = text("SELECT set_config('hearthpay.tenant', :tenant, true)")
+_BECOME_PERSON: Final = text("SELECT set_config('hearthpay.person', :person, true)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,13 +159,24 @@ def entrance(role: str, settings: Mapping[str, str]) -> TextClause:
         f"set_config({_literal(name)}, {_literal(value)}, true)" for name, value in chosen.items()
     )
     return text(
-        f"SELECT current_user FROM (SELECT {made}, set_config('hearthpay.tenant', :tenant, true) OFFSET 0) made"  # noqa: S608
+        f"SELECT current_user FROM (SELECT {made}, set_config('hearthpay.person', '', true), "  # noqa: S608
+        "set_config('hearthpay.tenant', :tenant, true) OFFSET 0) made"
     )
 
 
 async def become(session: AsyncSession, tenant: Tenant) -> None:
     """From here on the session's transaction is this tenant's; the caller has decided that it may be."""
     await session.execute(_BECOME, {"tenant": _claim(session.info[_SEAL], tenant)})
+
+
+async def become_person(session: AsyncSession, person_id: UUID) -> None:
+    """From here on the session's transaction is about this person's account; the caller has found that it may be."""
+    seal: TenantSeal | None = session.info[_SEAL]
+    if seal is None:
+        raise ValueError(
+            "this database was opened without a seal: its transactions are nobody's in particular"
+        )
+    await session.execute(_BECOME_PERSON, {"person": seal.person_claim(person_id)})
 
 
 async def _close(session: AsyncSession) -> None:

@@ -27,6 +27,7 @@ from hearthpay.security.content_seal import (
     mail_place,
     open_content,
     seal_content,
+    second_factor_place,
 )
 from hearthpay.security.file_seal import SealedFile, open_file, seal_file
 from hearthpay.security.key_ring import EncryptionKey, KeyRing, KeyRingError
@@ -107,13 +108,22 @@ _DOCUMENTS = _Kept(
     ),
 )
 
+_SECOND_FACTORS = _Kept(
+    text(
+        "SELECT id, person_id, secret AS ciphertext, nonce, key_id FROM credentials "
+        "WHERE key_id <> :current AND id > :id ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ),
+    {"id": _BEFORE_ALL},
+    text("UPDATE credentials SET secret = :ciphertext, nonce = :nonce, key_id = :key_id WHERE id = :id"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RotationResult:
     """What a rotation has done."""
 
     rotated: int
-    """Rows now encrypted under the current key that were not: numbers, bank files, mails, stored answers, papers."""
+    """Rows now encrypted under the current key that were not: numbers, files, mails, answers, papers, factors."""
     unreadable: tuple[UUID, ...]
     """Rows left as they were: their key is missing from the ring, or they were tampered with."""
     remaining: dict[str, int]
@@ -125,9 +135,10 @@ async def rotate(
 ) -> RotationResult:
     """Make the ring's newest key current, and re-encrypt every row under it, `batch` numbers in a transaction.
 
-    Bank files, waiting mails, stored answers and papers go one by one. Rows that others hold locked are passed over and
-    tried again at the end, so several rotations may share the work; should another key become current meanwhile, all go
-    on with that. One bad row does not hold back the others. Leaves an audit row per organization and batch of numbers.
+    Bank files, waiting mails, stored answers, papers and second factors go one by one. Rows that others hold locked
+    are passed over and tried again at the end, so several rotations may share the work; should another key become
+    current meanwhile, all go on with that. One bad row does not hold back the others. Leaves an audit row per
+    organization and batch of numbers.
     Raises KeyRingError.
     """
     async with session_factory() as session:
@@ -153,7 +164,7 @@ async def rotate(
                 rotated += len(rows) - len(bad)
                 rotated_in_pass = True
                 progress(rotated, total)
-        for kept in (_FILES, _MAILS, _ANSWERS, _DOCUMENTS):
+        for kept in (_FILES, _MAILS, _ANSWERS, _DOCUMENTS, _SECOND_FACTORS):
             place = dict(kept.first)
             while True:
                 async with session_factory() as session:
@@ -212,6 +223,8 @@ def _place_of(kept: _Kept, row: Row[tuple[object, ...]]) -> Place:
         return mail_place(row.id)
     if kept is _DOCUMENTS:
         return document_place(row.id)
+    if kept is _SECOND_FACTORS:
+        return second_factor_place(row.person_id, row.id)
     return answer_place(row.organization_id, row.key, sandbox=row.sandbox)
 
 

@@ -34,6 +34,7 @@ from hearthpay.doctor.paycheck_checks import (
     reversed_when,
     tax_years,
 )
+from hearthpay.doctor.people_checks import owners, ways_in
 from hearthpay.doctor.threshold_checks import refunded_years, threshold_taxes, threshold_wages
 from hearthpay.doctor.year_checks import year_caps, year_owed, year_taxes
 
@@ -88,5 +89,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     audit_chain,
     traces,
     document_versions,
+    owners,
+    ways_in,
 )
 """Every law, in the order in which they are proved."""

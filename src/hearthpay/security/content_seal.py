@@ -1,4 +1,5 @@
-"""Seals contents of the database with AES-256-GCM, each bound to its place: waiting mails, stored answers, papers.
+"""Seals contents of the database with AES-256-GCM, each bound to its place: waiting mails, stored answers, papers,
+secrets of second factors.
 
 Mails and answers hold links to the portal: whoever reads a link may use it. Papers hold tax numbers.
 """
@@ -41,6 +42,11 @@ def answer_place(organization_id: UUID, idempotency_key: str, *, sandbox: bool) 
 def document_place(document_id: UUID) -> Place:
     """Return the place of a paper that was issued."""
     return Place("document", (document_id.bytes,))
+
+
+def second_factor_place(person_id: UUID, credential_id: UUID) -> Place:
+    """Return the place of the secret from which a person's one-time passwords are made."""
+    return Place("second factor", (person_id.bytes, credential_id.bytes))
 
 
 @dataclass(frozen=True, slots=True)

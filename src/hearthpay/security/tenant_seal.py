@@ -35,6 +35,11 @@ class TenantSeal:
         named = f"{organization_id} {'t' if sandbox else 'f'} {'' if employer_id is None else employer_id}"
         return f"{named} {hmac.new(self._secret, named.encode('ascii'), hashlib.sha256).hexdigest()}"
 
+    def person_claim(self, person_id: UUID) -> str:
+        """Return the setting `hearthpay.person`, by which a transaction is about one person's account."""
+        named = f"person {person_id}"
+        return f"{named} {hmac.new(self._secret, named.encode('ascii'), hashlib.sha256).hexdigest()}"
+
     def entry(self) -> str:
         """Return the secret itself, in hexadecimal, for the service's own web process alone."""
         return self._secret.hex()

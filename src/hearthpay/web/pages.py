@@ -24,6 +24,7 @@ _TEMPLATES: Final = Environment(
     trim_blocks=True,
     lstrip_blocks=True,
 )
+_TEMPLATES.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
 _STYLE: Final = files("hearthpay.web").joinpath("static/hearthpay.css").read_bytes()
 
 

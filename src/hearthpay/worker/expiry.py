@@ -1,4 +1,4 @@
-"""What time does away with: invitations that nobody used, and idempotency keys that nobody repeats any more."""
+"""What time does away with: invitations that nobody used, keys that nobody repeats, sessions that are over."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import Database
 from hearthpay.employees.invitations import expire_invitations
 from hearthpay.http.forgotten_keys import forget_keys, forget_short_lived_keys
+from hearthpay.people.expiry import forget_sessions, forget_tokens
 from hearthpay.worker.duty import Progress
 
 KEEP_KEYS: Final = timedelta(days=30)
@@ -19,6 +20,9 @@ KEEP_KEYS: Final = timedelta(days=30)
 KEEP_PREVIEWS: Final = timedelta(hours=24)
 """How long the answer to a preview is kept, which changed nothing; and a link from before they were encrypted."""
 
+KEEP_SESSIONS: Final = timedelta(days=30)
+"""How long the database remembers that somebody was signed in, or was sent a link, once that is over."""
+
 CHUNK: Final = 1000
 
 # One worker at a time: two would only wait for each other's rows, in whatever order.
@@ -26,7 +30,7 @@ _MY_TURN: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended('heart
 
 
 async def expire(database: Database, clock: Clock, *, chunk: int = CHUNK) -> Progress:
-    """End what is over by the clock: at most `chunk` invitations and twice `chunk` idempotency keys.
+    """End what is over by the clock: at most `chunk` of each kind, twice as many idempotency keys.
 
     Does nothing while another worker is at it. Raises DatabaseUnavailable.
     """
@@ -37,4 +41,7 @@ async def expire(database: Database, clock: Clock, *, chunk: int = CHUNK) -> Pro
         invitations = await expire_invitations(session, now, limit=chunk)
         keys = await forget_keys(session, now - KEEP_KEYS, limit=chunk)
         previews = await forget_short_lived_keys(session, now - KEEP_PREVIEWS, limit=chunk)
-    return Progress(done=invitations + keys + previews, remaining=int(chunk in (invitations, keys, previews)))
+        tokens = await forget_tokens(session, now - KEEP_SESSIONS, limit=chunk)
+        sessions = await forget_sessions(session, now - KEEP_SESSIONS, limit=chunk)
+    done = (invitations, keys, previews, tokens, sessions)
+    return Progress(done=sum(done), remaining=int(chunk in done))

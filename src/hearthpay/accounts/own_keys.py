@@ -1,0 +1,142 @@
+"""The API keys of an organization, as its owner makes and revokes them; the service's own role does it.
+
+A key is made in the mode that its maker is looking at: nothing that happens in the sandbox can open real books. The
+database holds that too, and that there is no way back from a revocation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, cast
+from uuid import UUID
+
+from sqlalchemy import func, insert, select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import load_only
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.entitlements import refuse_beyond
+from hearthpay.access.permissions import KEEP_KEYS, READ_KEYS, SCOPES, allow
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.accounts.models import ApiKeyRecord
+from hearthpay.accounts.service import IssuedKey
+from hearthpay.clock import Clock
+from hearthpay.database.relations import EMPLOYERS
+from hearthpay.security import api_keys
+
+_IN_TURN: Final = text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay keys ' || :organization_id, 0))"
+)
+_HOUSEHOLDS: Final = text(
+    f"SELECT id, first_name, last_name FROM {EMPLOYERS} e WHERE e.organization_id = :organization_id "
+    "AND e.sandbox = :sandbox ORDER BY last_name, first_name, id"
+)
+_REVOKE: Final = text("SELECT revoke_api_key(:key_id, :now)")
+_SHOWN: Final = (
+    ApiKeyRecord.id,
+    ApiKeyRecord.organization_id,
+    ApiKeyRecord.employer_id,
+    ApiKeyRecord.mode,
+    ApiKeyRecord.scopes,
+    ApiKeyRecord.last_four,
+    ApiKeyRecord.created_at,
+    ApiKeyRecord.revoked_at,
+    ApiKeyRecord.expires_at,
+    ApiKeyRecord.confined,
+    ApiKeyRecord.last_used_at,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewKey:
+    """The key that somebody wants: what it may do, the household it remembers, and for how long."""
+
+    scopes: Sequence[str]
+    employer_id: UUID | None = None
+    confined: bool = False
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHousehold:
+    """A household that a key may remember."""
+
+    id: UUID
+    name: str
+
+
+async def list_own_keys(session: AsyncSession, actor: Actor) -> Sequence[ApiKeyRecord]:
+    """Return the keys of the organization and mode that the actor looks at, revoked ones included, newest first."""
+    allow(actor, READ_KEYS)
+    of_mode = select(ApiKeyRecord).where(
+        ApiKeyRecord.organization_id == actor.organization_id, ApiKeyRecord.mode == actor.mode
+    )
+    shown = of_mode.options(load_only(*_SHOWN, raiseload=True)).order_by(ApiKeyRecord.id.desc())
+    return (await session.scalars(shown)).all()
+
+
+async def households_for_keys(session: AsyncSession, actor: Actor) -> Sequence[KeyHousehold]:
+    """Return the households of the actor's mode, which a key may remember."""
+    allow(actor, READ_KEYS)
+    rows = await session.execute(
+        _HOUSEHOLDS, {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
+    )
+    return [KeyHousehold(row.id, f"{row.first_name} {row.last_name}") for row in rows]
+
+
+async def create_own_key(session: AsyncSession, actor: Actor, clock: Clock, new: NewKey) -> IssuedKey:
+    """Issue a key of the actor's mode; its text is shown this once.
+
+    Raises `validation_error` for scopes, a household or a time that cannot be, `plan_limit_reached` for one too many.
+    """
+    allow(actor, KEEP_KEYS)
+    scopes = tuple(scope for scope in SCOPES if scope in new.scopes)
+    if not scopes or set(new.scopes) - set(SCOPES):
+        raise invalid("scopes", "must name at least one")
+    if new.confined and new.employer_id is None:
+        raise invalid("employer_id", "must be chosen for a key that reaches one household only")
+    households = await households_for_keys(session, actor)
+    if new.employer_id is not None and all(each.id != new.employer_id for each in households):
+        raise invalid("employer_id", "is not a household of yours")
+    now = clock.now()
+    if new.expires_at is not None and new.expires_at <= now:
+        raise invalid("expires_at", "must lie in the future")
+    await session.execute(_IN_TURN, {"organization_id": str(actor.organization_id)})
+    in_force = await session.scalar(
+        select(func.count(ApiKeyRecord.id)).where(
+            ApiKeyRecord.organization_id == actor.organization_id, ApiKeyRecord.revoked_at.is_(None)
+        )
+    )
+    refuse_beyond(actor.terms, "keys", in_force or 0)
+    key = api_keys.generate(actor.mode)
+    key_id = uuid7()
+    await session.execute(
+        insert(ApiKeyRecord).values(
+            id=key_id,
+            organization_id=actor.organization_id,
+            employer_id=new.employer_id,
+            mode=actor.mode,
+            scopes=list(scopes),
+            key_hash=key.hash,
+            last_four=key.last_four,
+            created_at=now,
+            expires_at=new.expires_at,
+            confined=new.confined,
+        )
+    )
+    details: dict[str, object] = {"mode": actor.mode, "scopes": list(scopes), "last_four": key.last_four}
+    await record_audit(session, actor, "key.create", employer_id=None, subject_id=key_id, details=details)
+    return IssuedKey(key_id, key.text, actor.mode, cast(tuple[str, ...], scopes), new.employer_id)
+
+
+async def revoke_own_key(session: AsyncSession, actor: Actor, clock: Clock, key_id: UUID) -> None:
+    """Take a key of the actor's organization and mode out of force, for good. Raises `not_found`."""
+    allow(actor, KEEP_KEYS)
+    now = clock.now()
+    since = await session.scalar(_REVOKE, {"key_id": key_id, "now": now})
+    if since is None:
+        raise Refusal("not_found", "There is no such key.")
+    if since == now:
+        await record_audit(session, actor, "key.revoke", employer_id=None, subject_id=key_id)

@@ -1,0 +1,99 @@
+"""`hearthpay people`: who can sign in, links for those who cannot yet or no more, and ending sessions."""
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from hearthpay.cli.operator import DataDir, as_operator, refuse
+from hearthpay.clock import SystemClock
+
+people = typer.Typer(help="Who can sign in: list, invite, reset, end sessions.", no_args_is_help=True)
+
+EmailArgument = Annotated[str, typer.Argument(help="The person's email address.")]
+
+
+@people.command("list")
+def list_everybody(data_dir: DataDir = None) -> None:
+    """List who can sign in, in how many organizations, and when they were seen last."""
+    from hearthpay.people.operators import list_people
+
+    found = as_operator(data_dir, list_people)
+    if not found:
+        typer.echo("Nobody can sign in yet. `hearthpay people first-owner` prints a link.")
+    for person in found:
+        seen = "never" if person.last_seen_at is None else f"{person.last_seen_at:%Y-%m-%d %H:%M} UTC"
+        typer.echo(f"{person.email}  {person.name}  organizations {person.organizations}  last seen {seen}")
+
+
+@people.command("first-owner")
+def first_owner(data_dir: DataDir = None) -> None:
+    """Print the one-time link by which the first owner makes an account; earlier ones work no more."""
+    from hearthpay.people.sign_up import offer_first_owner
+
+    async def run(session: Any) -> Any:
+        return await offer_first_owner(session, SystemClock())
+
+    token = as_operator(data_dir, run)
+    if token is None:
+        refuse("there are people already: invite others with `hearthpay people invite`")
+    typer.echo(f"{_address()}/welcome/{token.text}")
+
+
+@people.command()
+def invite(
+    email: EmailArgument,
+    organization: Annotated[str, typer.Option(help="The account's name.")],
+    role: Annotated[str, typer.Option(help="viewer, admin or owner.")] = "owner",
+    data_dir: DataDir = None,
+) -> None:
+    """Print a link by which somebody becomes a member of an organization; it works once, for seven days."""
+    from hearthpay.accounts.service import find_organization
+    from hearthpay.people.operators import invite_by_operator
+
+    async def run(session: Any) -> Any:
+        account = await find_organization(session, organization)
+        if account is None:
+            refuse(f"there is no organization {organization!r}")
+        return await invite_by_operator(session, SystemClock(), account.id, email, role)
+
+    typer.echo(f"{_address()}/join/{as_operator(data_dir, run).token.text}")
+
+
+@people.command()
+def reset(email: EmailArgument, data_dir: DataDir = None) -> None:
+    """Print a link by which the person chooses a new password; it works once, for an hour."""
+    from hearthpay.people.operators import reset_by_operator
+
+    async def run(session: Any) -> Any:
+        return await reset_by_operator(session, SystemClock(), email)
+
+    typer.echo(f"{_address()}/reset/{as_operator(data_dir, run).text}")
+
+
+@people.command("end-sessions")
+def end_sessions(email: EmailArgument, data_dir: DataDir = None) -> None:
+    """End every session of the person, at once."""
+    from hearthpay.people.operators import end_sessions_by_operator
+
+    async def run(session: Any) -> int:
+        return await end_sessions_by_operator(session, SystemClock(), email)
+
+    typer.echo(f"Sessions ended: {as_operator(data_dir, run)}.")
+
+
+@people.command("remove-second-factor")
+def remove_second_factor(email: EmailArgument, data_dir: DataDir = None) -> None:
+    """Let a person who has lost her second factor and its codes in by her password alone."""
+    from hearthpay.people.operators import remove_second_factor_by_operator
+
+    async def run(session: Any) -> None:
+        await remove_second_factor_by_operator(session, SystemClock(), email)
+
+    as_operator(data_dir, run)
+    typer.echo("The second factor was removed.")
+
+
+def _address() -> str:
+    """Return what links begin with: HEARTHPAY_PUBLIC_URL, or where `hearthpay serve` listens by itself."""
+    return os.environ.get("HEARTHPAY_PUBLIC_URL", "").strip().rstrip("/") or "http://localhost:8000"

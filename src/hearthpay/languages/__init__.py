@@ -1,0 +1,1 @@
+"""What people read, in their language: English is written where it is shown, other languages stand in catalogues."""

@@ -1,0 +1,69 @@
+"""Catalogues: `say_in(language)` returns the function that says a sentence in it, with what belongs into its gaps.
+
+A sentence is named by its English words. `es.po` holds the Spanish ones, in the form that translators' tools read; a
+test holds that none is missing. Money and dates are written as US readers of either language expect them.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from babel import Locale
+from babel.dates import format_datetime
+from babel.messages.pofile import read_po
+
+from hearthpay.clock import BUSINESS_TIME
+
+Say = Callable[..., str]
+"""Takes a sentence and what belongs into its gaps, by name; returns it in a language."""
+
+_LOCALES: Final = {"en": Locale.parse("en_US"), "es": Locale.parse("es_US")}
+
+
+def mark(sentence: str) -> str:
+    """Return the sentence itself: said later, it must stand in the catalogues already."""
+    return sentence
+
+
+@cache
+def sentences(language: str) -> dict[str, str]:
+    """Return the catalogue of a language: its sentences by their English words. English has none."""
+    if language == "en":
+        return {}
+    with files("hearthpay.languages").joinpath(f"{language}.po").open("rb") as file:
+        return {str(message.id): str(message.string) for message in read_po(file) if message.id}
+
+
+@cache
+def say_in(language: str) -> Say:
+    """Return the function that says sentences in the language; one that is missing is said in English."""
+    known = sentences(language)
+
+    def say(sentence: str, **gaps: object) -> str:
+        text = known.get(sentence, sentence)
+        return text.format(**gaps) if gaps else text
+
+    return say
+
+
+def moment_in(language: str, moment: datetime) -> str:
+    """Return a moment as a person reads it: in US Eastern time, which is said."""
+    shown = format_datetime(moment.astimezone(BUSINESS_TIME), "MMM d, y, h:mm a", locale=_LOCALES[language])
+    return f"{shown} ET"
+
+
+def preferred(accepted: str | None) -> str:
+    """Return the language that a browser's `Accept-Language` asks for first, of those that there are."""
+    choices: list[tuple[float, str]] = []
+    for place, part in enumerate((accepted or "")[:200].split(",")):
+        name, _, weight = part.strip().partition(";q=")
+        try:
+            quality = float(weight or 1)
+        except ValueError:
+            quality = 0.0
+        language = name.partition("-")[0].lower()
+        if language in _LOCALES and quality > 0:
+            choices.append((quality - place / 1000, language))
+    return max(choices, default=(0.0, "en"))[1]

@@ -1,0 +1,50 @@
+"""Mail to a person who signs in: it is no household's, waits in the outbox like any other, and leaves by the worker."""
+
+import hashlib
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import orjson
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.mail.mailer import Mail
+from hearthpay.security.content_seal import mail_place, seal_content
+from hearthpay.security.key_ring import KeyRing
+
+A_DAY: Final = 12
+"""Mails that one address is sent within 24 hours: forms must not make a relay of us."""
+
+_QUEUE: Final = text(
+    "SELECT queue_person_mail(:id, :kind, :address_hash, :content, :nonce, :key_id, :now, :expires_at, :a_day)"
+)
+
+
+async def queue_person_mail(
+    session: AsyncSession, ring: KeyRing, now: datetime, kind: str, mail: Mail, expires_at: datetime
+) -> UUID:
+    """Put the mail into the outbox; beyond the address's number of the day it is noted as failed.
+
+    Raises what `key_for_writing` raises.
+    """
+    mail_id = uuid7()
+    key = await key_for_writing(session, ring)
+    sealed = seal_content(key, mail_place(mail_id), orjson.dumps(mail))
+    await session.execute(
+        _QUEUE,
+        {
+            "id": mail_id,
+            "kind": f"person.{kind}",
+            "address_hash": hashlib.sha256(mail.to.encode()).digest(),
+            "content": sealed.ciphertext,
+            "nonce": sealed.nonce,
+            "key_id": sealed.key_id,
+            "now": now,
+            "expires_at": expires_at,
+            "a_day": A_DAY,
+        },
+    )
+    return mail_id

@@ -1,0 +1,239 @@
+"""A person's own account: a new password, a second factor, another name, language or address, and lost passwords.
+
+Each change is told by mail, and ends what could have been somebody else's: other sessions, links that were sent.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import update
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.clock import Clock
+from hearthpay.database.session import become_person
+from hearthpay.languages.catalogue import mark
+from hearthpay.people.events import Visit, note_event
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.identity import read_address, read_language, read_name
+from hearthpay.people.mails import person_mail
+from hearthpay.people.models import PersonCredential, PersonRecord
+from hearthpay.people.passwords import check_new_password, hash_password
+from hearthpay.people.second_factor import (
+    Enrollment,
+    begin_enrollment,
+    confirm_enrollment,
+    remove_second_factor,
+    renew_codes,
+    second_factor_of,
+)
+from hearthpay.people.sessions import SignedIn, end_all
+from hearthpay.people.sign_in import Entered, enter, person_at, tell
+from hearthpay.people.tokens import LASTS, end_own_tokens, leave_token, look_at_token, use_token
+
+_PASSWORD = mark("the password")
+_SECOND_FACTOR_ON = mark("a second factor was set up")
+_SECOND_FACTOR_OFF = mark("the second factor was removed")
+_NEW_CODES = mark("new recovery codes were made")
+
+
+async def ask_for_reset(desk: FrontDesk, email: str, links_begin: str, visit: Visit) -> None:
+    """Send a link for a new password, if there is such an account; nothing tells whether there is.
+
+    Raises `validation_error` for what is no address, and `rate_limited`.
+    """
+    address = read_address(email)
+    desk.throttle.mail_asked_for(visit.address)
+    async with desk.in_constant_time():
+        if not desk.sends_mail:
+            return
+        now = desk.clock.now()
+        async with desk.database.transaction(None) as session:
+            person_id = await person_at(session, address)
+            if person_id is None:
+                return
+            await become_person(session, person_id)
+            person = await session.get_one(PersonRecord, person_id)
+            token = await leave_token(session, now, "reset", email=address, person_id=person_id)
+            await note_event(session, person_id, visit, "reset.ask")
+            mail = person_mail(
+                "reset", address, person.language, name=person.name, link=f"{links_begin}/reset/{token.text}"
+            )
+            await desk.queue_mail(session, now, "reset", mail, now + LASTS["reset"])
+
+
+async def look_at_reset(desk: FrontDesk, presented: str) -> None:
+    """Raises `not_found` or `gone` for a link that opens nothing."""
+    async with desk.database.transaction(None) as session:
+        await look_at_token(session, desk.clock.now(), "reset", presented)
+
+
+async def reset_password(desk: FrontDesk, presented: str, password: str, visit: Visit) -> Entered:
+    """Set a new password by a link, end every session and begin one; the second factor is still asked for.
+
+    Raises `gone` for a link that works no more, and `validation_error` for a password that is too easily guessed.
+    """
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        facts = await look_at_token(session, now, "reset", presented)
+        assert facts.person_id is not None
+        await become_person(session, facts.person_id)
+        person = await session.get_one(PersonRecord, facts.person_id)
+        if person.email != facts.email:
+            raise Refusal("gone", "This link was used already or has expired.")
+    checked = check_new_password(password, about=(person.name, person.email))
+    hashed = await hash_password(checked)
+    async with desk.database.transaction(None) as session:
+        await use_token(session, now, "reset", presented)
+        await become_person(session, person.id)
+        await _replace_password(session, now, person.id, hashed)
+        ended = await end_all(session, now, person.id)
+        await end_own_tokens(session, now)
+        await note_event(session, person.id, visit, "password.reset", {"sessions_ended": ended})
+        await _tell_of(desk, session, person.id, _PASSWORD)
+        half = await second_factor_of(session, person.id) is not None
+        return await enter(desk, session, now, person.id, "link", visit, half=half)
+
+
+async def change_password(desk: FrontDesk, who: SignedIn, password: str, visit: Visit) -> None:
+    """Set a new password and end the person's other sessions. Raises `validation_error` for a weak one."""
+    hashed = await hash_password(check_new_password(password, about=(who.name, who.email)))
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        await _replace_password(session, now, who.person_id, hashed)
+        ended = await end_all(session, now, who.person_id, but=who.session_id)
+        await end_own_tokens(session, now)
+        await note_event(session, who.person_id, visit, "password.change", {"sessions_ended": ended})
+        await _tell_of(desk, session, who.person_id, _PASSWORD)
+
+
+async def set_up_second_factor(desk: FrontDesk, who: SignedIn) -> Enrollment:
+    """Make a secret for an app; it counts once a password of it is entered."""
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        return await begin_enrollment(session, desk.keys(), desk.clock.now(), who.person_id, who.email)
+
+
+async def confirm_second_factor(desk: FrontDesk, who: SignedIn, code: str, visit: Visit) -> Sequence[str]:
+    """Let the second factor count from now on; return its recovery codes. Raises `validation_error`."""
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        codes = await confirm_enrollment(session, desk.keys(), desk.clock.now(), who.person_id, code)
+        await note_event(session, who.person_id, visit, "second_factor.add")
+        await _tell_of(desk, session, who.person_id, _SECOND_FACTOR_ON)
+        return codes
+
+
+async def new_recovery_codes(desk: FrontDesk, who: SignedIn, visit: Visit) -> Sequence[str]:
+    """Replace the recovery codes. Raises `invalid_state` where there is no second factor."""
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        if await second_factor_of(session, who.person_id) is None:
+            raise Refusal("invalid_state", "There is no second factor.")
+        codes = await renew_codes(session, desk.clock.now(), who.person_id)
+        await note_event(session, who.person_id, visit, "recovery_codes.renew")
+        await _tell_of(desk, session, who.person_id, _NEW_CODES)
+        return codes
+
+
+async def do_without_second_factor(desk: FrontDesk, who: SignedIn, visit: Visit) -> None:
+    """Remove the second factor and its recovery codes."""
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        await remove_second_factor(session, desk.clock.now(), who.person_id)
+        await note_event(session, who.person_id, visit, "second_factor.remove")
+        await _tell_of(desk, session, who.person_id, _SECOND_FACTOR_OFF)
+
+
+async def change_profile(desk: FrontDesk, who: SignedIn, name: str, language: str, visit: Visit) -> None:
+    """Change what the person is called and reads. Raises `validation_error`."""
+    values = {"name": read_name(name), "language": read_language(language)}
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        await session.execute(
+            update(PersonRecord)
+            .where(PersonRecord.id == who.person_id)
+            .values(**values, updated_at=desk.clock.now())
+        )
+        await note_event(session, who.person_id, visit, "profile.change", {"language": values["language"]})
+
+
+async def ask_for_new_email(
+    desk: FrontDesk, who: SignedIn, email: str, links_begin: str, visit: Visit
+) -> None:
+    """Send a link to the new address, which counts once it is opened. The answer tells nothing about other accounts.
+
+    Raises `validation_error`, and `rate_limited`.
+    """
+    address = read_address(email)
+    if address == who.email:
+        raise invalid("email", "is your address already")
+    desk.throttle.mail_asked_for(visit.address)
+    now = desk.clock.now()
+    async with desk.in_constant_time(), desk.database.transaction(None) as session:
+        taken = await person_at(session, address) is not None
+        await become_person(session, who.person_id)
+        await note_event(session, who.person_id, visit, "email.ask")
+        if taken or not desk.sends_mail:
+            return
+        token = await leave_token(session, now, "new_email", email=address, person_id=who.person_id)
+        mail = person_mail(
+            "new_email", address, who.language, name=who.name, link=f"{links_begin}/new-email/{token.text}"
+        )
+        await desk.queue_mail(session, now, "new_email", mail, now + LASTS["new_email"])
+
+
+async def confirm_new_email(desk: FrontDesk, who: SignedIn, presented: str, visit: Visit) -> None:
+    """Use the address that the link was sent to, and tell the old one. Raises `gone`, also for another's link."""
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        facts = await look_at_token(session, now, "new_email", presented)
+        if facts.person_id != who.person_id or facts.email is None:
+            raise Refusal("gone", "This link was made for another account.")
+        if await person_at(session, facts.email) is not None:
+            raise Refusal("gone", "This link was used already or has expired.")
+        await use_token(session, now, "new_email", presented)
+        await become_person(session, who.person_id)
+        await tell(desk, session, now, who.person_id, "moved", to=who.email)
+        await session.execute(
+            update(PersonRecord)
+            .where(PersonRecord.id == who.person_id)
+            .values(email=facts.email, updated_at=now)
+        )
+        await end_own_tokens(session, now)
+        await note_event(session, who.person_id, visit, "email.change")
+
+
+async def first_password(session: AsyncSession, clock: Clock, person_id: UUID, hashed: str) -> None:
+    """Keep the first password of a person just made, whose transaction it is."""
+    await _replace_password(session, clock.now(), person_id, hashed)
+
+
+async def _replace_password(session: AsyncSession, now: datetime, person_id: UUID, hashed: str) -> None:
+    await session.execute(
+        update(PersonCredential)
+        .where(
+            PersonCredential.person_id == person_id,
+            PersonCredential.kind == "password",
+            PersonCredential.ended_at.is_(None),
+        )
+        .values(ended_at=now)
+    )
+    session.add(
+        PersonCredential(
+            id=uuid7(),
+            person_id=person_id,
+            kind="password",
+            password_hash=hashed,
+            created_at=now,
+            confirmed_at=now,
+        )
+    )
+    await session.flush()
+
+
+async def _tell_of(desk: FrontDesk, session: AsyncSession, person_id: UUID, what: str) -> None:
+    await tell(desk, session, desk.clock.now(), person_id, "changed", what=what)

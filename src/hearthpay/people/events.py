@@ -1,0 +1,53 @@
+"""The audit trail of accounts: one row for each thing that happens to a person's account, in its transaction.
+
+What people do in an organization stands in the organization's audit log; this is what they do to themselves, which is
+no organization's business.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import insert, select
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.database.session import become_person
+from hearthpay.people.models import PersonEvent
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """From where a request comes, as far as it is kept: network address, browser, and the request's id."""
+
+    address: str | None = None
+    device: str | None = None
+    request_id: str | None = None
+
+
+async def note_event(
+    session: AsyncSession,
+    person_id: UUID,
+    visit: Visit,
+    action: str,
+    details: Mapping[str, Any] | None = None,
+) -> None:
+    """Record `action` (`subject.verb`) of the person whose transaction it is; `details` hold no secret."""
+    await session.execute(
+        insert(PersonEvent).values(
+            id=uuid7(),
+            person_id=person_id,
+            action=action,
+            address=visit.address,
+            request_id=visit.request_id,
+            details=dict(details or {}),
+        )
+    )
+
+
+async def recent_events(session: AsyncSession, person_id: UUID, limit: int = 50) -> Sequence[PersonEvent]:
+    """Return what happened to the account, the newest first; the transaction becomes the person's."""
+    await become_person(session, person_id)
+    newest = select(PersonEvent).where(PersonEvent.person_id == person_id).order_by(PersonEvent.id.desc())
+    return (await session.scalars(newest.limit(limit))).all()

@@ -1,0 +1,26 @@
+"""What time does away with: one-time tokens and sessions that have been over for a while. For the worker."""
+
+from datetime import datetime
+from typing import Final
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+_FORGET_TOKENS: Final = text(
+    "DELETE FROM one_time_tokens WHERE id IN (SELECT id FROM one_time_tokens WHERE expires_at < :before "
+    "ORDER BY expires_at LIMIT :limit) RETURNING true"
+)
+_FORGET_SESSIONS: Final = text(
+    "DELETE FROM person_sessions WHERE id IN (SELECT id FROM person_sessions WHERE expires_at < :before "
+    "ORDER BY expires_at LIMIT :limit) RETURNING true"
+)
+
+
+async def forget_tokens(session: AsyncSession, before: datetime, *, limit: int) -> int:
+    """Delete links and challenges that expired before then, at most so many; return how many."""
+    return len((await session.execute(_FORGET_TOKENS, {"before": before, "limit": limit})).all())
+
+
+async def forget_sessions(session: AsyncSession, before: datetime, *, limit: int) -> int:
+    """Delete sessions that were over before then, at most so many; return how many. The account's events stay."""
+    return len((await session.execute(_FORGET_SESSIONS, {"before": before, "limit": limit})).all())

@@ -1,0 +1,66 @@
+"""What the services of people work with: the database, the time, the key ring, who is slowed down, and the settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.clock import Clock
+from hearthpay.database.session import Database
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.person_mail import queue_person_mail
+from hearthpay.mail.person_postman import PersonPostman
+from hearthpay.people.throttle import SignInThrottle
+from hearthpay.security.key_ring import KeyRing
+
+
+@dataclass(frozen=True, slots=True)
+class FrontDesk:
+    """Where people come in. `sends_mail`: there is a mail server; `sign_up_open`: strangers may make accounts.
+
+    What must not tell whether somebody has an account takes `no_sooner_than` seconds, however it ends.
+    """
+
+    database: Database
+    clock: Clock
+    ring: KeyRing | None
+    throttle: SignInThrottle
+    sends_mail: bool = False
+    sign_up_open: bool = True
+    no_sooner_than: float = field(default=0.25)
+    postman: PersonPostman | None = None
+
+    @property
+    def takes_sign_ups(self) -> bool:
+        """Whether a stranger can make an account: without mail nobody's address can be proved."""
+        return self.sign_up_open and self.sends_mail
+
+    async def queue_mail(
+        self, session: AsyncSession, now: datetime, kind: str, mail: Mail, expires_at: datetime
+    ) -> None:
+        """Put the mail into the outbox, to leave as soon as the transaction has committed."""
+        mail_id = await queue_person_mail(session, self.keys(), now, kind, mail, expires_at)
+        if self.postman is not None:
+            self.postman.send_once_committed(session, mail_id)
+
+    def keys(self) -> KeyRing:
+        """Return the key ring. Raises `service_unavailable` where there is none."""
+        if self.ring is None:
+            raise Refusal("service_unavailable", "This service has no encryption keys yet.")
+        return self.ring
+
+    @asynccontextmanager
+    async def in_constant_time(self) -> AsyncIterator[None]:
+        """Let the block end, well or badly, only after the time that both ways have."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + self.no_sooner_than
+        try:
+            yield
+        finally:
+            await asyncio.sleep(max(0.0, until - loop.time()))

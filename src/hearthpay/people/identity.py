@@ -1,0 +1,42 @@
+"""What people say of themselves: addresses and names, read into the one form in which they are kept."""
+
+from typing import Final, Literal
+
+from email_validator import EmailNotValidError, validate_email
+
+from hearthpay.access.refusal import invalid
+from hearthpay.mail.wording import is_control
+
+Language = Literal["en", "es"]
+LANGUAGES: Final[tuple[Language, ...]] = ("en", "es")
+
+_LONGEST_NAME: Final = 100
+_LONGEST_ADDRESS: Final = 254
+
+
+def read_address(text: str) -> str:
+    """Return the address, in small letters. Raises `validation_error` for what is none."""
+    try:
+        found = validate_email(text.strip(), check_deliverability=False, test_environment=True)
+    except EmailNotValidError:
+        raise invalid("email", "must be an email address, such as maria@example.com") from None
+    address = found.normalized.lower()
+    if len(address) > _LONGEST_ADDRESS:
+        raise invalid("email", "is too long")
+    return address
+
+
+def read_name(text: str, field: str = "name") -> str:
+    """Return a name without the blanks around it. Raises `validation_error` for an unfit one."""
+    name = " ".join(text.split())
+    if not 1 <= len(name) <= _LONGEST_NAME or any(is_control(each) for each in name):
+        raise invalid(field, f"must have 1 to {_LONGEST_NAME} characters")
+    return name
+
+
+def read_language(text: str) -> Language:
+    """Return the language. Raises `validation_error` for one that there is not."""
+    for language in LANGUAGES:
+        if text == language:
+            return language
+    raise invalid("language", f"must be one of {', '.join(LANGUAGES)}")

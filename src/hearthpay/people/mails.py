@@ -1,0 +1,116 @@
+"""What people are written: links that prove an address, and news of their account. In their language, text and HTML."""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from hearthpay.languages.catalogue import mark, say_in
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.wording import name_in_mail
+
+PersonMailKind = Literal[
+    "sign_up", "account_exists", "reset", "new_email", "invitation", "new_sign_in", "changed", "moved"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wording:
+    """Subject, what it is about, what the link is called, and what to do where it was not asked for."""
+
+    subject: str
+    body: str
+    link: str | None
+    otherwise: str
+
+
+_IGNORE: Final = mark(
+    "If you did not ask for this, please ignore this message: nothing happens without the link."
+)
+_ALARM: Final = mark(
+    "If this was not you, reset your password now and end all other sessions in your settings."
+)
+_WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
+    "sign_up": _Wording(
+        mark("Your Hearthpay account"),
+        mark("Open this link within 24 hours to make your account:"),
+        mark("Make my account"),
+        _IGNORE,
+    ),
+    "account_exists": _Wording(
+        mark("You have a Hearthpay account"),
+        mark(
+            "Someone asked to make an account with this address, which has one already. You can sign in here:"
+        ),
+        mark("Sign in"),
+        _IGNORE,
+    ),
+    "reset": _Wording(
+        mark("Choose a new password"),
+        mark("Open this link within an hour to choose a new password:"),
+        mark("Choose a new password"),
+        _IGNORE,
+    ),
+    "new_email": _Wording(
+        mark("Confirm your new address"),
+        mark("Open this link within 24 hours to use this address for your account:"),
+        mark("Use this address"),
+        _IGNORE,
+    ),
+    "invitation": _Wording(
+        mark("You are invited to {organization}"),
+        mark("{inviter} invites you to {organization} on Hearthpay. Open this link within seven days:"),
+        mark("Accept the invitation"),
+        mark("If you do not know who this is, please ignore this message."),
+    ),
+    "new_sign_in": _Wording(
+        mark("New sign-in to your account"),
+        mark("Someone signed in to your account from a browser that we had not seen before, on {when}."),
+        None,
+        _ALARM,
+    ),
+    "changed": _Wording(
+        mark("Your account was changed"),
+        mark("This was changed on {when}: {what}."),
+        None,
+        _ALARM,
+    ),
+    "moved": _Wording(
+        mark("Your account has a new address"),
+        mark("On {when} your account was given another email address. This one is not used any more."),
+        None,
+        mark("If this was not you, please write to whoever runs this service at once."),
+    ),
+}
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("hearthpay.people"),
+    autoescape=select_autoescape(["html"]),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+def person_mail(
+    kind: PersonMailKind, to: str, language: str, *, name: str = "", link: str | None = None, **gaps: str
+) -> Mail:
+    """Return the mail; names in `gaps` stand in it as `name_in_mail` has them."""
+    say = say_in(language)
+    wording = _WORDINGS[kind]
+    safe = {gap: value if gap in ("when", "what") else name_in_mail(value) for gap, value in gaps.items()}
+    greeting_name = name_in_mail(name)
+    facts = {
+        "language": language,
+        "title": say(wording.subject, **safe),
+        "greeting": say("Hello {name},", name=greeting_name) if greeting_name else say("Hello,"),
+        "body": say(wording.body, **safe),
+        "link": link,
+        "link_name": None if wording.link is None else say(wording.link),
+        "otherwise": say(wording.otherwise),
+    }
+    return Mail(
+        to=to,
+        subject=say(wording.subject, **safe),
+        text=_TEMPLATES.get_template("mail.txt").render(facts),
+        html=_TEMPLATES.get_template("mail.html").render(facts),
+    )

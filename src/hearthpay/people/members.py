@@ -1,0 +1,321 @@
+"""The members of an organization: invited, accepting, given another role, leaving, removed. The last owner stays.
+
+That an organization with people keeps an owner holds in the database as well, whoever writes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, cast, get_args
+from uuid import UUID
+
+from sqlalchemy import Select, func, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor, Role
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import KEEP_MEMBERS, LEAVE, READ_MEMBERS, allow
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.clock import Clock
+from hearthpay.database import audit
+from hearthpay.database.session import Tenant, become
+from hearthpay.languages.catalogue import mark
+from hearthpay.people.events import Visit, note_event
+from hearthpay.people.identity import read_address
+from hearthpay.people.models import MemberInvitation, Membership, PersonRecord
+from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
+
+INVITED_FOR: Final = timedelta(days=7)
+MOST_INVITATIONS: Final = 50
+"""Invitations of an organization that wait."""
+
+ROLES: Final[tuple[Role, ...]] = get_args(Role)
+
+_IN_TURN: Final = text(
+    "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay members ' || :organization_id, 0))"
+)
+_FIND: Final = text("SELECT * FROM find_member_invitation(:token_hash)")
+_OVER: Final = mark("This invitation was used, withdrawn, or has expired.")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """Somebody in an organization."""
+
+    membership_id: UUID
+    person_id: UUID
+    name: str
+    email: str
+    role: Role
+    joined_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OpenMemberInvitation:
+    """An invitation that can be accepted."""
+
+    id: UUID
+    organization_id: UUID
+    organization: str
+    email: str
+    role: Role
+
+
+@dataclass(frozen=True, slots=True)
+class SentInvitation:
+    """An invitation just made; the token is in the link, and nowhere else."""
+
+    id: UUID
+    email: str
+    token: PortalToken
+
+
+async def list_members(session: AsyncSession, actor: Actor) -> Sequence[Member]:
+    """Return who is in the actor's organization, by name."""
+    allow(actor, READ_MEMBERS)
+    rows = await session.execute(
+        select(Membership, PersonRecord)
+        .join(PersonRecord, PersonRecord.id == Membership.person_id)
+        .where(Membership.organization_id == actor.organization_id, Membership.ended_at.is_(None))
+        .order_by(PersonRecord.name, Membership.id)
+    )
+    return [
+        Member(
+            membership.id,
+            person.id,
+            person.name,
+            person.email,
+            cast(Role, membership.role),
+            membership.joined_at,
+        )
+        for membership, person in rows
+    ]
+
+
+async def list_member_invitations(
+    session: AsyncSession, actor: Actor, clock: Clock
+) -> Sequence[MemberInvitation]:
+    """Return the invitations that wait to be accepted, oldest first."""
+    allow(actor, READ_MEMBERS)
+    waiting = select(MemberInvitation).where(
+        MemberInvitation.organization_id == actor.organization_id,
+        MemberInvitation.status == "pending",
+        MemberInvitation.expires_at > clock.now(),
+    )
+    return (await session.scalars(waiting.order_by(MemberInvitation.id))).all()
+
+
+async def invite_member(
+    session: AsyncSession, actor: Actor, clock: Clock, email: str, role: str
+) -> SentInvitation:
+    """Invite whoever has this address; an invitation of the same address that waits is replaced.
+
+    Raises `validation_error` for what is no address or role, or for somebody who is a member, and `invalid_state`
+    where too many wait.
+    """
+    allow(actor, KEEP_MEMBERS)
+    address, wanted = read_address(email), _role(role)
+    await _in_turn(session, actor.organization_id)
+    if any(member.email == address for member in await list_members(session, actor)):
+        raise invalid("email", "is a member's already")
+    now = clock.now()
+    await session.execute(
+        update(MemberInvitation)
+        .where(
+            MemberInvitation.organization_id == actor.organization_id,
+            MemberInvitation.status == "pending",
+            (MemberInvitation.email == address) | (MemberInvitation.expires_at <= now),
+        )
+        .values(status="withdrawn", ended_at=now)
+    )
+    waiting = await session.scalar(
+        select(func.count())
+        .select_from(MemberInvitation)
+        .where(
+            MemberInvitation.organization_id == actor.organization_id, MemberInvitation.status == "pending"
+        )
+    )
+    if (waiting or 0) >= MOST_INVITATIONS:
+        raise Refusal("invalid_state", f"{MOST_INVITATIONS} invitations wait already; withdraw some first.")
+    token = generate_token()
+    invitation = MemberInvitation(
+        id=uuid7(),
+        organization_id=actor.organization_id,
+        email=address,
+        role=wanted,
+        status="pending",
+        token_hash=token.hash,
+        invited_by=actor.id if actor.kind == "user" else None,
+        created_at=now,
+        expires_at=now + INVITED_FOR,
+    )
+    session.add(invitation)
+    await session.flush()
+    await _record(session, actor, "member.invite", invitation.id, {"role": wanted})
+    return SentInvitation(invitation.id, address, token)
+
+
+async def withdraw_member_invitation(
+    session: AsyncSession, actor: Actor, clock: Clock, invitation_id: UUID
+) -> None:
+    """Take back an invitation that waits. Raises `not_found` for one that does not."""
+    allow(actor, KEEP_MEMBERS)
+    withdrawn = await session.scalar(
+        update(MemberInvitation)
+        .where(
+            MemberInvitation.id == invitation_id,
+            MemberInvitation.organization_id == actor.organization_id,
+            MemberInvitation.status == "pending",
+        )
+        .values(status="withdrawn", ended_at=clock.now())
+        .returning(MemberInvitation.id)
+    )
+    if withdrawn is None:
+        raise Refusal("not_found", "There is no such invitation.")
+    await _record(session, actor, "member.uninvite", invitation_id, {})
+
+
+async def change_role(session: AsyncSession, actor: Actor, membership_id: UUID, role: str) -> None:
+    """Give a member another role. Raises `not_found`, `validation_error`, and `invalid_state` for the last owner."""
+    allow(actor, KEEP_MEMBERS)
+    wanted = _role(role)
+    await _in_turn(session, actor.organization_id)
+    member = await _member(session, actor.organization_id, membership_id)
+    if member.role == wanted:
+        return
+    if wanted != "owner":
+        await _require_another_owner(session, member)
+    change = {"before": {"role": member.role}, "after": {"role": wanted}}
+    member.role = wanted
+    await session.flush()
+    await _record(session, actor, "member.change_role", member.person_id, change)
+
+
+async def remove_member(session: AsyncSession, actor: Actor, clock: Clock, membership_id: UUID) -> None:
+    """End somebody's membership, at once. Raises `not_found`, and `invalid_state` for the last owner."""
+    allow(actor, KEEP_MEMBERS)
+    await _in_turn(session, actor.organization_id)
+    member = await _member(session, actor.organization_id, membership_id)
+    await _end(session, actor, clock, member, "member.remove")
+
+
+async def leave(session: AsyncSession, actor: Actor, clock: Clock) -> None:
+    """End one's own membership. Raises `not_found`, and `invalid_state` for the last owner."""
+    allow(actor, LEAVE)
+    await _in_turn(session, actor.organization_id)
+    own = await session.scalar(
+        _in_force(actor.organization_id).where(Membership.person_id == actor.id).with_for_update()
+    )
+    if own is None:
+        raise Refusal("not_found", "You are not a member here.")
+    await _end(session, actor, clock, own, "member.leave")
+
+
+async def open_invitation(session: AsyncSession, now: datetime, presented: str) -> OpenMemberInvitation:
+    """Return the invitation of a link while it can be accepted. Raises `not_found` and `gone`."""
+    token = parse_token(presented)
+    row = None if token is None else (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
+    if row is None:
+        raise Refusal("not_found", "There is no such link.")
+    if row.status != "pending" or row.expires_at <= now:
+        raise Refusal("gone", _OVER)
+    return OpenMemberInvitation(
+        row.invitation_id, row.organization_id, row.organization, row.email, cast(Role, row.role)
+    )
+
+
+async def accept(
+    session: AsyncSession, now: datetime, invitation: OpenMemberInvitation, person_id: UUID, visit: Visit
+) -> None:
+    """Make the person whose transaction it is a member; it becomes the organization's too. Raises `gone`."""
+    await note_event(session, person_id, visit, "member.join", {"role": invitation.role})
+    await become(session, Tenant(invitation.organization_id, False))
+    await _in_turn(session, invitation.organization_id)
+    accepted = await session.scalar(
+        update(MemberInvitation)
+        .where(
+            MemberInvitation.id == invitation.id,
+            MemberInvitation.status == "pending",
+            MemberInvitation.expires_at > now,
+        )
+        .values(status="accepted", ended_at=now)
+        .returning(MemberInvitation.id)
+    )
+    if accepted is None:
+        raise Refusal("gone", _OVER)
+    there = await session.scalar(
+        _in_force(invitation.organization_id).where(Membership.person_id == person_id)
+    )
+    if there is not None:
+        raise Refusal("gone", "You are a member already.")
+    session.add(
+        Membership(
+            id=uuid7(),
+            organization_id=invitation.organization_id,
+            person_id=person_id,
+            role=invitation.role,
+            joined_at=now,
+        )
+    )
+    await session.flush()
+    await audit.record(
+        session,
+        actor_kind="user",
+        actor_id=person_id,
+        organization_id=invitation.organization_id,
+        employer_id=None,
+        sandbox=None,
+        action="member.join",
+        subject_id=person_id,
+        request_id=visit.request_id,
+        details={"role": invitation.role},
+    )
+
+
+def _in_force(organization_id: UUID) -> Select[Membership]:
+    return select(Membership).where(
+        Membership.organization_id == organization_id, Membership.ended_at.is_(None)
+    )
+
+
+async def _in_turn(session: AsyncSession, organization_id: UUID) -> None:
+    """Changes of an organization's members follow each other: of two owners who go at once, one stays."""
+    await session.execute(_IN_TURN, {"organization_id": str(organization_id)})
+
+
+async def _member(session: AsyncSession, organization_id: UUID, membership_id: UUID) -> Membership:
+    found: Membership | None = await session.scalar(
+        _in_force(organization_id).where(Membership.id == membership_id).with_for_update()
+    )
+    if found is None:
+        raise Refusal("not_found", "There is no such member.")
+    return found
+
+
+async def _require_another_owner(session: AsyncSession, member: Membership) -> None:
+    if member.role != "owner":
+        return
+    others = _in_force(member.organization_id).where(Membership.role == "owner", Membership.id != member.id)
+    if await session.scalar(others.limit(1)) is None:
+        raise Refusal("invalid_state", "The last owner stays: make somebody else an owner first.")
+
+
+async def _end(session: AsyncSession, actor: Actor, clock: Clock, member: Membership, action: str) -> None:
+    await _require_another_owner(session, member)
+    member.ended_at = clock.now()
+    await session.flush()
+    await _record(session, actor, action, member.person_id, {"role": member.role})
+
+
+async def _record(
+    session: AsyncSession, actor: Actor, action: str, subject_id: UUID, details: dict[str, object]
+) -> None:
+    await record_audit(session, actor, action, employer_id=None, subject_id=subject_id, details=details)
+
+
+def _role(text_: str) -> Role:
+    for role in ROLES:
+        if text_ == role:
+            return role
+    raise invalid("role", f"must be one of {', '.join(ROLES)}")

@@ -1,0 +1,134 @@
+"""The tables of people, of what they sign in with, of their sessions, and of their part in organizations."""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column
+
+from hearthpay.database.base import Base
+
+CredentialKind = Literal["password", "passkey", "totp", "recovery_code"]
+
+
+class PersonRecord(Base):
+    """Somebody who can sign in; the address has been proved by a link that was opened."""
+
+    __tablename__ = "people"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    email: Mapped[str]
+    name: Mapped[str]
+    language: Mapped[str]
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+
+
+class PersonCredential(Base):
+    """What a person proves himself with: a password, a passkey, one-time passwords, or a code for when those are lost.
+
+    It is in force until `ended_at`. `secret` is encrypted; of passwords and codes only hashes are kept.
+    """
+
+    __tablename__ = "credentials"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    person_id: Mapped[UUID]
+    kind: Mapped[str]
+    name: Mapped[str | None] = mapped_column(default=None)
+    password_hash: Mapped[str | None] = mapped_column(default=None)
+    passkey_id: Mapped[bytes | None] = mapped_column(default=None)
+    public_key: Mapped[bytes | None] = mapped_column(default=None)
+    sign_count: Mapped[int | None] = mapped_column(default=None)
+    secret: Mapped[bytes | None] = mapped_column(default=None)
+    nonce: Mapped[bytes | None] = mapped_column(default=None)
+    key_id: Mapped[str | None] = mapped_column(default=None)
+    last_step: Mapped[int | None] = mapped_column(default=None)
+    code_hash: Mapped[bytes | None] = mapped_column(default=None)
+    created_at: Mapped[datetime]
+    confirmed_at: Mapped[datetime | None] = mapped_column(default=None)
+    last_used_at: Mapped[datetime | None] = mapped_column(default=None)
+    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class Membership(Base):
+    """What a person is in an organization, until `ended_at`."""
+
+    __tablename__ = "memberships"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    person_id: Mapped[UUID]
+    role: Mapped[str]
+    joined_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class MemberInvitation(Base):
+    """A link sent to an address, by which its reader becomes a member. The hash of its token is read by nobody."""
+
+    __tablename__ = "member_invitations"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    email: Mapped[str]
+    role: Mapped[str]
+    status: Mapped[str]
+    token_hash: Mapped[bytes] = mapped_column(deferred=True)
+    invited_by: Mapped[UUID | None]
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class PersonSession(Base):
+    """A browser in which somebody has signed in; `stage` second_factor opens nothing but the question for it."""
+
+    __tablename__ = "person_sessions"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    person_id: Mapped[UUID]
+    token_hash: Mapped[bytes]
+    stage: Mapped[str]
+    method: Mapped[str]
+    chosen_organization_id: Mapped[UUID | None]
+    in_sandbox: Mapped[bool]
+    address: Mapped[str | None]
+    device: Mapped[str | None]
+    created_at: Mapped[datetime]
+    authenticated_at: Mapped[datetime]
+    last_seen_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class OneTimeToken(Base):
+    """A link or a challenge that works once; what it is for stands in `kind`. The service may not read it back."""
+
+    __tablename__ = "one_time_tokens"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    kind: Mapped[str]
+    token_hash: Mapped[bytes]
+    email: Mapped[str | None] = mapped_column(default=None)
+    person_id: Mapped[UUID | None] = mapped_column(default=None)
+    organization_id: Mapped[UUID | None] = mapped_column(default=None)
+    bound_to: Mapped[bytes | None] = mapped_column(default=None)
+    created_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None] = mapped_column(default=None)
+
+
+class PersonEvent(Base):
+    """One row of an account's own audit trail; `at` is the server's time."""
+
+    __tablename__ = "person_events"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    person_id: Mapped[UUID]
+    action: Mapped[str]
+    address: Mapped[str | None]
+    request_id: Mapped[str | None]
+    details: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    at: Mapped[datetime] = mapped_column(server_default="now()")

@@ -1,0 +1,273 @@
+"""Passkeys (WebAuthn): made, used to sign in, and taken away. The browser is given a challenge that works once.
+
+A passkey asks its owner for a finger, a face or a number (user verification), so it is both factors by itself. The
+challenge is a one-time token, bound to the cookie of the browser that asked for it.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+from webauthn import (
+    generate_authentication_options,
+    generate_registration_options,
+    options_to_json,
+    verify_authentication_response,
+    verify_registration_response,
+)
+from webauthn.helpers import base64url_to_bytes
+from webauthn.helpers.exceptions import WebAuthnException
+from webauthn.helpers.structs import (
+    AuthenticatorSelectionCriteria,
+    PublicKeyCredentialDescriptor,
+    ResidentKeyRequirement,
+    UserVerificationRequirement,
+)
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.database.session import become_person
+from hearthpay.languages.catalogue import mark
+from hearthpay.people.events import Visit, note_event
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.identity import read_name
+from hearthpay.people.models import PersonCredential
+from hearthpay.people.sessions import SignedIn
+from hearthpay.people.sign_in import Entered, enter, make_fresh, tell
+from hearthpay.people.tokens import leave_token, use_token
+
+MOST: Final = 20
+"""Passkeys of one person."""
+
+_FIND: Final = text("SELECT credential_id, person_id FROM find_passkey(:passkey_id)")
+_ADDED: Final = mark("a passkey was added")
+_REMOVED: Final = mark("a passkey was removed")
+_NOT_GOOD: Final = mark("This passkey could not be used here.")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where the browser believes to be: passkeys are made for one host."""
+
+    origin: str
+
+    @property
+    def host(self) -> str:
+        """The host, which passkeys are bound to."""
+        return urlsplit(self.origin).hostname or ""
+
+
+async def registration_options(desk: FrontDesk, who: SignedIn, site: Site, cookie: str) -> str:
+    """Return what the browser needs to make a passkey, as JSON. Raises `plan_limit_reached` for one too many."""
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        there = await _in_force(session, who.person_id)
+        if len(there) >= MOST:
+            raise Refusal("invalid_state", f"An account has at most {MOST} passkeys.")
+        challenge = await leave_token(session, desk.clock.now(), "challenge", bound_to=_holder(cookie))
+    options = generate_registration_options(
+        rp_id=site.host,
+        rp_name="Hearthpay",
+        user_id=who.person_id.bytes,
+        user_name=who.email,
+        user_display_name=who.name,
+        challenge=challenge.text.encode("ascii"),
+        authenticator_selection=AuthenticatorSelectionCriteria(
+            resident_key=ResidentKeyRequirement.REQUIRED,
+            user_verification=UserVerificationRequirement.REQUIRED,
+        ),
+        exclude_credentials=[PublicKeyCredentialDescriptor(id=each.passkey_id or b"") for each in there],
+    )
+    return str(options_to_json(options))
+
+
+async def add_passkey(
+    desk: FrontDesk, who: SignedIn, site: Site, cookie: str, answer: str, name: str, visit: Visit
+) -> None:
+    """Keep the passkey that the browser has made. Raises `invalid_state` for whatever is not a right answer."""
+    now = desk.clock.now()
+    named = read_name(name or "Passkey")[:60]
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        challenge = await _challenge_of(session, desk, answer, cookie)
+        try:
+            made = verify_registration_response(
+                credential=answer,
+                expected_challenge=challenge,
+                expected_rp_id=site.host,
+                expected_origin=site.origin,
+                require_user_verification=True,
+            )
+        except WebAuthnException:
+            raise Refusal("invalid_state", _NOT_GOOD) from None
+        known = (await session.execute(_FIND, {"passkey_id": made.credential_id})).one_or_none()
+        if known is not None:
+            raise Refusal("invalid_state", _NOT_GOOD)
+        session.add(
+            PersonCredential(
+                id=uuid7(),
+                person_id=who.person_id,
+                kind="passkey",
+                name=named,
+                passkey_id=made.credential_id,
+                public_key=made.credential_public_key,
+                sign_count=made.sign_count,
+                created_at=now,
+                confirmed_at=now,
+            )
+        )
+        await session.flush()
+        await note_event(session, who.person_id, visit, "passkey.add", {"name": named})
+        await tell(desk, session, now, who.person_id, "changed", what=_ADDED)
+
+
+async def sign_in_options(desk: FrontDesk, site: Site, cookie: str) -> str:
+    """Return what the browser needs to ask for a passkey, as JSON: whose, it finds out itself."""
+    async with desk.database.transaction(None) as session:
+        challenge = await leave_token(session, desk.clock.now(), "challenge", bound_to=_holder(cookie))
+    options = generate_authentication_options(
+        rp_id=site.host,
+        challenge=challenge.text.encode("ascii"),
+        user_verification=UserVerificationRequirement.REQUIRED,
+    )
+    return str(options_to_json(options))
+
+
+async def sign_in_with_passkey(
+    desk: FrontDesk, site: Site, cookie: str, answer: str, visit: Visit
+) -> Entered:
+    """Begin a session of the passkey's owner. Raises `authentication_required` and `rate_limited`."""
+    desk.throttle.admit(visit.address)
+    async with desk.database.transaction(None) as session:
+        person_id = await _verified(session, desk, site, cookie, answer)
+        entered = await enter(desk, session, desk.clock.now(), person_id, "passkey", visit)
+    desk.throttle.succeeded(visit.address)
+    return entered
+
+
+async def prove_again_with_passkey(
+    desk: FrontDesk, who: SignedIn, site: Site, cookie: str, answer: str, visit: Visit
+) -> None:
+    """Let the session count as fresh. Raises `authentication_required`, also for another person's passkey."""
+    async with desk.database.transaction(None) as session:
+        if await _verified(session, desk, site, cookie, answer) != who.person_id:
+            raise Refusal("authentication_required", _NOT_GOOD)
+        await make_fresh(session, desk.clock.now(), who.session_id)
+        await note_event(session, who.person_id, visit, "session.proved", {"method": "passkey"})
+
+
+async def list_passkeys(desk: FrontDesk, who: SignedIn) -> Sequence[PersonCredential]:
+    """Return the passkeys in force of the person, oldest first."""
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        return await _in_force(session, who.person_id)
+
+
+async def remove_passkey(desk: FrontDesk, who: SignedIn, passkey_id: UUID, visit: Visit) -> None:
+    """Take a passkey out of force. Raises `not_found`, and `invalid_state` where nothing else opens the account."""
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        found = await session.scalar(
+            _own(who.person_id).where(PersonCredential.id == passkey_id).with_for_update()
+        )
+        if found is None:
+            raise Refusal("not_found", "There is no such passkey.")
+        others = await session.scalar(
+            select(PersonCredential.id)
+            .where(
+                PersonCredential.person_id == who.person_id,
+                PersonCredential.kind.in_(("password", "passkey")),
+                PersonCredential.ended_at.is_(None),
+                PersonCredential.id != passkey_id,
+            )
+            .limit(1)
+        )
+        if others is None:
+            raise Refusal("invalid_state", "This is the only way into your account: choose a password first.")
+        found.ended_at = now
+        await session.flush()
+        await note_event(session, who.person_id, visit, "passkey.remove", {"name": found.name})
+        await tell(desk, session, now, who.person_id, "changed", what=_REMOVED)
+
+
+def _own(person_id: UUID) -> Any:
+    return select(PersonCredential).where(
+        PersonCredential.person_id == person_id,
+        PersonCredential.kind == "passkey",
+        PersonCredential.ended_at.is_(None),
+    )
+
+
+async def _in_force(session: AsyncSession, person_id: UUID) -> Sequence[PersonCredential]:
+    found: Sequence[PersonCredential] = (
+        await session.scalars(_own(person_id).order_by(PersonCredential.id))
+    ).all()
+    return found
+
+
+async def _verified(session: AsyncSession, desk: FrontDesk, site: Site, cookie: str, answer: str) -> UUID:
+    """Return whose passkey has answered our challenge; the transaction is that person's then."""
+    challenge = await _challenge_of(session, desk, answer, cookie)
+    passkey_id = _bytes_of(_parsed(answer).get("rawId"))
+    row = (await session.execute(_FIND, {"passkey_id": passkey_id})).one_or_none()
+    if row is None:
+        raise Refusal("authentication_required", _NOT_GOOD)
+    person_id: UUID = row.person_id
+    await become_person(session, person_id)
+    passkey = await session.get_one(PersonCredential, row.credential_id, with_for_update=True)
+    assert passkey.public_key is not None
+    try:
+        checked = verify_authentication_response(
+            credential=answer,
+            expected_challenge=challenge,
+            expected_rp_id=site.host,
+            expected_origin=site.origin,
+            credential_public_key=passkey.public_key,
+            credential_current_sign_count=passkey.sign_count or 0,
+            require_user_verification=True,
+        )
+    except WebAuthnException:
+        raise Refusal("authentication_required", _NOT_GOOD) from None
+    passkey.sign_count = checked.new_sign_count
+    passkey.last_used_at = desk.clock.now()
+    await session.flush()
+    return person_id
+
+
+async def _challenge_of(session: AsyncSession, desk: FrontDesk, answer: str, cookie: str) -> bytes:
+    """Return the challenge that the browser answers, once it is known to be ours, and used up by that."""
+    response = _parsed(answer).get("response")
+    client_data = response.get("clientDataJSON") if isinstance(response, dict) else None
+    challenge = _bytes_of(_parsed(_bytes_of(client_data)).get("challenge"))
+    try:
+        presented = challenge.decode("ascii")
+        await use_token(session, desk.clock.now(), "challenge", presented, holder=_holder(cookie))
+    except (Refusal, UnicodeDecodeError):
+        raise Refusal("authentication_required", _NOT_GOOD) from None
+    return challenge
+
+
+def _parsed(text_: str | bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text_)
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
+def _bytes_of(encoded: object) -> bytes:
+    try:
+        return base64url_to_bytes(encoded) if isinstance(encoded, str) else b""
+    except ValueError:
+        return b""
+
+
+def _holder(cookie: str) -> bytes:
+    return hashlib.sha256(cookie.encode()).digest()

@@ -1,0 +1,86 @@
+"""Passwords: which are taken, how they are kept, and how long it takes to check one, whoever it belongs to.
+
+They are hashed with argon2id in a few threads of their own, so that many who sign in at once wait for each other and
+nobody else does. Where there is no account, a hash of nobody is checked, so that the time tells nothing.
+"""
+
+import asyncio
+import itertools
+import re
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from importlib.resources import files
+from typing import Final
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from argon2.low_level import Type
+
+from hearthpay.access.refusal import invalid
+
+SHORTEST: Final = 10
+LONGEST: Final = 200
+
+# OWASP's second choice for argon2id: 19 MiB, two passes, one lane.
+_HASHER: Final = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
+_THREADS: Final = ThreadPoolExecutor(2, "hearthpay-password")
+_NOBODYS: Final = _HASHER.hash("nobody's password")
+_DECORATION: Final = re.compile(r"^[^a-z]+|[^a-z]+$")
+_OWN_WORDS: Final = frozenset({"hearthpay", "payroll"})
+_ENOUGH_OF_ITS_OWN: Final = 6
+"""Characters that must be left of a password when a word that anybody could guess is taken out of it."""
+
+
+def check_new_password(password: str, *, about: tuple[str, ...] = ()) -> str:
+    """Return the password as it is hashed (NFKC), or raise `validation_error` for one that is too easily guessed.
+
+    `about` are words that whoever guesses knows: name and address. Nothing is asked of anybody: the list of common
+    passwords is ours (`common_passwords.txt`).
+    """
+    text = unicodedata.normalize("NFKC", password)
+    if len(text) < SHORTEST:
+        raise invalid("password", f"must have at least {SHORTEST} characters")
+    if len(text) > LONGEST:
+        raise invalid("password", f"must have at most {LONGEST} characters")
+    lowered = text.lower()
+    core = _DECORATION.sub("", lowered)
+    if lowered in _common() or (core in _common() and len(text) - len(core) < _ENOUGH_OF_ITS_OWN):
+        raise invalid("password", "is one of those that are tried first: it was found among leaked passwords")
+    if len(set(lowered)) < 4 or _is_a_row(lowered):
+        raise invalid("password", "is too simple: it repeats or counts")
+    for word in {part for words in about for part in re.split(r"[^\w]+", words.lower())} | _OWN_WORDS:
+        if len(word) >= 4 and word in lowered and len(lowered) - len(word) < _ENOUGH_OF_ITS_OWN:
+            raise invalid("password", "must not be made of your name or address")
+    return text
+
+
+async def hash_password(password: str) -> str:
+    """Return the argon2id hash of a password that was checked."""
+    return await asyncio.get_running_loop().run_in_executor(_THREADS, _HASHER.hash, password)
+
+
+async def is_password(password: str, kept: str | None) -> bool:
+    """Return whether the password is the one that was kept; of None after the same time, and never."""
+    text = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
+    right = await asyncio.get_running_loop().run_in_executor(_THREADS, _verify, kept or _NOBODYS, text)
+    return right and kept is not None
+
+
+def _verify(kept: str, password: str) -> bool:
+    try:
+        return _HASHER.verify(kept, password)
+    except (VerificationError, InvalidHashError):
+        return False
+
+
+@cache
+def _common() -> frozenset[str]:
+    lines = files("hearthpay.people").joinpath("common_passwords.txt").read_text("utf-8").splitlines()
+    return frozenset(line for line in lines if not line.startswith("# "))
+
+
+def _is_a_row(text: str) -> bool:
+    """Return whether each character follows the one before, up or down: 0123456789, abcdefghij."""
+    steps = {ord(b) - ord(a) for a, b in itertools.pairwise(text)}
+    return len(steps) == 1 and steps <= {1, -1}

@@ -1,0 +1,255 @@
+"""Sessions: a browser in which somebody is signed in. The cookie holds a random token, the database its hash.
+
+A session ends when it is ended, after thirty days, or when it was not used for seven. What somebody may do follows
+from what he is at that moment: his memberships are read with every request.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal, cast
+from uuid import UUID
+
+from sqlalchemy import select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor, Role
+from hearthpay.access.plans import Terms, terms_of
+from hearthpay.access.refusal import Refusal
+from hearthpay.database.session import become_person
+from hearthpay.people.events import Visit, note_event
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.models import PersonRecord, PersonSession
+from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
+
+LASTS: Final = timedelta(days=30)
+IDLE: Final = timedelta(days=7)
+HALF_LASTS: Final = timedelta(minutes=10)
+"""How long somebody who gave his password has to give the second factor."""
+FRESH: Final = timedelta(minutes=10)
+"""How long after proving who one is, one need not do so again before something delicate."""
+
+_SEEN_EVERY: Final = timedelta(minutes=5)
+
+SignInMethod = Literal["password", "passkey", "link"]
+
+_FIND: Final = text("SELECT session_id, person_id FROM find_person_session(:token_hash)")
+_OWN: Final = text("SELECT * FROM own_memberships()")
+
+
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """What a person is in one organization, and on which terms that organization is here."""
+
+    membership_id: UUID
+    organization_id: UUID
+    organization: str
+    role: Role
+    terms: Terms
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Somebody who is signed in, as of this request. `here`: the organization that he is looking at, if any."""
+
+    session_id: UUID
+    person_id: UUID
+    name: str
+    email: str
+    language: str
+    authenticated_at: datetime
+    belongings: tuple[Belonging, ...]
+    here: Belonging | None
+    sandbox: bool
+
+    def is_fresh(self, now: datetime) -> bool:
+        """Return whether he proved who he is a moment ago."""
+        return now - self.authenticated_at < FRESH
+
+    def actor(self, request_id: str, *, of_both_modes: bool = False) -> Actor:
+        """Return the actor that he is; `of_both_modes` for what concerns the organization as a whole.
+
+        Raises `not_found` where he is in no organization.
+        """
+        if self.here is None:
+            raise Refusal("not_found", "You are in no organization.")
+        return Actor.session(
+            self.person_id,
+            self.here.organization_id,
+            self.here.role,
+            sandbox=self.sandbox and not of_both_modes,
+            request_id=request_id,
+            terms=self.here.terms,
+        )
+
+
+async def begin_session(
+    session: AsyncSession,
+    now: datetime,
+    person_id: UUID,
+    method: SignInMethod,
+    visit: Visit,
+    *,
+    half: bool = False,
+) -> PortalToken:
+    """Begin a session of the person whose transaction it is; `half` it opens nothing but the second question."""
+    token = generate_token()
+    session.add(
+        PersonSession(
+            id=uuid7(),
+            person_id=person_id,
+            token_hash=token.hash,
+            stage="second_factor" if half else "full",
+            method=method,
+            chosen_organization_id=None,
+            in_sandbox=False,
+            address=(visit.address or "")[:64] or None,
+            device=(visit.device or "")[:200] or None,
+            created_at=now,
+            authenticated_at=now,
+            last_seen_at=now,
+            expires_at=now + (HALF_LASTS if half else LASTS),
+        )
+    )
+    await session.flush()
+    return token
+
+
+async def find_session(desk: FrontDesk, presented: str | None) -> SignedIn | None:
+    """Return who is signed in with this token; None where it opens nothing, or half of it only."""
+    token = None if presented is None else parse_token(presented)
+    if token is None:
+        return None
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        found = await _open(session, token, now)
+        if found is None or found.stage != "full":
+            return None
+        person = await session.get_one(PersonRecord, found.person_id)
+        belongings = await belongings_of(session)
+        if now - found.last_seen_at > _SEEN_EVERY:
+            found.last_seen_at = now
+            await session.flush()
+        here = next(
+            (each for each in belongings if each.organization_id == found.chosen_organization_id), None
+        )
+        if here is None and belongings:
+            here = belongings[0]
+        may_test = here is not None and "test_keys" in here.terms.features
+        return SignedIn(
+            found.id,
+            person.id,
+            person.name,
+            person.email,
+            person.language,
+            found.authenticated_at,
+            belongings,
+            here,
+            found.in_sandbox and may_test,
+        )
+
+
+async def half_session(session: AsyncSession, now: datetime, presented: str | None) -> PersonSession | None:
+    """Return the session that waits for its second factor; the transaction is its person's then."""
+    token = None if presented is None else parse_token(presented)
+    found = None if token is None else await _open(session, token, now)
+    return found if found is not None and found.stage == "second_factor" else None
+
+
+async def belongings_of(session: AsyncSession) -> tuple[Belonging, ...]:
+    """Return where the person of this transaction is a member."""
+    return tuple(
+        Belonging(
+            row.membership_id,
+            row.organization_id,
+            row.organization,
+            cast(Role, row.role),
+            terms_of(row.plan, row.lifted_limits),
+        )
+        for row in await session.execute(_OWN)
+    )
+
+
+async def choose(desk: FrontDesk, who: SignedIn, organization_id: UUID, *, sandbox: bool) -> None:
+    """Look at this organization from now on, at its real households or at the sandbox's.
+
+    Raises `not_found` for one that he is not in, `subscription_required` for a sandbox that its plan does not have.
+    """
+    there = next((each for each in who.belongings if each.organization_id == organization_id), None)
+    if there is None:
+        raise Refusal("not_found", "You are not in this organization.")
+    if sandbox and "test_keys" not in there.terms.features:
+        raise Refusal("subscription_required", f"The plan '{there.terms.plan}' has no sandbox.")
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        await session.execute(
+            update(PersonSession)
+            .where(PersonSession.id == who.session_id)
+            .values(chosen_organization_id=organization_id, in_sandbox=sandbox)
+        )
+
+
+async def list_sessions(desk: FrontDesk, who: SignedIn) -> Sequence[PersonSession]:
+    """Return the sessions in force of the person, the one used last first."""
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        in_force = select(PersonSession).where(
+            PersonSession.person_id == who.person_id,
+            PersonSession.ended_at.is_(None),
+            PersonSession.expires_at > now,
+            PersonSession.last_seen_at > now - IDLE,
+            PersonSession.stage == "full",
+        )
+        return (await session.scalars(in_force.order_by(PersonSession.last_seen_at.desc()))).all()
+
+
+async def end_session(desk: FrontDesk, who: SignedIn, session_id: UUID, visit: Visit) -> None:
+    """End one session of the person. Raises `not_found` for an id that is none of hers."""
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        ended = await session.scalar(
+            update(PersonSession)
+            .where(PersonSession.id == session_id, PersonSession.person_id == who.person_id)
+            .where(PersonSession.ended_at.is_(None))
+            .values(ended_at=now)
+            .returning(PersonSession.id)
+        )
+        if ended is None:
+            raise Refusal("not_found", "There is no such session.")
+        action = "session.sign_out" if session_id == who.session_id else "session.end"
+        await note_event(session, who.person_id, visit, action, {"session_id": str(session_id)})
+
+
+async def end_other_sessions(desk: FrontDesk, who: SignedIn, visit: Visit) -> int:
+    """End all sessions of the person but this one; return how many."""
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        ended = await end_all(session, desk.clock.now(), who.person_id, but=who.session_id)
+        await note_event(session, who.person_id, visit, "session.end_others", {"sessions": ended})
+        return ended
+
+
+async def end_all(session: AsyncSession, now: datetime, person_id: UUID, *, but: UUID | None = None) -> int:
+    """End the sessions of the person whose transaction it is, in that transaction; return how many."""
+    statement = (
+        update(PersonSession)
+        .where(PersonSession.person_id == person_id, PersonSession.ended_at.is_(None))
+        .values(ended_at=now)
+        .returning(PersonSession.id)
+    )
+    if but is not None:
+        statement = statement.where(PersonSession.id != but)
+    return len((await session.scalars(statement)).all())
+
+
+async def _open(session: AsyncSession, token: PortalToken, now: datetime) -> PersonSession | None:
+    """Return the session of a token while it lasts; the transaction is its person's then."""
+    row = (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
+    if row is None:
+        return None
+    await become_person(session, row.person_id)
+    found = await session.get_one(PersonSession, row.session_id)
+    return found if found.expires_at > now and now - found.last_seen_at < IDLE else None

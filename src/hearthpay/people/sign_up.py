@@ -1,0 +1,254 @@
+"""How people come to be: by signing up, by the one-time link of a fresh installation, or invited by a member.
+
+Whoever proves an address by a link has proved it for good. Signing up tells nobody whether an address has an account:
+its owner is told by mail.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import func, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.plans import NEW_ORGANIZATIONS
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.clock import Clock
+from hearthpay.database import audit
+from hearthpay.database.relations import ORGANIZATIONS
+from hearthpay.database.session import Tenant, become, become_person
+from hearthpay.people.credentials import first_password
+from hearthpay.people.events import Visit, note_event
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.identity import read_address, read_language, read_name
+from hearthpay.people.mails import person_mail
+from hearthpay.people.members import OpenMemberInvitation, accept, open_invitation
+from hearthpay.people.models import Membership, OneTimeToken, PersonRecord
+from hearthpay.people.passwords import check_new_password, hash_password
+from hearthpay.people.sessions import SignedIn
+from hearthpay.people.sign_in import Entered, enter, person_at
+from hearthpay.people.tokens import LASTS, TokenFacts, leave_token, look_at_token, use_token
+from hearthpay.security.portal_tokens import PortalToken
+
+_FOUND: Final = text("SELECT found_organization(:organization, :membership, :name, :plan, :now)")
+_ONLY_ORGANIZATION: Final = text(f"SELECT id, count(*) OVER () AS number FROM {ORGANIZATIONS} o LIMIT 1")
+
+
+@dataclass(frozen=True, slots=True)
+class NewPerson:
+    """Who makes an account, as typed."""
+
+    name: str
+    password: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """The same, once it was found fit."""
+
+    name: str
+    password_hash: str
+    language: str
+
+
+async def ask_to_sign_up(desk: FrontDesk, email: str, language: str, links_begin: str, visit: Visit) -> None:
+    """Send a link to the address: to make an account, or where there is one, to sign in.
+
+    Raises `not_found` where strangers may make none, `validation_error` and `rate_limited`.
+    """
+    if not desk.takes_sign_ups:
+        raise Refusal("not_found", "Accounts are made by invitation here.")
+    address = read_address(email)
+    desk.throttle.mail_asked_for(visit.address)
+    now = desk.clock.now()
+    async with desk.in_constant_time(), desk.database.transaction(None) as session:
+        if await person_at(session, address) is not None:
+            mail = person_mail("account_exists", address, language, link=f"{links_begin}/sign-in")
+            await desk.queue_mail(session, now, "account_exists", mail, now + LASTS["sign_up"])
+            return
+        token = await leave_token(session, now, "sign_up", email=address)
+        mail = person_mail("sign_up", address, language, link=f"{links_begin}/sign-up/{token.text}")
+        await desk.queue_mail(session, now, "sign_up", mail, now + LASTS["sign_up"])
+
+
+async def look_at_sign_up(desk: FrontDesk, presented: str) -> str:
+    """Return the address that a link to sign up was sent to. Raises `not_found` and `gone`."""
+    async with desk.database.transaction(None) as session:
+        facts = await look_at_token(session, desk.clock.now(), "sign_up", presented)
+        if facts.email is None or await person_at(session, facts.email) is not None:
+            raise Refusal("gone", "This link was used already or has expired.")
+        return facts.email
+
+
+async def finish_sign_up(
+    desk: FrontDesk, presented: str, new: NewPerson, organization: str, visit: Visit
+) -> Entered:
+    """Make the account and its organization, of which the person is the owner; begin a session.
+
+    Raises `gone` for a link that works no more, and `validation_error`.
+    """
+    address = await look_at_sign_up(desk, presented)
+    named = read_name(organization, "organization")
+    checked = await _check(new, address)
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        await use_token(session, now, "sign_up", presented)
+        person_id = await _make(session, desk.clock, address, checked, visit)
+        await found_organization(session, now, person_id, named, visit)
+        return await enter(desk, session, now, person_id, "link", visit)
+
+
+async def offer_first_owner(session: AsyncSession, clock: Clock) -> PortalToken | None:
+    """Return a one-time token for the first owner of an installation that has nobody; None where there is somebody.
+
+    The session is the operator's. Of a single organization that exists already the person becomes the owner. A link
+    that was offered before works no more.
+    """
+    if await session.scalar(select(func.count()).select_from(PersonRecord)):
+        return None
+    await session.execute(
+        update(OneTimeToken)
+        .where(OneTimeToken.kind == "first_owner", OneTimeToken.used_at.is_(None))
+        .values(used_at=clock.now())
+    )
+    only = (await session.execute(_ONLY_ORGANIZATION)).one_or_none()
+    organization_id = only.id if only is not None and only.number == 1 else None
+    return await leave_token(session, clock.now(), "first_owner", organization_id=organization_id)
+
+
+async def look_at_welcome(desk: FrontDesk, presented: str) -> TokenFacts:
+    """Return what a first owner's link is about. Raises `not_found` and `gone`."""
+    async with desk.database.transaction(None) as session:
+        return await look_at_token(session, desk.clock.now(), "first_owner", presented)
+
+
+async def become_first_owner(
+    desk: FrontDesk, presented: str, email: str, new: NewPerson, organization: str, visit: Visit
+) -> Entered:
+    """Make the first owner's account, by the link that the operator was shown; begin a session.
+
+    Raises `gone` for a link that works no more, and `validation_error`.
+    """
+    facts = await look_at_welcome(desk, presented)
+    address = read_address(email)
+    named = read_name(organization, "organization") if facts.organization_id is None else ""
+    checked = await _check(new, address)
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        if await person_at(session, address) is not None:
+            raise invalid("email", "has an account already")
+        await use_token(session, now, "first_owner", presented)
+        person_id = await _make(session, desk.clock, address, checked, visit)
+        if facts.organization_id is None:
+            await found_organization(session, now, person_id, named, visit)
+        else:
+            await _join_as_owner(session, now, person_id, facts.organization_id, visit)
+        return await enter(desk, session, now, person_id, "link", visit)
+
+
+async def look_at_invitation(desk: FrontDesk, presented: str) -> tuple[OpenMemberInvitation, bool]:
+    """Return an invitation that is open, and whether its address has an account. Raises `not_found` and `gone`."""
+    async with desk.database.transaction(None) as session:
+        invitation = await open_invitation(session, desk.clock.now(), presented)
+        return invitation, await person_at(session, invitation.email) is not None
+
+
+async def join_as_new_person(desk: FrontDesk, presented: str, new: NewPerson, visit: Visit) -> Entered:
+    """Make an account for the address that was invited, and accept. Raises `gone` and `validation_error`."""
+    invitation, has_account = await look_at_invitation(desk, presented)
+    if has_account:
+        raise Refusal("invalid_state", "There is an account with this address: sign in to accept.")
+    checked = await _check(new, invitation.email)
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        invitation = await open_invitation(session, now, presented)
+        person_id = await _make(session, desk.clock, invitation.email, checked, visit)
+        await accept(session, now, invitation, person_id, visit)
+        return await enter(desk, session, now, person_id, "link", visit)
+
+
+async def join_signed_in(desk: FrontDesk, who: SignedIn, presented: str, visit: Visit) -> UUID:
+    """Accept an invitation that was sent to the person's own address; return the organization.
+
+    Raises `gone` for one that is over or was sent to somebody else.
+    """
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        invitation = await open_invitation(session, now, presented)
+        if invitation.email != who.email:
+            raise Refusal("gone", "This invitation was sent to another address than yours.")
+        await become_person(session, who.person_id)
+        await accept(session, now, invitation, who.person_id, visit)
+        return invitation.organization_id
+
+
+async def found_organization(
+    session: AsyncSession, now: datetime, person_id: UUID, name: str, visit: Visit
+) -> UUID:
+    """Make an organization of the person whose transaction it is; the transaction is the organization's then.
+
+    Raises `plan_limit_reached` for the sixth.
+    """
+    organization_id = uuid7()
+    values = {"organization": organization_id, "membership": uuid7(), "name": name, "now": now}
+    given = await session.scalar(_FOUND, values | {"plan": NEW_ORGANIZATIONS})
+    if given is None:
+        raise Refusal("invalid_state", "A person owns five organizations at most.")
+    await become(session, Tenant(organization_id, False))
+    await _leave_trace(session, person_id, organization_id, "organization.create", visit)
+    return organization_id
+
+
+async def _join_as_owner(
+    session: AsyncSession, now: datetime, person_id: UUID, organization_id: UUID, visit: Visit
+) -> None:
+    await become(session, Tenant(organization_id, False))
+    session.add(
+        Membership(
+            id=uuid7(), organization_id=organization_id, person_id=person_id, role="owner", joined_at=now
+        )
+    )
+    await session.flush()
+    await _leave_trace(session, person_id, organization_id, "member.join", visit)
+
+
+async def _check(new: NewPerson, address: str) -> _Checked:
+    name, language = read_name(new.name), read_language(new.language)
+    password = check_new_password(new.password, about=(name, address))
+    return _Checked(name, await hash_password(password), language)
+
+
+async def _make(session: AsyncSession, clock: Clock, address: str, new: _Checked, visit: Visit) -> UUID:
+    """Make the person; the transaction is hers then."""
+    person_id = uuid7()
+    now = clock.now()
+    await become_person(session, person_id)
+    session.add(
+        PersonRecord(
+            id=person_id, email=address, name=new.name, language=new.language, created_at=now, updated_at=now
+        )
+    )
+    await session.flush()
+    await first_password(session, clock, person_id, new.password_hash)
+    await note_event(session, person_id, visit, "account.create")
+    return person_id
+
+
+async def _leave_trace(
+    session: AsyncSession, person_id: UUID, organization_id: UUID, action: str, visit: Visit
+) -> None:
+    await audit.record(
+        session,
+        actor_kind="user",
+        actor_id=person_id,
+        organization_id=organization_id,
+        employer_id=None,
+        sandbox=None,
+        action=action,
+        subject_id=person_id if action == "member.join" else organization_id,
+        request_id=visit.request_id,
+        details={"role": "owner"},
+    )

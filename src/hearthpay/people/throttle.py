@@ -1,0 +1,126 @@
+"""Slows down whoever guesses: failures are counted by account and by network address, and forgiven with time.
+
+In this process's memory, bounded. Whether there is an account of that address is not looked at, so being told to wait
+says nothing about it. A passkey is never guessed and is not held up by failures of its account.
+"""
+
+import hashlib
+import ipaddress
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.clock import Clock
+
+_REMEMBERED: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How many failures in a row are taken, and how long it takes to forgive one."""
+
+    burst: int
+    forgiven_after: timedelta
+
+
+OF_ACCOUNT: Final = Patience(8, timedelta(minutes=2))
+OF_ADDRESS: Final = Patience(40, timedelta(seconds=20))
+MAILS_OF_ADDRESS: Final = Patience(10, timedelta(minutes=3))
+"""Links asked for by mail, right or wrong: each may reach a stranger."""
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Failures that are not forgiven yet, as of a moment."""
+
+    failures: float
+    at: datetime
+
+
+class SignInThrottle:
+    """The failures of the last while."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._tallies: OrderedDict[bytes, _Tally] = OrderedDict()
+
+    def admit(self, address: str | None, account: str | None = None) -> None:
+        """Let an attempt pass, or raise `rate_limited` with the seconds to wait.
+
+        It counts as a failure until `succeeded` takes that back: of many attempts at once no more pass than one by one.
+        """
+        names = _names(address, account)
+        due = max(self._due(name, patience) for name, patience in names)
+        if due:
+            raise Refusal(
+                "rate_limited",
+                "Too many attempts. Please wait a little before you try again.",
+                details={"retry_after": due},
+                headers={"Retry-After": str(due)},
+            )
+        for name, patience in names:
+            self._count(name, patience)
+
+    def succeeded(self, address: str | None, account: str | None = None) -> None:
+        """Take the attempt back from the address, and forget the failures of the account, whose owner is here."""
+        tally = self._tallies.get(_key("address", _network(address)))
+        if tally is not None:
+            tally.failures = max(0.0, tally.failures - 1)
+        if account is not None:
+            self._tallies.pop(_key("account", account), None)
+
+    def mail_asked_for(self, address: str | None) -> None:
+        """Count a link that was asked for, or raise `rate_limited`."""
+        name = _key("mail", _network(address))
+        due = self._due(name, MAILS_OF_ADDRESS)
+        if due:
+            raise Refusal(
+                "rate_limited",
+                "Too many links were asked for from here. Please wait a little.",
+                details={"retry_after": due},
+                headers={"Retry-After": str(due)},
+            )
+        self._count(name, MAILS_OF_ADDRESS)
+
+    def _due(self, name: bytes, patience: Patience) -> int:
+        tally = self._tallies.get(name)
+        if tally is None:
+            return 0
+        over = self._left(tally, patience) - patience.burst + 1
+        return max(0, math.ceil(over * patience.forgiven_after.total_seconds()))
+
+    def _count(self, name: bytes, patience: Patience) -> None:
+        tally = self._tallies.pop(name, None)
+        failures = 1.0 if tally is None else self._left(tally, patience) + 1
+        self._tallies[name] = _Tally(failures, self._clock.now())
+        if len(self._tallies) > _REMEMBERED:
+            self._tallies.popitem(last=False)
+
+    def _left(self, tally: _Tally, patience: Patience) -> float:
+        passed = max(0.0, (self._clock.now() - tally.at) / patience.forgiven_after)
+        return max(0.0, tally.failures - passed)
+
+
+def _names(address: str | None, account: str | None) -> list[tuple[bytes, Patience]]:
+    names = [(_key("address", _network(address)), OF_ADDRESS)]
+    if account is not None:
+        names.append((_key("account", account), OF_ACCOUNT))
+    return names
+
+
+def _key(kind: str, name: str) -> bytes:
+    return hashlib.sha256(f"{kind} {name}".encode()).digest()
+
+
+def _network(address: str | None) -> str:
+    """Return the address, of IPv6 the network of one customer: the rest he may choose as he likes."""
+    try:
+        found = ipaddress.ip_address((address or "").partition("%")[0])
+    except ValueError:
+        return (address or "")[:64]
+    if found.version == 6:
+        return str(ipaddress.ip_network((int(found) >> 64 << 64, 64)))
+    return str(found)

@@ -1,0 +1,103 @@
+"""One-time tokens: links sent by mail and challenges given to a browser. Each works once, for one thing, for a while.
+
+The database keeps hashes. Using one up is one statement, so of two who come with the same token one is let in.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, Literal
+from uuid import UUID
+
+from sqlalchemy import insert, text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.people.models import OneTimeToken
+from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
+
+TokenKind = Literal["sign_up", "reset", "new_email", "first_owner", "challenge"]
+
+LASTS: Final[dict[TokenKind, timedelta]] = {
+    "sign_up": timedelta(hours=24),
+    "reset": timedelta(hours=1),
+    "new_email": timedelta(hours=24),
+    "first_owner": timedelta(hours=24),
+    "challenge": timedelta(minutes=5),
+}
+
+_FIND: Final = text("SELECT * FROM find_one_time_token(:token_hash)")
+_USE: Final = text("SELECT * FROM use_one_time_token(:token_hash, :kind, :holder, :now)")
+_END_OWN: Final = text("SELECT end_own_tokens(:now)")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFacts:
+    """What a token is about, as far as its kind has it."""
+
+    email: str | None
+    person_id: UUID | None
+    organization_id: UUID | None
+
+
+async def leave_token(
+    session: AsyncSession,
+    now: datetime,
+    kind: TokenKind,
+    *,
+    email: str | None = None,
+    person_id: UUID | None = None,
+    organization_id: UUID | None = None,
+    bound_to: bytes | None = None,
+) -> PortalToken:
+    """Return a new token; of a person's own, the transaction is hers."""
+    token = generate_token()
+    await session.execute(
+        insert(OneTimeToken).values(
+            id=uuid7(),
+            kind=kind,
+            token_hash=token.hash,
+            email=email,
+            person_id=person_id,
+            organization_id=organization_id,
+            bound_to=bound_to,
+            created_at=now,
+            expires_at=now + LASTS[kind],
+        )
+    )
+    return token
+
+
+async def look_at_token(session: AsyncSession, now: datetime, kind: TokenKind, presented: str) -> TokenFacts:
+    """Return what a token that still works is about. Raises `not_found`, and `gone` for one that is over."""
+    token = parse_token(presented)
+    row = None if token is None else (await session.execute(_FIND, {"token_hash": token.hash})).one_or_none()
+    if row is None or row.kind != kind:
+        raise Refusal("not_found", "There is no such link.")
+    if row.used_at is not None or row.expires_at <= now:
+        raise _over()
+    return TokenFacts(row.email, row.person_id, row.organization_id)
+
+
+async def use_token(
+    session: AsyncSession, now: datetime, kind: TokenKind, presented: str, *, holder: bytes | None = None
+) -> TokenFacts:
+    """Use the token up and return what it is about.
+
+    Raises `gone` for whatever does not work: used, expired, made for something else, given to another browser.
+    """
+    token = parse_token(presented)
+    values = {"token_hash": None if token is None else token.hash, "kind": kind, "holder": holder, "now": now}
+    row = None if token is None else (await session.execute(_USE, values)).one_or_none()
+    if row is None:
+        raise _over()
+    return TokenFacts(row.email, row.person_id, row.organization_id)
+
+
+async def end_own_tokens(session: AsyncSession, now: datetime) -> None:
+    """Take back every link of the person whose transaction it is."""
+    await session.execute(_END_OWN, {"now": now})
+
+
+def _over() -> Refusal:
+    return Refusal("gone", "This link was used already or has expired.")

@@ -1,0 +1,1 @@
+"""The pages on which people keep their own account, and owners their organization."""

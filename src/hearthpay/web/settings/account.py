@@ -1,0 +1,303 @@
+"""One's own account: profile, password, second factor, passkeys, sessions, and what one is looking at."""
+
+from collections.abc import Sequence
+from typing import Final
+from uuid import UUID
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.accounts.own_keys import households_for_keys
+from hearthpay.database.session import become_person
+from hearthpay.http.runtime import address_of
+from hearthpay.languages.catalogue import mark
+from hearthpay.people import credentials, passkeys, sessions
+from hearthpay.people.events import recent_events
+from hearthpay.people.second_factor import codes_left, enrollment_under_way, second_factor_of
+from hearthpay.web.shell import go, message, page_of, problems_of, show
+from hearthpay.web.visitor import Visitor, let_out
+
+router: Final = APIRouter(include_in_schema=False)
+
+_SAVED: Final = mark("Saved.")
+_ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
+
+EVENTS: Final = {
+    "account.create": mark("The account was made"),
+    "sign_in": mark("Signed in"),
+    "sign_in.first_half": mark("The password was right; the second factor was asked for"),
+    "sign_in.failed": mark("A wrong password was entered"),
+    "second_factor.failed": mark("A wrong code was entered"),
+    "second_factor.add": mark("A second factor was set up"),
+    "second_factor.remove": mark("The second factor was removed"),
+    "second_factor.remove_by_operator": mark("The operator removed the second factor"),
+    "recovery_code.use": mark("A recovery code was used"),
+    "recovery_codes.renew": mark("New recovery codes were made"),
+    "passkey.add": mark("A passkey was added"),
+    "passkey.remove": mark("A passkey was removed"),
+    "password.change": mark("The password was changed"),
+    "password.reset": mark("The password was replaced by a link"),
+    "reset.ask": mark("A link for a new password was asked for"),
+    "reset.by_operator": mark("The operator made a link for a new password"),
+    "email.ask": mark("Another address was entered"),
+    "email.change": mark("The address was changed"),
+    "profile.change": mark("Name or language was changed"),
+    "member.join": mark("Joined an organization"),
+    "session.sign_out": mark("Signed out"),
+    "session.end": mark("A session was ended"),
+    "session.end_others": mark("All other sessions were ended"),
+    "session.end_by_operator": mark("The operator ended all sessions"),
+    "session.proved": mark("Proved again who it is"),
+    "session.proof_failed": mark("Could not prove who it is"),
+}
+"""What can have happened to an account, in a person's words."""
+
+
+def id_in_path(visitor: Visitor, name: str) -> UUID:
+    """Return the id that the path names. Raises `not_found` for what is none."""
+    try:
+        return UUID(visitor.request.path_params[name])
+    except ValueError:
+        raise Refusal("not_found", "There is nothing at this address.") from None
+
+
+@page_of(router, "GET", "/home", "signed_in")
+async def home(visitor: Visitor) -> Response:
+    """Where one begins: the households of the organization that one is looking at."""
+    who = visitor.signed_in
+    facts: dict[str, object] = {"households": (), "role_name": "", "may_test": False}
+    if who.here is not None:
+        actor = visitor.actor()
+        async with visitor.desk.database.transaction(actor.tenant) as session:
+            facts = {
+                "households": await households_for_keys(session, actor),
+                "role_name": _ROLES[who.here.role],
+                "may_test": "test_keys" in who.here.terms.features,
+            }
+    return show(visitor, "home.html", facts)
+
+
+@page_of(router, "POST", "/settings/where", "signed_in")
+async def switch(visitor: Visitor) -> Response:
+    """Look at another organization, or at its sandbox."""
+    try:
+        organization_id = UUID(visitor.form.get("where", ""))
+    except ValueError:
+        raise Refusal("not_found", "You are not in this organization.") from None
+    await sessions.choose(
+        visitor.desk, visitor.signed_in, organization_id, sandbox=visitor.form.get("mode") == "test"
+    )
+    return go("/home")
+
+
+@page_of(router, "GET", "/settings/profile", "signed_in")
+async def profile(visitor: Visitor) -> Response:
+    """Name, language and address, and what happened to the account."""
+    return await _profile(visitor, {})
+
+
+@page_of(router, "POST", "/settings/profile", "signed_in")
+async def change_profile(visitor: Visitor) -> Response:
+    """Save name and language."""
+    form = visitor.form
+    try:
+        await credentials.change_profile(
+            visitor.desk, visitor.signed_in, form.get("name", ""), form.get("language", ""), visitor.visit
+        )
+    except Refusal as error:
+        return await _profile(visitor, problems_of(error))
+    return go("/settings/profile")
+
+
+@page_of(router, "POST", "/settings/profile/email", "signed_in", fresh=True)
+async def change_email(visitor: Visitor) -> Response:
+    """Send a link to the new address."""
+    try:
+        await credentials.ask_for_new_email(
+            visitor.desk,
+            visitor.signed_in,
+            visitor.form.get("email", ""),
+            address_of(visitor.request),
+            visitor.visit,
+        )
+    except Refusal as error:
+        return await _profile(visitor, problems_of(error))
+    text = visitor.say(
+        mark("If the address is right, a message with a link is on its way. You can close this page.")
+    )
+    way_on = ("/settings/profile", mark("Profile"))
+    return message(visitor, visitor.say(mark("Look into your mailbox")), text, way_on=way_on)
+
+
+@page_of(router, "GET", "/settings/security", "signed_in", fresh=True)
+async def security(visitor: Visitor) -> Response:
+    """Password and second factor."""
+    return await _security(visitor, {})
+
+
+@page_of(router, "POST", "/settings/security/password", "signed_in", fresh=True)
+async def change_password(visitor: Visitor) -> Response:
+    """Save a new password."""
+    try:
+        await credentials.change_password(
+            visitor.desk, visitor.signed_in, visitor.form.get("password", ""), visitor.visit
+        )
+    except Refusal as error:
+        return await _security(visitor, problems_of(error))
+    return await _security(visitor, {}, notice=_SAVED)
+
+
+@page_of(router, "POST", "/settings/security/second-factor", "signed_in", fresh=True)
+async def set_up_second_factor(visitor: Visitor) -> Response:
+    """Show the secret for the app."""
+    enrollment = await credentials.set_up_second_factor(visitor.desk, visitor.signed_in)
+    return show(visitor, "second_factor_setup.html", {"enrollment": enrollment}, extra="picture")
+
+
+@page_of(router, "POST", "/settings/security/second-factor/confirm", "signed_in", fresh=True)
+async def confirm_second_factor(visitor: Visitor) -> Response:
+    """Let the second factor count, and show its recovery codes."""
+    who = visitor.signed_in
+    try:
+        codes = await credentials.confirm_second_factor(
+            visitor.desk, who, visitor.form.get("code", ""), visitor.visit
+        )
+    except Refusal as error:
+        problems = problems_of(error)
+        async with visitor.desk.database.transaction(None) as session:
+            await become_person(session, who.person_id)
+            enrollment = await enrollment_under_way(session, visitor.desk.keys(), who.person_id, who.email)
+        facts = {"enrollment": enrollment, "problems": problems}
+        return show(visitor, "second_factor_setup.html", facts, status=400, extra="picture")
+    return show(visitor, "codes.html", {"codes": codes})
+
+
+@page_of(router, "POST", "/settings/security/codes", "signed_in", fresh=True)
+async def renew_codes(visitor: Visitor) -> Response:
+    """Show new recovery codes."""
+    codes: Sequence[str] = await credentials.new_recovery_codes(
+        visitor.desk, visitor.signed_in, visitor.visit
+    )
+    return show(visitor, "codes.html", {"codes": codes})
+
+
+@page_of(router, "GET", "/settings/security/second-factor/remove", "signed_in", fresh=True)
+async def ask_to_remove_second_factor(visitor: Visitor) -> Response:
+    """The question whether the second factor is to go."""
+    facts = {
+        "title": visitor.say(mark("Remove the second factor?")),
+        "text": visitor.say(
+            mark("Your password alone will open your account, and your recovery codes are void.")
+        ),
+        "button": visitor.say(mark("Remove")),
+        "back": "/settings/security",
+    }
+    return show(visitor, "confirm.html", facts)
+
+
+@page_of(router, "POST", "/settings/security/second-factor/remove", "signed_in", fresh=True)
+async def remove_second_factor(visitor: Visitor) -> Response:
+    """Do without a second factor."""
+    await credentials.do_without_second_factor(visitor.desk, visitor.signed_in, visitor.visit)
+    return go("/settings/security")
+
+
+@page_of(router, "GET", "/settings/passkeys", "signed_in", fresh=True)
+async def list_passkeys(visitor: Visitor) -> Response:
+    """The passkeys, and the button for another."""
+    facts = {"passkeys": await passkeys.list_passkeys(visitor.desk, visitor.signed_in)}
+    return show(visitor, "passkeys.html", facts, extra="script")
+
+
+@page_of(router, "POST", "/settings/passkeys/options", "signed_in", fresh=True)
+async def passkey_options(visitor: Visitor) -> Response:
+    """What the browser needs to make a passkey, as JSON."""
+    options = await passkeys.registration_options(
+        visitor.desk, visitor.signed_in, visitor.site, visitor.cookie
+    )
+    return Response(options, media_type="application/json")
+
+
+@page_of(router, "POST", "/settings/passkeys", "signed_in", fresh=True)
+async def add_passkey(visitor: Visitor) -> Response:
+    """Keep the passkey that the browser has made."""
+    form = visitor.form
+    await passkeys.add_passkey(
+        visitor.desk,
+        visitor.signed_in,
+        visitor.site,
+        visitor.cookie,
+        form.get("answer", ""),
+        form.get("name", ""),
+        visitor.visit,
+    )
+    return go("/settings/passkeys")
+
+
+@page_of(router, "GET", "/settings/passkeys/{passkey_id}/remove", "signed_in", fresh=True)
+async def ask_to_remove_passkey(visitor: Visitor) -> Response:
+    """The question whether the passkey is to go."""
+    wanted = id_in_path(visitor, "passkey_id")
+    there = await passkeys.list_passkeys(visitor.desk, visitor.signed_in)
+    named = next((each.name for each in there if each.id == wanted), None)
+    if named is None:
+        raise Refusal("not_found", "There is no such passkey.")
+    facts = {
+        "title": visitor.say(mark("Remove the passkey?")),
+        "text": visitor.say(mark("{name} will not open your account any more."), name=named),
+        "button": visitor.say(mark("Remove")),
+        "back": "/settings/passkeys",
+    }
+    return show(visitor, "confirm.html", facts)
+
+
+@page_of(router, "POST", "/settings/passkeys/{passkey_id}/remove", "signed_in", fresh=True)
+async def remove_passkey(visitor: Visitor) -> Response:
+    """Take the passkey out of force."""
+    wanted = id_in_path(visitor, "passkey_id")
+    await passkeys.remove_passkey(visitor.desk, visitor.signed_in, wanted, visitor.visit)
+    return go("/settings/passkeys")
+
+
+@page_of(router, "GET", "/settings/sessions", "signed_in")
+async def list_sessions(visitor: Visitor) -> Response:
+    """Where one is signed in."""
+    facts = {"sessions": await sessions.list_sessions(visitor.desk, visitor.signed_in)}
+    return show(visitor, "sessions.html", facts)
+
+
+@page_of(router, "POST", "/settings/sessions/{session_id}/end", "signed_in")
+async def end_session(visitor: Visitor) -> Response:
+    """End one session."""
+    wanted = id_in_path(visitor, "session_id")
+    who = visitor.signed_in
+    await sessions.end_session(visitor.desk, who, wanted, visitor.visit)
+    return let_out(go("/sign-in")) if wanted == who.session_id else go("/settings/sessions")
+
+
+@page_of(router, "POST", "/settings/sessions/end-others", "signed_in")
+async def end_other_sessions(visitor: Visitor) -> Response:
+    """End all sessions but this one."""
+    await sessions.end_other_sessions(visitor.desk, visitor.signed_in, visitor.visit)
+    return go("/settings/sessions")
+
+
+async def _profile(visitor: Visitor, problems: dict[str, str]) -> Response:
+    async with visitor.desk.database.transaction(None) as session:
+        events = await recent_events(session, visitor.signed_in.person_id, limit=20)
+    facts = {"events": events, "event_names": EVENTS, "problems": problems, "entered": visitor.form}
+    return show(visitor, "profile.html", facts, status=400 if problems else 200)
+
+
+async def _security(visitor: Visitor, problems: dict[str, str], *, notice: str | None = None) -> Response:
+    who = visitor.signed_in
+    async with visitor.desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        facts = {
+            "factor": await second_factor_of(session, who.person_id),
+            "codes_left": await codes_left(session, who.person_id),
+            "problems": problems,
+            "notice": notice,
+        }
+    return show(visitor, "security.html", facts, status=400 if problems else 200)

@@ -1,0 +1,275 @@
+"""The organization: its members, its API keys, and its history."""
+
+from datetime import date, datetime
+from typing import Final
+from uuid import UUID
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import (
+    KEEP_KEYS,
+    KEEP_MEMBERS,
+    LEAVE,
+    READ_AUDIT,
+    READ_KEYS,
+    READ_MEMBERS,
+    SCOPES,
+)
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.accounts.own_keys import (
+    NewKey,
+    create_own_key,
+    households_for_keys,
+    list_own_keys,
+    revoke_own_key,
+)
+from hearthpay.clock import end_of_day
+from hearthpay.database import audit
+from hearthpay.http.runtime import address_of
+from hearthpay.languages.catalogue import mark
+from hearthpay.people import members
+from hearthpay.people.mails import person_mail
+from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.shell import go, page_of, problems_of, show
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+_INVITED: Final = mark("The invitation is on its way.")
+_SHOWN: Final = 200
+
+
+@page_of(router, "GET", "/settings/members", "member", permission=READ_MEMBERS)
+async def list_members(visitor: Visitor) -> Response:
+    """Who is in the organization, and who is invited."""
+    return await _members(visitor, {})
+
+
+@page_of(router, "POST", "/settings/members", "member", permission=KEEP_MEMBERS, fresh=True)
+async def invite(visitor: Visitor) -> Response:
+    """Invite somebody by mail; without a mail server the owner is shown the link."""
+    desk, who, actor = visitor.desk, visitor.signed_in, visitor.actor(of_both_modes=True)
+    assert who.here is not None
+    try:
+        async with desk.database.transaction(actor.tenant) as session:
+            sent = await members.invite_member(
+                session, actor, desk.clock, visitor.form.get("email", ""), visitor.form.get("role", "")
+            )
+            link = f"{address_of(visitor.request)}/join/{sent.token.text}"
+            if desk.sends_mail:
+                mail = person_mail(
+                    "invitation",
+                    sent.email,
+                    visitor.language,
+                    link=link,
+                    inviter=who.name,
+                    organization=who.here.organization,
+                )
+                now = desk.clock.now()
+                await desk.queue_mail(session, now, "invitation", mail, now + members.INVITED_FOR)
+    except Refusal as error:
+        return await _members(visitor, problems_of(error))
+    if desk.sends_mail:
+        return await _members(visitor, {}, notice=_INVITED)
+    return await _members(visitor, {}, link=link, link_for=sent.email)
+
+
+@page_of(
+    router,
+    "POST",
+    "/settings/members/invitations/{invitation_id}/withdraw",
+    "member",
+    permission=KEEP_MEMBERS,
+)
+async def withdraw(visitor: Visitor) -> Response:
+    """Take an invitation back."""
+    actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "invitation_id")
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        await members.withdraw_member_invitation(session, actor, visitor.desk.clock, wanted)
+    return go("/settings/members")
+
+
+@page_of(
+    router,
+    "POST",
+    "/settings/members/{membership_id}/role",
+    "member",
+    permission=KEEP_MEMBERS,
+    fresh=True,
+)
+async def change_role(visitor: Visitor) -> Response:
+    """Give a member another role."""
+    actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        await members.change_role(session, actor, wanted, visitor.form.get("role", ""))
+    return go("/settings/members")
+
+
+@page_of(
+    router, "GET", "/settings/members/{membership_id}/remove", "member", permission=KEEP_MEMBERS, fresh=True
+)
+async def ask_to_remove(visitor: Visitor) -> Response:
+    """The question whether somebody is to go."""
+    actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        there = await members.list_members(session, actor)
+    member = next((each for each in there if each.membership_id == wanted), None)
+    if member is None:
+        raise Refusal("not_found", "There is no such member.")
+    facts = {
+        "title": visitor.say(mark("Remove {name}?"), name=member.name),
+        "text": visitor.say(mark("What this person does here ends at once. Nothing that was done is lost.")),
+        "button": visitor.say(mark("Remove")),
+        "back": "/settings/members",
+    }
+    return show(visitor, "confirm.html", facts)
+
+
+@page_of(
+    router, "POST", "/settings/members/{membership_id}/remove", "member", permission=KEEP_MEMBERS, fresh=True
+)
+async def remove(visitor: Visitor) -> Response:
+    """End somebody's membership."""
+    actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        await members.remove_member(session, actor, visitor.desk.clock, wanted)
+    return go("/settings/members")
+
+
+@page_of(router, "GET", "/settings/members/leave", "member", permission=LEAVE)
+async def ask_to_leave(visitor: Visitor) -> Response:
+    """The question whether one is to leave."""
+    here = visitor.signed_in.here
+    assert here is not None
+    facts = {
+        "title": visitor.say(mark("Leave {organization}?"), organization=here.organization),
+        "text": visitor.say(mark("You will not see it any more, until somebody invites you again.")),
+        "button": visitor.say(mark("Leave")),
+        "back": "/settings/members",
+    }
+    return show(visitor, "confirm.html", facts)
+
+
+@page_of(router, "POST", "/settings/members/leave", "member", permission=LEAVE)
+async def leave(visitor: Visitor) -> Response:
+    """End one's own membership."""
+    actor = visitor.actor(of_both_modes=True)
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        await members.leave(session, actor, visitor.desk.clock)
+    return go("/home")
+
+
+@page_of(router, "GET", "/settings/keys", "member", permission=READ_KEYS)
+async def list_keys(visitor: Visitor) -> Response:
+    """The API keys of the mode that one is looking at."""
+    return await _keys(visitor, {})
+
+
+@page_of(router, "POST", "/settings/keys", "member", permission=KEEP_KEYS, fresh=True)
+async def make_key(visitor: Visitor) -> Response:
+    """Make a key, and show it this once."""
+    actor = visitor.actor()
+    try:
+        new = _new_key(visitor)
+        async with visitor.desk.database.transaction(actor.tenant) as session:
+            issued = await create_own_key(session, actor, visitor.desk.clock, new)
+    except Refusal as error:
+        return await _keys(visitor, problems_of(error))
+    return show(visitor, "key_made.html", {"key": issued.text})
+
+
+@page_of(router, "GET", "/settings/keys/{key_id}/revoke", "member", permission=KEEP_KEYS, fresh=True)
+async def ask_to_revoke(visitor: Visitor) -> Response:
+    """The question whether a key is to go."""
+    actor, wanted = visitor.actor(), id_in_path(visitor, "key_id")
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        there = await list_own_keys(session, actor)
+    ending = next((each.last_four for each in there if each.id == wanted), None)
+    if ending is None:
+        raise Refusal("not_found", "There is no such key.")
+    facts = {
+        "title": visitor.say(mark("Revoke the key …{ending}?"), ending=ending),
+        "text": visitor.say(
+            mark("Programs that use it are refused within five seconds. There is no way back.")
+        ),
+        "button": visitor.say(mark("Revoke")),
+        "back": "/settings/keys",
+    }
+    return show(visitor, "confirm.html", facts)
+
+
+@page_of(router, "POST", "/settings/keys/{key_id}/revoke", "member", permission=KEEP_KEYS, fresh=True)
+async def revoke_key(visitor: Visitor) -> Response:
+    """Take a key out of force."""
+    actor, wanted = visitor.actor(), id_in_path(visitor, "key_id")
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        await revoke_own_key(session, actor, visitor.desk.clock, wanted)
+    return go("/settings/keys")
+
+
+@page_of(router, "GET", "/settings/audit", "member", permission=READ_AUDIT)
+async def show_audit(visitor: Visitor) -> Response:
+    """Who did what."""
+    actor = visitor.actor()
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        entries = await audit.entries(session, organization_id=actor.organization_id, limit=_SHOWN)
+        names = {each.person_id: each.name for each in await members.list_members(session, actor)}
+    return show(visitor, "audit.html", {"entries": entries, "names": names})
+
+
+async def _members(visitor: Visitor, problems: dict[str, str], **more: str) -> Response:
+    actor = visitor.actor(of_both_modes=True)
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        facts = {
+            "members": await members.list_members(session, actor),
+            "invitations": await members.list_member_invitations(session, actor, visitor.desk.clock),
+            "may_keep": actor.role == "owner",
+            "problems": problems,
+            "entered": visitor.form if problems else {},
+            "link": None,
+        }
+    return show(visitor, "members.html", facts | more, status=400 if problems else 200)
+
+
+async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
+    actor = visitor.actor()
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        keys = await list_own_keys(session, actor)
+        households = await households_for_keys(session, actor)
+    facts = {
+        "keys": keys,
+        "households": households,
+        "names": {each.id: each.name for each in households},
+        "scopes": SCOPES,
+        "now": visitor.desk.clock.now(),
+        "may_keep": actor.role == "owner",
+        "problems": problems,
+        "entered": visitor.form,
+    }
+    return show(visitor, "keys.html", facts, status=400 if problems else 200)
+
+
+def _new_key(visitor: Visitor) -> NewKey:
+    """Return the key that the form asks for. Raises `validation_error`."""
+    form = visitor.form
+    household = form.get("employer_id", "")
+    try:
+        employer_id = UUID(household) if household else None
+    except ValueError:
+        raise invalid("employer_id", "is not a household of yours") from None
+    return NewKey(
+        scopes=tuple(scope for scope in SCOPES if form.get(f"scope_{scope}")),
+        employer_id=employer_id,
+        confined=bool(form.get("confined")),
+        expires_at=_last_moment(form.get("expires_at", "")),
+    )
+
+
+def _last_moment(day: str) -> datetime | None:
+    if not day:
+        return None
+    try:
+        return end_of_day(date.fromisoformat(day))
+    except (ValueError, OverflowError):
+        raise invalid("expires_at", "must be a day") from None

@@ -1,0 +1,287 @@
+"""The frame of every page for people who sign in: layout, navigation, language, and failures that are pages too.
+
+Each page says by `page_of` who may look at it: anyone, whoever is signed in, or members with a permission. A test
+makes its table of roles and pages from these rules, so that no page is without one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib.resources import files
+from typing import Any, Final, Literal
+
+import structlog
+from fastapi import APIRouter
+from sqlalchemy.exc import DBAPIError
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from hearthpay.access.permissions import Permission, allow
+from hearthpay.access.refusal import Refusal
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.http.database_trouble import sqlstate_of, trouble_of
+from hearthpay.http.envelope import request_id_of
+from hearthpay.http.request_log import describe_failure, note_actor
+from hearthpay.languages.catalogue import mark, moment_in, preferred
+from hearthpay.security.key_ring import KeyRingError
+from hearthpay.web.desk import desk_of
+from hearthpay.web.forms import read_form
+from hearthpay.web.pages import page
+from hearthpay.web.visitor import (
+    Visitor,
+    keeps_cookies,
+    refuse_foreign_forms,
+    remember_visit,
+    visitor_of,
+)
+
+APP_STYLE_PATH: Final = "/assets/app.css"
+PASSKEY_SCRIPT_PATH: Final = "/assets/passkeys.js"
+
+Audience = Literal["anyone", "signed_in", "member"]
+Look = Callable[[Visitor], Awaitable[Response]]
+Extra = Literal["script", "picture"]
+
+_log = structlog.get_logger("hearthpay.web")
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_ALLOWED: Final[Mapping[Extra, str]] = {
+    "script": "; script-src 'self'; connect-src 'self'",
+    "picture": "; img-src data:",
+}
+_NAVIGATION: Final = (
+    ("/home", mark("Home"), "home"),
+    ("/settings/profile", mark("Profile"), "person"),
+    ("/settings/members", mark("Members"), "people"),
+    ("/settings/keys", mark("API keys"), "key"),
+    ("/settings/audit", mark("History"), "list"),
+)
+_HEADINGS: Final[Mapping[int, str]] = {
+    401: mark("Please sign in"),
+    403: mark("This is not for you"),
+    404: mark("There is nothing here"),
+    410: mark("This link is over"),
+    429: mark("Please wait a little"),
+    500: mark("Something went wrong on our side"),
+    503: mark("Not working just now"),
+}
+_STYLE: Final = files("hearthpay.web").joinpath("static/app.css").read_bytes()
+_SCRIPT: Final = files("hearthpay.web").joinpath("static/passkeys.js").read_bytes()
+_BY_CODE: Final[Mapping[str, str]] = {
+    "scope_required": mark("Your role here does not allow this. An owner can give you another one."),
+    "subscription_required": mark(
+        "Your plan does not have this. Whoever runs this service can change the plan."
+    ),
+    "plan_limit_reached": mark(
+        "Your plan allows no more of these. Whoever runs this service can change that."
+    ),
+}
+"""What is said on a page in place of words that are meant for programs."""
+_OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")
+_UNFORESEEN: Final = mark("Nothing was saved. Whoever runs this service finds out more by the number below.")
+
+
+@dataclass(frozen=True, slots=True)
+class PageRule:
+    """Who may look at a page; `fresh`: only who proved a moment ago who he is."""
+
+    audience: Audience
+    permission: Permission | None = None
+    fresh: bool = False
+
+
+def page_of(
+    router: APIRouter,
+    method: Literal["GET", "POST"],
+    path: str,
+    audience: Audience,
+    *,
+    permission: Permission | None = None,
+    fresh: bool = False,
+) -> Callable[[Look], Look]:
+    """Make `look` the page at `path`, for whom it is for; a form is read and checked before it is asked."""
+    rule = PageRule(audience, permission, fresh)
+
+    def register(look: Look) -> Look:
+        async def endpoint(request: Request) -> Response:
+            return await _answered(request, look, rule)
+
+        endpoint.__doc__ = look.__doc__
+        endpoint.page_rule = rule  # type: ignore[attr-defined]
+        router.add_api_route(
+            path, endpoint, methods=[method], include_in_schema=False, name=look.__qualname__
+        )
+        return look
+
+    return register
+
+
+def show(
+    visitor: Visitor,
+    template: str,
+    facts: Mapping[str, Any] | None = None,
+    *,
+    status: int = 200,
+    extra: Extra | None = None,
+) -> Response:
+    """Return the page that `template` makes of the facts, in the visitor's language and frame."""
+    say, language = visitor.say, visitor.language
+    frame = {
+        "_": say,
+        "language": language,
+        "when": lambda moment: moment_in(language, moment),
+        "style": APP_STYLE_PATH,
+        "script": PASSKEY_SCRIPT_PATH if extra == "script" else None,
+        "who": visitor.who,
+        "form_token": visitor.form_token,
+        "path": visitor.request.url.path,
+        "navigation": _NAVIGATION,
+        "problems": {},
+        "entered": {},
+        "notice": None,
+    }
+    policy = _POLICY + ("" if extra is None else _ALLOWED[extra])
+    headers = {"Content-Security-Policy": policy, "Vary": "Cookie, Accept-Language"}
+    response = page(f"people/{template}", frame | dict(facts or {}), status=status, headers=headers)
+    return remember_visit(response, visitor)
+
+
+def go(path: str) -> Response:
+    """Return the answer that sends the browser to a page of ours, after a form."""
+    return RedirectResponse(path, 303, {"Cache-Control": "no-store"})
+
+
+def problems_of(error: Refusal) -> dict[str, str]:
+    """Return what is wrong, by field; raises the error itself where it is about no field."""
+    if error.code != "validation_error" or not isinstance(error.details, list):
+        raise error
+    return {each.field: each.message for each in error.details}
+
+
+def message(
+    visitor: Visitor,
+    title: str,
+    text: str,
+    *,
+    status: int = 200,
+    way_on: tuple[str, str] | None = None,
+    request_id: str | None = None,
+) -> Response:
+    """Return a page that says one thing; `way_on` is an address and what it is called."""
+    facts = {"title": title, "text": text, "way_on": way_on, "request_id": request_id}
+    return show(visitor, "message.html", facts, status=status)
+
+
+async def app_style(request: Request) -> Response:  # noqa: ARG001 - a route's signature
+    """Return the style sheet of the pages."""
+    return Response(_STYLE, media_type="text/css", headers={"Cache-Control": "public, max-age=3600"})
+
+
+async def passkey_script(request: Request) -> Response:  # noqa: ARG001 - a route's signature
+    """Return the one script there is: it asks the browser for a passkey."""
+    return Response(_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "public, max-age=3600"})
+
+
+async def _answered(request: Request, look: Look, rule: PageRule) -> Response:
+    try:
+        visitor = await visitor_of(request)
+    except (DatabaseUnavailable, DBAPIError) as error:
+        return _unavailable(_nobody(request), error)
+    try:
+        if request.method == "POST":
+            refuse_foreign_forms(request)
+            visitor = replace(visitor, form=await read_form(request))
+            visitor.check_form()
+        return _turned_away(visitor, rule) or await look(visitor)
+    except Refusal as error:
+        return _refused(visitor, error)
+    except (DatabaseUnavailable, DBAPIError, KeyRingError) as error:
+        if isinstance(error, DBAPIError) and trouble_of(error) is None:
+            return _failed(visitor, error)
+        return _unavailable(visitor, error)
+    except Exception as error:  # noqa: BLE001 - a failure is a page as well
+        return _failed(visitor, error)
+
+
+def _turned_away(visitor: Visitor, rule: PageRule) -> Response | None:
+    """Return where the visitor has to go first; None where he may look. Raises Refusal where he may not."""
+    if rule.audience == "anyone":
+        return None
+    if visitor.who is None:
+        if not keeps_cookies(visitor.request):
+            return go("/sign-in")
+        return go(f"/sign-in?next={_page_before(visitor)}")
+    if rule.audience == "member":
+        actor = visitor.actor(of_both_modes=True)
+        note_actor(visitor.request, actor)
+        if rule.permission is not None:
+            allow(actor, rule.permission)
+    if rule.fresh and not visitor.who.is_fresh(visitor.desk.clock.now()):
+        return go(f"/sign-in/again?next={_page_before(visitor)}")
+    return None
+
+
+def _page_before(visitor: Visitor) -> str:
+    """Return the page to come back to; a form is to be sent again from the page that has it."""
+    path = visitor.request.url.path
+    if visitor.request.method == "GET":
+        return path
+    return "/".join(path.split("/")[:3])
+
+
+def _refused(visitor: Visitor, error: Refusal) -> Response:
+    title = visitor.say(_HEADINGS.get(error.status, mark("That did not work")))
+    way_on = ("/home", mark("Home")) if visitor.who is not None else ("/sign-in", mark("Sign in"))
+    response = message(
+        visitor,
+        title,
+        visitor.say(_BY_CODE.get(error.code, error.message)),
+        status=error.status,
+        way_on=way_on,
+        request_id=request_id_of(visitor.request),
+    )
+    if error.headers is not None:
+        response.headers.update({k: v for k, v in error.headers.items() if k == "Retry-After"})
+    return response
+
+
+def _unavailable(visitor: Visitor, error: Exception) -> Response:
+    _log.error("page unavailable", cause=type(error).__name__, sqlstate=sqlstate_of(error))
+    response = _trouble(visitor, 503, _OUTSIDE)
+    response.headers["Retry-After"] = "5"
+    return response
+
+
+def _failed(visitor: Visitor, error: Exception) -> Response:
+    _log.error(
+        "page failed",
+        request_id=request_id_of(visitor.request),
+        method=visitor.request.method,
+        exception=describe_failure(error),
+    )
+    return _trouble(visitor, 500, _UNFORESEEN)
+
+
+def _trouble(visitor: Visitor, status: int, text: str) -> Response:
+    return message(
+        visitor,
+        visitor.say(_HEADINGS[status]),
+        visitor.say(text),
+        status=status,
+        way_on=(visitor.request.url.path, mark("Try again")) if visitor.request.method == "GET" else None,
+        request_id=request_id_of(visitor.request),
+    )
+
+
+def _nobody(request: Request) -> Visitor:
+    """Return the visitor as far as one can tell without the database."""
+    return Visitor(
+        request,
+        desk_of(request),
+        None,
+        "",
+        new_visit=False,
+        language=preferred(request.headers.get("accept-language")),
+    )

@@ -1,0 +1,152 @@
+"""Signing in and out: by password and second factor or by passkey, and once more before something delicate."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.people import passkeys, sessions, sign_in
+from hearthpay.people.sign_in import Entered
+from hearthpay.web.shell import go, page_of, problems_of, show
+from hearthpay.web.visitor import Visitor, keeps_cookies, let_in, let_out
+
+router: Final = APIRouter(include_in_schema=False)
+
+
+@page_of(router, "GET", "/sign-in", "anyone")
+async def show_sign_in(visitor: Visitor) -> Response:
+    """The form for address and password, and the button for a passkey."""
+    if visitor.who is not None:
+        return go(visitor.next_page())
+    return _form(visitor)
+
+
+@page_of(router, "POST", "/sign-in", "anyone")
+async def take_password(visitor: Visitor) -> Response:
+    """Begin a session, or ask for the second factor."""
+    try:
+        entered = await sign_in.sign_in(
+            visitor.desk, visitor.form.get("email", ""), visitor.form.get("password", ""), visitor.visit
+        )
+    except Refusal as error:
+        if error.code not in ("authentication_required", "rate_limited"):
+            raise
+        return _form(visitor, notice=error)
+    return _onward(visitor, entered)
+
+
+@page_of(router, "POST", "/sign-in/passkey/options", "anyone")
+async def passkey_question(visitor: Visitor) -> Response:
+    """What the browser must ask a passkey, as JSON."""
+    options = await passkeys.sign_in_options(visitor.desk, visitor.site, visitor.cookie)
+    return Response(options, media_type="application/json")
+
+
+@page_of(router, "POST", "/sign-in/passkey", "anyone")
+async def take_passkey(visitor: Visitor) -> Response:
+    """Begin a session by a passkey's answer."""
+    try:
+        entered = await passkeys.sign_in_with_passkey(
+            visitor.desk, visitor.site, visitor.cookie, visitor.form.get("answer", ""), visitor.visit
+        )
+    except Refusal as error:
+        if error.code not in ("authentication_required", "rate_limited"):
+            raise
+        return _form(visitor, notice=error)
+    return _onward(visitor, entered)
+
+
+@page_of(router, "GET", "/sign-in/second-factor", "anyone")
+async def show_second_factor(visitor: Visitor) -> Response:
+    """The form for a code of the app, or a recovery code."""
+    return show(visitor, "second_factor.html", {"next": visitor.next_page()})
+
+
+@page_of(router, "POST", "/sign-in/second-factor", "anyone")
+async def take_second_factor(visitor: Visitor) -> Response:
+    """Make a whole session of the half one."""
+    try:
+        entered = await sign_in.give_second_factor(
+            visitor.desk, visitor.cookie, visitor.form.get("code", ""), visitor.visit
+        )
+    except Refusal as error:
+        if error.code == "gone":
+            return go("/sign-in")
+        if error.code not in ("authentication_required", "rate_limited"):
+            raise
+        facts = {"next": visitor.next_page(), "notice": error.message}
+        return show(visitor, "second_factor.html", facts, status=error.status)
+    return let_in(go(visitor.next_page()), entered)
+
+
+@page_of(router, "GET", "/sign-in/again", "signed_in")
+async def show_again(visitor: Visitor) -> Response:
+    """The question whether it is still the same person."""
+    return await _again(visitor, {})
+
+
+@page_of(router, "POST", "/sign-in/again", "signed_in")
+async def take_again(visitor: Visitor) -> Response:
+    """Let the session count as fresh."""
+    form = visitor.form
+    try:
+        await sign_in.prove_again(
+            visitor.desk, visitor.signed_in, form.get("password", ""), form.get("code", ""), visitor.visit
+        )
+    except Refusal as error:
+        return await _again(visitor, problems_of(error))
+    return go(visitor.next_page())
+
+
+@page_of(router, "POST", "/sign-in/again/passkey", "signed_in")
+async def take_passkey_again(visitor: Visitor) -> Response:
+    """Let the session count as fresh, by a passkey."""
+    await passkeys.prove_again_with_passkey(
+        visitor.desk,
+        visitor.signed_in,
+        visitor.site,
+        visitor.cookie,
+        visitor.form.get("answer", ""),
+        visitor.visit,
+    )
+    return go(visitor.next_page())
+
+
+@page_of(router, "POST", "/sign-out", "signed_in")
+async def take_sign_out(visitor: Visitor) -> Response:
+    """End the session."""
+    who = visitor.signed_in
+    await sessions.end_session(visitor.desk, who, who.session_id, visitor.visit)
+    return let_out(go("/sign-in"))
+
+
+def _onward(visitor: Visitor, entered: Entered) -> Response:
+    if not entered.half:
+        return let_in(go(visitor.next_page()), entered)
+    return let_in(go(f"/sign-in/second-factor?next={visitor.next_page()}"), entered)
+
+
+def _form(visitor: Visitor, *, notice: Refusal | None = None) -> Response:
+    facts = {
+        "next": visitor.next_page(),
+        "open": visitor.desk.takes_sign_ups,
+        "secure": keeps_cookies(visitor.request),
+        "notice": None if notice is None else notice.message,
+        "entered": {"email": visitor.form.get("email", "")},
+    }
+    response = show(
+        visitor, "sign_in.html", facts, status=200 if notice is None else notice.status, extra="script"
+    )
+    if notice is not None and notice.headers is not None and "Retry-After" in notice.headers:
+        response.headers["Retry-After"] = notice.headers["Retry-After"]
+    return response
+
+
+async def _again(visitor: Visitor, problems: dict[str, str]) -> Response:
+    facts = {
+        "next": visitor.next_page(),
+        "problems": problems,
+        "has_password": await sign_in.has_password(visitor.desk, visitor.signed_in),
+    }
+    return show(visitor, "again.html", facts, status=400 if problems else 200, extra="script")

@@ -1,0 +1,284 @@
+"""Making an account: by signing up, as the first owner, invited by a member; and choosing a new password by a link."""
+
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.http.runtime import address_of
+from hearthpay.languages.catalogue import mark
+from hearthpay.people import credentials, sessions, sign_up
+from hearthpay.people.members import OpenMemberInvitation
+from hearthpay.people.sign_in import Entered
+from hearthpay.people.sign_up import NewPerson
+from hearthpay.web.shell import go, message, page_of, problems_of, show
+from hearthpay.web.visitor import Visitor, let_in
+
+router: Final = APIRouter(include_in_schema=False)
+
+_SENT: Final = mark("If the address is right, a message with a link is on its way. You can close this page.")
+_ROLE_NAMES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
+
+
+@page_of(router, "GET", "/sign-up", "anyone")
+async def show_sign_up(visitor: Visitor) -> Response:
+    """The form for an address."""
+    if not visitor.desk.takes_sign_ups:
+        raise Refusal("not_found", "Accounts are made by invitation here.")
+    return _sign_up_form(visitor, {})
+
+
+@page_of(router, "POST", "/sign-up", "anyone")
+async def take_sign_up(visitor: Visitor) -> Response:
+    """Send the link."""
+    try:
+        await sign_up.ask_to_sign_up(
+            visitor.desk,
+            visitor.form.get("email", ""),
+            visitor.language,
+            address_of(visitor.request),
+            visitor.visit,
+        )
+    except Refusal as error:
+        return _sign_up_form(visitor, problems_of(error))
+    return message(visitor, visitor.say(mark("Look into your mailbox")), visitor.say(_SENT))
+
+
+@page_of(router, "GET", "/sign-up/{token}", "anyone")
+async def show_finish(visitor: Visitor) -> Response:
+    """The form for name, household and password."""
+    email = await sign_up.look_at_sign_up(visitor.desk, _token(visitor))
+    return _finish_form(visitor, email, {})
+
+
+@page_of(router, "POST", "/sign-up/{token}", "anyone")
+async def take_finish(visitor: Visitor) -> Response:
+    """Make the account."""
+    email = await sign_up.look_at_sign_up(visitor.desk, _token(visitor))
+    organization = visitor.form.get("organization", "")
+    try:
+        entered = await sign_up.finish_sign_up(
+            visitor.desk, _token(visitor), _new_person(visitor), organization, visitor.visit
+        )
+    except Refusal as error:
+        return _finish_form(visitor, email, problems_of(error))
+    return let_in(go("/home"), entered)
+
+
+@page_of(router, "GET", "/welcome/{token}", "anyone")
+async def show_welcome(visitor: Visitor) -> Response:
+    """The form for the first owner of a fresh installation."""
+    facts = await sign_up.look_at_welcome(visitor.desk, _token(visitor))
+    return _welcome_form(visitor, {}, founds=facts.organization_id is None)
+
+
+@page_of(router, "POST", "/welcome/{token}", "anyone")
+async def take_welcome(visitor: Visitor) -> Response:
+    """Make the first owner's account."""
+    facts = await sign_up.look_at_welcome(visitor.desk, _token(visitor))
+    form = visitor.form
+    try:
+        entered = await sign_up.become_first_owner(
+            visitor.desk,
+            _token(visitor),
+            form.get("email", ""),
+            _new_person(visitor),
+            form.get("organization", ""),
+            visitor.visit,
+        )
+    except Refusal as error:
+        return _welcome_form(visitor, problems_of(error), founds=facts.organization_id is None)
+    return let_in(go("/settings/security"), entered)
+
+
+@page_of(router, "GET", "/join/{token}", "anyone")
+async def show_invitation(visitor: Visitor) -> Response:
+    """What one is invited to: to accept, or to make an account for it."""
+    invitation, has_account = await sign_up.look_at_invitation(visitor.desk, _token(visitor))
+    if has_account or visitor.who is not None:
+        return _accept_form(visitor, invitation)
+    return _join_form(visitor, invitation, {})
+
+
+@page_of(router, "POST", "/join/{token}", "anyone")
+async def take_invitation(visitor: Visitor) -> Response:
+    """Accept, as who is signed in or as somebody new."""
+    if visitor.who is not None:
+        organization_id = await sign_up.join_signed_in(
+            visitor.desk, visitor.who, _token(visitor), visitor.visit
+        )
+        who = await sessions.find_session(visitor.desk, visitor.cookie)
+        if who is not None:
+            await sessions.choose(visitor.desk, who, organization_id, sandbox=False)
+        return go("/home")
+    invitation, _ = await sign_up.look_at_invitation(visitor.desk, _token(visitor))
+    try:
+        entered = await sign_up.join_as_new_person(
+            visitor.desk, _token(visitor), _new_person(visitor), visitor.visit
+        )
+    except Refusal as error:
+        return _join_form(visitor, invitation, problems_of(error))
+    return let_in(go("/home"), entered)
+
+
+@page_of(router, "GET", "/reset", "anyone")
+async def show_reset(visitor: Visitor) -> Response:
+    """The form for the address of a lost password."""
+    return _reset_form(visitor, {})
+
+
+@page_of(router, "POST", "/reset", "anyone")
+async def take_reset(visitor: Visitor) -> Response:
+    """Send the link, if there is such an account."""
+    try:
+        await credentials.ask_for_reset(
+            visitor.desk, visitor.form.get("email", ""), address_of(visitor.request), visitor.visit
+        )
+    except Refusal as error:
+        return _reset_form(visitor, problems_of(error))
+    return message(visitor, visitor.say(mark("Look into your mailbox")), visitor.say(_SENT))
+
+
+@page_of(router, "GET", "/reset/{token}", "anyone")
+async def show_new_password(visitor: Visitor) -> Response:
+    """The form for a new password."""
+    await credentials.look_at_reset(visitor.desk, _token(visitor))
+    return _new_password_form(visitor, {})
+
+
+@page_of(router, "POST", "/reset/{token}", "anyone")
+async def take_new_password(visitor: Visitor) -> Response:
+    """Set the new password and end all sessions."""
+    try:
+        entered = await credentials.reset_password(
+            visitor.desk, _token(visitor), visitor.form.get("password", ""), visitor.visit
+        )
+    except Refusal as error:
+        return _new_password_form(visitor, problems_of(error))
+    return _onward(entered)
+
+
+@page_of(router, "GET", "/new-email/{token}", "signed_in")
+async def show_new_email(visitor: Visitor) -> Response:
+    """The question whether the new address is to be used."""
+    facts = {
+        "title": visitor.say(mark("Confirm your new address")),
+        "text": visitor.say(mark("From then on you sign in with it, and we write to it.")),
+        "button": visitor.say(mark("Use this address")),
+        "may_accept": True,
+    }
+    return show(visitor, "accept.html", facts)
+
+
+@page_of(router, "POST", "/new-email/{token}", "signed_in")
+async def take_new_email(visitor: Visitor) -> Response:
+    """Use the new address."""
+    await credentials.confirm_new_email(visitor.desk, visitor.signed_in, _token(visitor), visitor.visit)
+    return go("/settings/profile")
+
+
+def _token(visitor: Visitor) -> str:
+    return str(visitor.request.path_params["token"])
+
+
+def _new_person(visitor: Visitor) -> NewPerson:
+    return NewPerson(visitor.form.get("name", ""), visitor.form.get("password", ""), visitor.language)
+
+
+def _onward(entered: Entered) -> Response:
+    return let_in(go("/sign-in/second-factor" if entered.half else "/home"), entered)
+
+
+def _sign_up_form(visitor: Visitor, problems: dict[str, str]) -> Response:
+    say = visitor.say
+    facts = {
+        "title": say(mark("Make an account")),
+        "text": say(mark("We send you a link, so that nobody can use your address but you.")),
+        "action": "/sign-up",
+    }
+    return _asked(visitor, "address.html", facts, problems)
+
+
+def _reset_form(visitor: Visitor, problems: dict[str, str]) -> Response:
+    say = visitor.say
+    facts = {
+        "title": say(mark("Choose a new password")),
+        "text": say(mark("We send a link to the address of your account.")),
+        "action": "/reset",
+    }
+    return _asked(visitor, "address.html", facts, problems)
+
+
+def _finish_form(visitor: Visitor, email: str, problems: dict[str, str]) -> Response:
+    facts = {
+        "title": visitor.say(mark("Make your account")),
+        "text": visitor.say(mark("You will be its owner; you can invite others later.")),
+        "email": email,
+        "ask_organization": True,
+    }
+    return _joining(visitor, facts, problems)
+
+
+def _welcome_form(visitor: Visitor, problems: dict[str, str], *, founds: bool) -> Response:
+    facts = {
+        "title": visitor.say(mark("Welcome to Hearthpay")),
+        "text": visitor.say(mark("Nobody is here yet. Make the first owner's account.")),
+        "ask_email": True,
+        "ask_organization": founds,
+    }
+    return _joining(visitor, facts, problems)
+
+
+def _join_form(visitor: Visitor, invitation: OpenMemberInvitation, problems: dict[str, str]) -> Response:
+    return _joining(visitor, _invited(visitor, invitation) | {"email": invitation.email}, problems)
+
+
+def _accept_form(visitor: Visitor, invitation: OpenMemberInvitation) -> Response:
+    may_accept = visitor.who is not None and visitor.who.email == invitation.email
+    facts = _invited(visitor, invitation) | {
+        "button": visitor.say(mark("Accept the invitation")),
+        "may_accept": may_accept,
+    }
+    if visitor.who is not None and not may_accept:
+        raise Refusal("gone", "This invitation was sent to another address than yours.")
+    return show(visitor, "accept.html", facts)
+
+
+def _invited(visitor: Visitor, invitation: OpenMemberInvitation) -> dict[str, Any]:
+    return {
+        "title": visitor.say(mark("You are invited to {organization}"), organization=invitation.organization),
+        "text": visitor.say(mark("As {role}."), role=visitor.say(_ROLE_NAMES[invitation.role])),
+    }
+
+
+def _new_password_form(visitor: Visitor, problems: dict[str, str]) -> Response:
+    facts = {
+        "title": visitor.say(mark("Choose a new password")),
+        "text": visitor.say(mark("All your sessions end with it.")),
+        "ask_name": False,
+        "button": visitor.say(mark("Save")),
+    }
+    return _joining(visitor, facts, problems)
+
+
+def _joining(visitor: Visitor, facts: dict[str, Any], problems: dict[str, str]) -> Response:
+    usual = {
+        "ask_email": False,
+        "ask_name": True,
+        "ask_organization": False,
+        "email": None,
+        "button": visitor.say(mark("Make my account")),
+    }
+    return _asked(visitor, "join.html", usual | facts, problems)
+
+
+def _asked(visitor: Visitor, template: str, facts: dict[str, Any], problems: dict[str, str]) -> Response:
+    """Return a form; with problems, what was typed stands in it again, but no password."""
+    entered = {name: value for name, value in visitor.form.items() if name != "password"}
+    return show(
+        visitor,
+        template,
+        facts | {"problems": problems, "entered": entered},
+        status=400 if problems else 200,
+    )

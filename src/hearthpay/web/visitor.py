@@ -1,0 +1,171 @@
+"""Who looks at a page: his session's cookie, the token that his forms carry, his language, and where he comes from.
+
+Two cookies, both `__Host-`, so that no other host can plant one: the session's, and before there is one, a visit's.
+The token of a form is made from whichever the browser has; a page of another site can read neither.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal
+from hearthpay.http.envelope import request_id_of
+from hearthpay.http.runtime import address_of
+from hearthpay.languages.catalogue import Say, preferred, say_in
+from hearthpay.people.events import Visit
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.passkeys import Site
+from hearthpay.people.sessions import LASTS, SignedIn, find_session
+from hearthpay.people.sign_in import Entered
+from hearthpay.security.portal_tokens import generate_token, parse_token
+from hearthpay.web.desk import desk_of
+
+SESSION_COOKIE: Final = "__Host-hearthpay"
+VISIT_COOKIE: Final = "__Host-hearthpay-visit"
+FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
+
+_PATH: Final = re.compile(r"/(?:[A-Za-z0-9_-]+/?)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """Whoever sent this request. `form` is what he sent with it, once its token was found right."""
+
+    request: Request
+    desk: FrontDesk
+    who: SignedIn | None
+    cookie: str
+    new_visit: bool
+    language: str
+    form: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def say(self) -> Say:
+        """Says a sentence in his language."""
+        return say_in(self.language)
+
+    @property
+    def form_token(self) -> str:
+        """What his forms must carry."""
+        return hashlib.sha256(f"form {self.cookie}".encode()).hexdigest()
+
+    @property
+    def visit(self) -> Visit:
+        """From where he comes, as far as it is kept."""
+        client = self.request.client
+        return Visit(
+            None if client is None else client.host,
+            self.request.headers.get("user-agent"),
+            request_id_of(self.request),
+        )
+
+    @property
+    def site(self) -> Site:
+        """Where his browser believes to be."""
+        parts = urlsplit(address_of(self.request))
+        return Site(f"{parts.scheme}://{parts.netloc}")
+
+    @property
+    def signed_in(self) -> SignedIn:
+        """Who he is. Raises `authentication_required`."""
+        if self.who is None:
+            raise Refusal("authentication_required", "Please sign in.")
+        return self.who
+
+    def actor(self, *, of_both_modes: bool = False) -> Actor:
+        """Return as whom he acts in the organization that he is looking at."""
+        return self.signed_in.actor(request_id_of(self.request), of_both_modes=of_both_modes)
+
+    def next_page(self, otherwise: str = "/home") -> str:
+        """Return where he wanted to go: a path of ours, never an address."""
+        return own_path(self.form.get("next") or self.request.query_params.get("next"), otherwise)
+
+    def check_form(self) -> None:
+        """Refuse a form that does not carry his token (`invalid_state`, 403)."""
+        if not hmac.compare_digest(self.form.get(FORM_TOKEN, "").encode(), self.form_token.encode()):
+            raise Refusal("invalid_state", "This form is outdated: please open the page again.", status=403)
+
+
+async def visitor_of(request: Request) -> Visitor:
+    """Return who sent the request. Raises DatabaseUnavailable."""
+    desk = desk_of(request)
+    session = _token_in(request, SESSION_COOKIE)
+    who = await find_session(desk, session)
+    cookie = session or _token_in(request, VISIT_COOKIE)
+    language = who.language if who is not None else preferred(request.headers.get("accept-language"))
+    return Visitor(
+        request, desk, who, cookie or generate_token().text, new_visit=cookie is None, language=language
+    )
+
+
+def let_in(response: Response, entered: Entered) -> Response:
+    """Give the browser the new session; what it held before opens nothing any more."""
+    _set(response, SESSION_COOKIE, entered.token.text, int(LASTS.total_seconds()))
+    response.delete_cookie(VISIT_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
+    return response
+
+
+def let_out(response: Response) -> Response:
+    """Take the session's cookie away."""
+    response.delete_cookie(SESSION_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
+    return response
+
+
+def remember_visit(response: Response, visitor: Visitor) -> Response:
+    """Give a browser without a cookie one, so that its forms can be told from others'."""
+    if visitor.new_visit:
+        _set(response, VISIT_COOKIE, visitor.cookie, None)
+    return response
+
+
+def own_path(wanted: str | None, otherwise: str) -> str:
+    """Return the path if it is one of ours, never another site's address."""
+    return wanted if wanted is not None and len(wanted) <= 200 and _PATH.fullmatch(wanted) else otherwise
+
+
+def refuse_foreign_forms(request: Request) -> None:
+    """Refuse a form that no page of ours sent (`invalid_state`, 403); a browser that tells neither is not let pass."""
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        own = site == "same-origin"
+    else:
+        ours = {_origin(address_of(request)), _origin(str(request.base_url))}
+        own = request.headers.get("origin") in ours
+    if not own:
+        raise Refusal("invalid_state", "This form was sent from another site.", status=403)
+
+
+def keeps_cookies(request: Request) -> bool:
+    """Return whether a browser keeps our cookies here: over https, or on the machine itself."""
+    if request.url.scheme == "https" or address_of(request).startswith("https:"):
+        return True
+    host = request.url.hostname or ""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+def _token_in(request: Request, name: str) -> str | None:
+    text = request.cookies.get(name)
+    return None if text is None or parse_token(text) is None else text
+
+
+def _set(response: Response, name: str, value: str, lasts: int | None) -> None:
+    response.set_cookie(name, value, max_age=lasts, path="/", secure=True, httponly=True, samesite="lax")
+
+
+def _origin(address: str) -> str:
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc}"

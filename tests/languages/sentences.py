@@ -1,0 +1,73 @@
+"""The sentences that pages and mails say to people, found in their sources."""
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, nodes
+
+import hearthpay
+
+_SOURCE = Path(hearthpay.__file__).parent
+
+
+def in_templates() -> set[str]:
+    """What the templates say by `_(…)`; each names its sentence as it is."""
+    found: set[str] = set()
+    for path in sorted((_SOURCE / "web/templates/people").glob("*.html")):
+        tree = Environment(autoescape=True).parse(path.read_text("utf-8"))
+        for call in tree.find_all(nodes.Call):
+            if isinstance(call.node, nodes.Name) and call.node.name == "_" and call.args:
+                found |= {each.value for each in _constants(call.args[0])}
+    return found
+
+
+def _constants(node: Any) -> Iterator[nodes.Const]:
+    if isinstance(node, nodes.Const) and isinstance(node.value, str):
+        yield node
+
+
+def in_modules() -> set[str]:
+    """What modules mark to be said later, by `mark(…)`."""
+    return {text for _, text in _calls("mark", 0)}
+
+
+def of_refusals() -> set[str]:
+    """What services of people refuse with, as a page or beside a field; a sentence with a number in it, in full."""
+    modules = ("people/", "accounts/own_keys", "web/signin", "web/settings", "web/visitor", "web/forms")
+    refused = {text for module, text in _calls("Refusal", 1) if module.startswith(modules)}
+    return refused | {text for module, text in _calls("invalid", 1) if module.startswith(modules)}
+
+
+def actions_of_accounts() -> set[str]:
+    """What an account's own history can hold."""
+    return {text for module, text in _calls("note_event", 3) if module.startswith("people/")}
+
+
+@cache
+def _all_calls() -> tuple[tuple[str, ast.Call], ...]:
+    """Every call of a plain name, with its module; the modules are parsed once."""
+    return tuple(
+        (path.relative_to(_SOURCE).as_posix(), node)
+        for path in sorted(_SOURCE.rglob("*.py"))
+        if "taxes" not in path.parts
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    )
+
+
+def _calls(name: str, place: int) -> Iterator[tuple[str, str]]:
+    for module, node in _all_calls():
+        if isinstance(node.func, ast.Name) and node.func.id == name and len(node.args) > place:
+            for each in _texts(node.args[place]):
+                yield module, each
+
+
+def _texts(node: ast.expr) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from _texts(node.body)
+        yield from _texts(node.orelse)

@@ -1,0 +1,108 @@
+"""Every page for people: how it is asked for rightly, and what each kind of visitor is answered.
+
+A page without a row fails `test_pages_by_role.py`; so does a row without a page.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What visitors are answered: a stranger, a viewer, an admin, an owner, and the owner of another organization.
+
+    `form` is what a rightly filled form holds; `{name}` in path and form is put in by the test. `stale`: what an owner
+    is answered who proved who she is some time ago.
+    """
+
+    stranger: int
+    viewer: int
+    admin: int
+    owner: int
+    other: int
+    stale: int
+    form: dict[str, str] = field(default_factory=dict)
+
+
+def _open(status: int, **form: str) -> Row:
+    return Row(*(status,) * 6, form)
+
+
+def _own(status: int = 303, *, fresh: bool = False, other: int | None = None, **form: str) -> Row:
+    """A page about one's own account."""
+    return Row(
+        303, status, status, status, status if other is None else other, 303 if fresh else status, form
+    )
+
+
+def _members(status: int, **form: str) -> Row:
+    return Row(303, status, status, status, status, status, form)
+
+
+def _owners(status: int, *, other: int, stale: int = 303, **form: str) -> Row:
+    return Row(303, 403, 403, status, other, stale, form)
+
+
+_NEW: Final = "orchid-tractor-59"
+
+ROWS: Final[dict[str, Row]] = {
+    "GET /sign-in": Row(200, 303, 303, 303, 303, 303),
+    "POST /sign-in": _open(401, email="nobody@example.com", password="wrong"),
+    "POST /sign-in/passkey/options": _open(200),
+    "POST /sign-in/passkey": _open(401, answer="none"),
+    "GET /sign-in/second-factor": _open(200),
+    "POST /sign-in/second-factor": _open(303, code="000000"),
+    "GET /sign-in/again": _own(200),
+    "POST /sign-in/again": _own(303, password="orchid-tractor-58"),
+    "POST /sign-in/again/passkey": _own(401, answer="none"),
+    "POST /sign-out": _own(303),
+    "GET /sign-up": _open(200),
+    "POST /sign-up": _open(200, email="new@example.com"),
+    "GET /sign-up/{token}": _open(404),
+    "POST /sign-up/{token}": _open(404, name="A", organization="B", password=_NEW),
+    "GET /welcome/{token}": _open(404),
+    "POST /welcome/{token}": _open(404, name="A", email="a@example.com", organization="B", password=_NEW),
+    "GET /join/{token}": _open(404),
+    "POST /join/{token}": _open(404, name="A", password=_NEW),
+    "GET /reset": _open(200),
+    "POST /reset": _open(200, email="maria@example.com"),
+    "GET /reset/{token}": _open(404),
+    "POST /reset/{token}": _open(404, password=_NEW),
+    "GET /new-email/{token}": _own(200),
+    "POST /new-email/{token}": _own(404),
+    "GET /home": _own(200),
+    "POST /settings/where": _own(303, other=404, where="{organization}", mode="live"),
+    "GET /settings/profile": _own(200),
+    "POST /settings/profile": _own(303, name="Somebody", language="en"),
+    "POST /settings/profile/email": _own(200, fresh=True, email="elsewhere@example.com"),
+    "GET /settings/security": _own(200, fresh=True),
+    "POST /settings/security/password": _own(200, fresh=True, password="orchid-tractor-58"),
+    "POST /settings/security/second-factor": _own(200, fresh=True),
+    "POST /settings/security/second-factor/confirm": _own(400, fresh=True, code="000000"),
+    "POST /settings/security/codes": _own(400, fresh=True),
+    "GET /settings/security/second-factor/remove": _own(200, fresh=True),
+    "POST /settings/security/second-factor/remove": _own(303, fresh=True),
+    "GET /settings/passkeys": _own(200, fresh=True),
+    "POST /settings/passkeys/options": _own(200, fresh=True),
+    "POST /settings/passkeys": _own(401, fresh=True, answer="none", name="A"),
+    "GET /settings/passkeys/{passkey_id}/remove": _own(404, fresh=True),
+    "POST /settings/passkeys/{passkey_id}/remove": _own(404, fresh=True),
+    "GET /settings/sessions": _own(200),
+    "POST /settings/sessions/{session_id}/end": Row(303, 404, 404, 303, 404, 303),
+    "POST /settings/sessions/end-others": _own(303),
+    "GET /settings/members": _members(200),
+    "POST /settings/members": _owners(200, other=200, email="invited@example.com", role="viewer"),
+    "POST /settings/members/invitations/{invitation_id}/withdraw": _owners(303, other=404),
+    "POST /settings/members/{membership_id}/role": _owners(303, other=404, role="admin"),
+    "GET /settings/members/{membership_id}/remove": _owners(200, other=404),
+    "POST /settings/members/{membership_id}/remove": _owners(303, other=404),
+    "GET /settings/members/leave": _members(200),
+    "POST /settings/members/leave": Row(303, 303, 303, 400, 400, 400),
+    "GET /settings/keys": _members(200),
+    "POST /settings/keys": _owners(200, other=200, scope_payroll="on"),
+    "GET /settings/keys/{key_id}/revoke": _owners(200, other=404),
+    "POST /settings/keys/{key_id}/revoke": _owners(303, other=404),
+    "GET /settings/audit": _members(200),
+}
+"""By method and path. Of what a path names, each row is about what belongs to the first organization's owner, or in it
+to its viewer."""

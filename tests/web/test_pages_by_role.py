@@ -1,0 +1,336 @@
+"""Every page × every kind of visitor, from the routes themselves: what each is answered, and that no form is forged."""
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import httpx
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.app import create_app
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.mail.mailer import Mailer
+from hearthpay.people import members, sign_up
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.sessions import SignedIn
+from hearthpay.people.sign_up import NewPerson
+from hearthpay.security.key_ring import KeyRing
+from tests.people.visitors import PASSWORD, VISIT, Newcomers, signed_in
+from tests.web.pages_by_role import ROWS, Row
+from tests.web.people_browser import HOME, OWN, Browser
+from tests.web.test_pages import parsed
+
+_COME_AGAIN = {
+    "POST /sign-out",
+    "POST /sign-in/again",
+    "POST /settings/sessions/{session_id}/end",
+    "POST /settings/security/password",
+}
+"""After these the visitor is not who he was, or not as fresh."""
+
+VISITORS = ("stranger", "viewer", "admin", "owner", "other", "stale")
+
+
+@pytest.fixture
+def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
+    """With the way to a mail server, which is not spoken to here: mail leaves by the worker."""
+    mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
+    app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer)
+    app.state.front_desk = FrontDesk(
+        database, clock, ring, app.state.front_desk.throttle, sends_mail=True, no_sooner_than=0
+    )
+    return app
+
+
+@pytest.fixture
+def desk(app: FastAPI) -> FrontDesk:
+    found: FrontDesk = app.state.front_desk
+    return found
+
+
+@pytest.fixture
+async def people(desk: FrontDesk, owner_connection: psycopg.Connection, ring: KeyRing) -> dict[str, SignedIn]:
+    """An owner with a viewer and an admin, and the owner of another organization."""
+    newcomers = Newcomers(desk, owner_connection, ring)
+    owner = await newcomers.make("maria@example.com")
+    found = {"owner": owner, "other": await newcomers.make("other@example.com", "Others")}
+    actor = owner.actor("r")
+    for role in ("viewer", "admin"):
+        async with desk.database.transaction(actor.tenant) as session:
+            sent = await members.invite_member(session, actor, desk.clock, f"{role}@example.com", role)
+        entered = await sign_up.join_as_new_person(
+            desk, sent.token.text, NewPerson(role, PASSWORD, "en"), VISIT
+        )
+        found[role] = await signed_in(desk, entered.token.text)
+    return found
+
+
+def _rules(app: FastAPI) -> dict[str, object]:
+    return {
+        f"{method} {route.path}": route.endpoint.page_rule
+        for route in app.routes
+        if hasattr(getattr(route, "endpoint", None), "page_rule")
+        for method in route.methods
+    }
+
+
+def test_every_page_has_a_row(app: FastAPI) -> None:
+    assert sorted(_rules(app)) == sorted(ROWS), "add a new page to tests/web/pages_by_role.py"
+
+
+def _things(connection: psycopg.Connection, people: dict[str, SignedIn]) -> dict[str, str]:
+    """What paths and forms name: all of it is the first organization's, most of it its owner's."""
+    here = people["owner"].here
+    assert here is not None
+    organization = here.organization_id
+    key, invitation = uuid4(), uuid4()
+    connection.execute(
+        "INSERT INTO api_keys (id, organization_id, mode, scopes, key_hash, last_four) "
+        "VALUES (%s, %s, 'live', '{payroll}', %s, 'abcd')",
+        (key, organization, key.bytes * 2),
+    )
+    connection.execute(
+        "INSERT INTO member_invitations (id, organization_id, email, role, token_hash, created_at, expires_at) "
+        "VALUES (%s, %s, 'waits@example.com', 'viewer', %s, '2026-11-20', '2026-12-01')",
+        (invitation, organization, invitation.bytes * 2),
+    )
+    [(membership,)] = connection.execute(
+        "SELECT id FROM memberships WHERE person_id = %s", (people["viewer"].person_id,)
+    ).fetchall()
+    return {
+        "organization": str(organization),
+        "membership_id": str(membership),
+        "key_id": str(key),
+        "invitation_id": str(invitation),
+        "passkey_id": str(uuid4()),
+        "token": "x" * 43,
+    }
+
+
+async def _browser(app: FastAPI, visitor: str, clock: FixedClock) -> Browser:
+    browser = Browser.of(app)
+    if visitor != "stranger":
+        email = {"owner": "maria", "stale": "maria"}.get(visitor, visitor) + "@example.com"
+        assert (await browser.sign_in(email, PASSWORD)).headers["location"] == "/home"
+    if visitor == "stale":
+        clock.advance(timedelta(hours=1))
+    return browser
+
+
+@pytest.mark.parametrize("visitor", VISITORS)
+async def test_each_visitor_is_answered_as_the_table_says(
+    visitor: str,
+    app: FastAPI,
+    people: dict[str, SignedIn],
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+    subtests: pytest.Subtests,
+) -> None:
+    things = _things(owner_connection, people)
+    browser: Browser | None = None
+    for page, row in sorted(ROWS.items(), key=lambda each: _ending_last(each[0])):
+        with subtests.test(page):
+            if browser is None:
+                browser = await _browser(app, visitor, clock)
+            things["session_id"] = _latest_session(owner_connection, people["owner"].person_id)
+            method, _, path = page.partition(" ")
+            response = await _ask(browser, method, path.format(**things), row, things)
+            assert response.status_code == getattr(row, visitor), (page, response.text[:2000])
+            if "/html" in response.headers.get("content-type", ""):
+                _look_at(response)
+        if page in _COME_AGAIN or page.endswith(("/remove", "/leave")):
+            browser = None
+    if visitor != "owner":
+        return
+    assert owner_connection.execute("SELECT count(*) FROM api_keys").fetchone() == (2,)
+
+
+def _ending_last(page: str) -> tuple[int, str]:
+    """What ends the visitor's own way in comes at the end."""
+    ends = [ending for ending in ("/remove", "/leave") if page.startswith("POST") and page.endswith(ending)]
+    return (0 if not ends else 1 + ends[0].count("l"), page)
+
+
+async def _ask(browser: Browser, method: str, path: str, row: Row, things: dict[str, str]):  # type: ignore[no-untyped-def]
+    if method == "GET":
+        return await browser.look(path)
+    form = {name: value.format(**things) for name, value in row.form.items()}
+    page = "/sign-in" if "__Host-hearthpay" not in browser.client.cookies else "/settings/profile"
+    return await browser.send(path, page=page, **form)
+
+
+def _latest_session(connection: psycopg.Connection, person_id: UUID) -> str:
+    row = connection.execute(
+        "SELECT id FROM person_sessions WHERE person_id = %s AND ended_at IS NULL ORDER BY id DESC",
+        (person_id,),
+    ).fetchone()
+    assert row is not None
+    return str(row[0])
+
+
+def _look_at(response) -> None:  # type: ignore[no-untyped-def]
+    """Well formed, labelled, hardened; nothing inline, nothing of others."""
+    tree = parsed(response)
+    assert len(list(tree.iter("h1"))) == 1
+    ids = [entry.get("id") for entry in tree.iter() if entry.get("id")]
+    assert len(ids) == len(set(ids))
+    labels = {label.get("for") for label in tree.iter("label")}
+    for entry in tree.iter():
+        assert entry.get("style") is None
+        assert not [name for name in entry.attrib if name.startswith("on")]
+        for name in ("src", "href", "action"):
+            assert (entry.get(name) or "/").startswith(("/", "#", "data:image/svg")), entry.attrib
+        for described in (entry.get("aria-describedby") or "").split():
+            assert described in ids
+        if entry.tag in ("input", "select") and entry.get("type") != "hidden":
+            assert entry.get("id") in labels or entry.get("aria-label"), entry.attrib
+        if entry.tag == "form" and entry.get("method") == "post":
+            assert any(each.get("name") == "form_token" for each in entry.iter("input"))
+    policy = response.headers["content-security-policy"]
+    assert policy.startswith(
+        "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-anc"
+    )
+    assert "unsafe" not in policy
+    assert response.headers["cache-control"] == "no-store"
+    assert response.headers["x-frame-options"] == "DENY"
+
+
+async def test_no_form_is_taken_from_elsewhere(
+    app: FastAPI, people: dict[str, SignedIn], clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    """Of every form: from another site, of a browser that says neither, with a foreign token, without one."""
+    things = _things(owner_connection, people) | {"session_id": str(uuid4())}
+    browser = await _browser(app, "owner", clock)
+    token = await browser.token("/settings/profile")
+    other = await _browser(app, "other", clock)
+    foreign = await other.token("/settings/profile")
+    for page, row in ROWS.items():
+        method, _, path = page.partition(" ")
+        if method == "GET":
+            continue
+        form = {name: value.format(**things) for name, value in row.form.items()}
+        for headers, sent in (
+            ({"Sec-Fetch-Site": "cross-site"}, token),
+            ({"Sec-Fetch-Site": "same-site"}, token),
+            ({"Origin": "null"}, token),
+            ({"Origin": "https://evil.example"}, token),
+            ({}, token),
+            (OWN, foreign),
+            (OWN, ""),
+        ):
+            response = await browser.client.post(
+                path.format(**things), data={**form, "form_token": sent}, headers=headers
+            )
+            assert response.status_code == 403, (page, headers)
+    assert (await browser.look("/home")).status_code == 200
+    accepted = await browser.client.post(
+        "/settings/profile",
+        data={"form_token": token, "name": "M", "language": "en"},
+        headers={"Origin": HOME},
+    )
+    assert accepted.status_code == 303
+
+
+async def test_the_session_is_new_with_each_sign_in_and_kept_from_scripts(
+    app: FastAPI, people: dict[str, SignedIn]
+) -> None:
+    browser = Browser.of(app)
+    first = await browser.sign_in("maria@example.com", PASSWORD)
+    planted = browser.client.cookies["__Host-hearthpay"]
+    cookie = next(
+        each for each in first.headers.get_list("set-cookie") if each.startswith("__Host-hearthpay=")
+    )
+    assert {"HttpOnly", "Secure", "Path=/", "SameSite=lax"} <= set(cookie.split("; "))
+    assert "Domain" not in cookie
+    second = await browser.send(
+        "/sign-in", page="/settings/profile", email="other@example.com", password=PASSWORD
+    )
+    assert second.status_code == 303
+    assert browser.client.cookies["__Host-hearthpay"] != planted
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    ["https://evil.example", "//evil.example", "/\\evil.example", "/%0d%0aX: y", "javascript:x", "/a?b=c"],
+)
+async def test_nobody_is_sent_elsewhere(wanted: str, app: FastAPI, people: dict[str, SignedIn]) -> None:
+    browser = Browser.of(app)
+    response = await browser.send("/sign-in", email="maria@example.com", password=PASSWORD, next=wanted)
+    assert response.headers["location"] == "/home"
+
+
+async def test_hostile_names_stay_words(app: FastAPI, people: dict[str, SignedIn], clock: FixedClock) -> None:
+    evil = "<script>alert('x')</script>\"&'"
+    browser = await _browser(app, "owner", clock)
+    saved = await browser.send("/settings/profile", page="/settings/profile", name=evil, language="en")
+    assert saved.status_code == 303
+    for page in ("/home", "/settings/profile", "/settings/members", "/settings/audit"):
+        response = await browser.look(page)
+        tree = parsed(response)
+        assert "script" not in {entry.tag for entry in tree.iter()}
+        if page != "/settings/audit":
+            assert evil in "".join(tree.itertext()) or evil in {e.get("value") for e in tree.iter("input")}
+
+
+async def test_strangers_cannot_tell_who_has_an_account(app: FastAPI, people: dict[str, SignedIn]) -> None:
+    def told(text: str) -> str:
+        return re.sub(r"[0-9a-f]{64}|[0-9a-f-]{36}|maria|nobody", "…", text)
+
+    for path, form in (("/sign-in", {"password": "wrong"}), ("/reset", {}), ("/sign-up", {})):
+        answers = [
+            await Browser.of(app).send(path, email=f"{name}@example.com", **form)
+            for name in ("maria", "nobody")
+        ]
+        assert told(answers[0].text) == told(answers[1].text), path
+        assert answers[0].status_code == answers[1].status_code
+
+
+async def test_pages_speak_spanish_to_who_asks_for_it(app: FastAPI) -> None:
+    browser = Browser.of(app)
+    page = await browser.look("/sign-in", **{"Accept-Language": "es-US,es;q=0.9,en;q=0.5"})
+    assert '<html lang="es">' in page.text
+    assert "Iniciar sesión" in page.text
+
+
+async def test_over_plain_http_it_says_why_nobody_can_sign_in(app: FastAPI) -> None:
+
+    app.state.runtime = app.state.runtime.__class__(
+        **{name: getattr(app.state.runtime, name) for name in app.state.runtime.__slots__}
+        | {"public_url": None}
+    )
+    for address, warned in (("http://pay.example.com", True), ("http://localhost:8000", False)):
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=address) as client:
+            page = await client.get("/sign-in")
+        assert ("encrypted connection" in page.text) is warned
+
+
+async def test_strangers_make_no_accounts_where_the_operator_says_so(
+    database: Database, clock: FixedClock, ring: KeyRing
+) -> None:
+    mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
+    for closed in (
+        create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer, sign_up_open=False),
+        create_app(database, clock, public_url=HOME, ring=ring),
+    ):
+        browser = Browser.of(closed)
+        assert "by invitation" in (await browser.look("/sign-in")).text
+        assert (await browser.look("/sign-up")).status_code == 404
+        assert (await browser.send("/sign-up", email="new@example.com")).status_code == 404
+
+
+async def test_without_mail_the_owner_is_shown_the_link_once(
+    app: FastAPI, people: dict[str, SignedIn], desk: FrontDesk, clock: FixedClock
+) -> None:
+    app.state.front_desk = replace(desk, sends_mail=False)
+    browser = await _browser(app, "owner", clock)
+    page = await browser.send(
+        "/settings/members", page="/settings/members", email="ana@example.com", role="viewer"
+    )
+    found = re.search(rf"{HOME}/join/(\w{{43}})", page.text)
+    assert found is not None
+    assert found[0] not in (await browser.look("/settings/members")).text
+    assert "You are invited to Lopez" in (await Browser.of(app).look(f"/join/{found[1]}")).text
