@@ -11,12 +11,13 @@ from jinja2 import Environment, nodes
 import hearthpay
 
 _SOURCE = Path(hearthpay.__file__).parent
+_FOLDERS = ("web/templates/people", "web/templates/household")
 
 
 def in_templates() -> set[str]:
     """What the templates say by `_(…)`; each names its sentence as it is."""
     found: set[str] = set()
-    for path in sorted((_SOURCE / "web/templates/people").glob("*.html")):
+    for path in sorted(each for folder in _FOLDERS for each in (_SOURCE / folder).rglob("*.html")):
         tree = Environment(autoescape=True).parse(path.read_text("utf-8"))
         for call in tree.find_all(nodes.Call):
             if isinstance(call.node, nodes.Name) and call.node.name == "_" and call.args:
@@ -36,7 +37,15 @@ def in_modules() -> set[str]:
 
 def of_refusals() -> set[str]:
     """What services of people refuse with, as a page or beside a field; a sentence with a number in it, in full."""
-    modules = ("people/", "accounts/own_keys", "web/signin", "web/settings", "web/visitor", "web/forms")
+    modules = (
+        "people/",
+        "accounts/own_keys",
+        "web/signin",
+        "web/settings",
+        "web/household",
+        "web/visitor",
+        "web/forms",
+    )
     refused = {text for module, text in _calls("Refusal", 1) if module.startswith(modules)}
     return refused | {text for module, text in _calls("invalid", 1) if module.startswith(modules)}
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.languages.catalogue import preferred, say_in, sentences
+from hearthpay.languages.catalogue import parts, preferred, say_in, sentences
 from hearthpay.people.identity import read_language, read_name
 from hearthpay.people.members import ROLES
 from hearthpay.people.passwords import check_new_password
@@ -27,6 +27,11 @@ def test_nothing_is_translated_that_nobody_says() -> None:
     counted = {sentence for sentence in sentences("es") if sentence.startswith("must ")}
     greetings = {"Hello {name},", "Hello,"}
     assert sentences("es").keys() - said - kinds - counted - greetings == set()
+
+
+def test_what_two_areas_have_in_common_is_said_alike() -> None:
+    for name, part in parts("es").items():
+        assert {english: sentences("es")[english] for english in part} == part, name
 
 
 def test_the_gaps_are_the_same() -> None:

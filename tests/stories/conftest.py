@@ -7,18 +7,22 @@ import subprocess
 import tarfile
 from collections.abc import AsyncIterator
 
+import psycopg
 import pytest
 from fastapi import FastAPI
-from playwright.async_api import Browser, BrowserContext, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.server import running
-from tests.people.visitors import desk, maria, ring
+from tests.people.visitors import MARIA, PASSWORD, desk, maria, ring
 from tests.stories.looking import AXE
+from tests.web.rows.world import World
 
 AXE_PACKAGE = "axe-core@4.14.1"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -87,3 +91,21 @@ async def context(browser: Browser, address: str) -> AsyncIterator[BrowserContex
     yield made
     await made.close()
     assert [each for each in said if "status of 4" not in each] == []
+
+
+@pytest.fixture
+async def world(desk: FrontDesk, owner_connection: psycopg.Connection, maria: SignedIn) -> World:
+    """Maria's household, with Rosa, who works there."""
+    return await World.make(desk, owner_connection, maria)
+
+
+@pytest.fixture
+async def at_home(context: BrowserContext, world: World) -> Page:
+    """A page of Maria's browser, at her household."""
+    page = await context.new_page()
+    await page.goto("/sign-in")
+    await page.get_by_label("Email address").fill(MARIA)
+    await page.get_by_label("Password", exact=True).fill(PASSWORD)
+    await page.get_by_role("button", name="Sign in", exact=True).click()
+    await page.wait_for_url(f"**/app/{world.household_id}")
+    return page

@@ -69,7 +69,7 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
     assert len(codes) == 10
     await pictured(page, "recovery_codes")
     await page.get_by_role("link", name="I have kept them").click()
-    await page.goto("/home")
+    await page.goto("/households")
     await pictured(page, "home")
     await page.get_by_role("button", name="Sign out").click()
 
@@ -133,7 +133,7 @@ async def test_a_passkey_is_made_and_opens_the_account(
     await page.get_by_label("What to call it").fill("My telephone")
     await page.get_by_role("button", name="Add a passkey").click()
     await expect(page.locator(".list").get_by_text("My telephone").first).to_be_visible()
-    await page.goto("/home")
+    await page.goto("/households")
     await page.get_by_role("button", name="Sign out").click()
     sent: list[str] = []
     page.on(
@@ -149,7 +149,7 @@ async def test_a_passkey_is_made_and_opens_the_account(
     await page.get_by_role("heading", name="Is it still you?").wait_for()
     await page.get_by_role("button", name="Use a passkey").click()
     await page.get_by_role("heading", name="Passkeys", exact=True).wait_for()
-    await page.goto("/home")
+    await page.goto("/households")
     await page.get_by_role("button", name="Sign out").click()
     token = await page.locator("[name=form_token]").first.get_attribute("value")
     replayed = await page.request.post(
@@ -233,7 +233,7 @@ async def test_the_rest_of_the_pages_fit(context: BrowserContext, maria: SignedI
         await page.goto(f"/{path}")
         await pictured(page, path.replace("/", "_"))
     await page.get_by_role("link", name="Sign in").first.click()
-    await page.goto("/home")
+    await page.goto("/households")
     await page.get_by_label("Households").select_option("test")
     await page.get_by_role("button", name="Switch").click()
     await expect(page.get_by_text("TEST: these are made-up households")).to_be_visible()

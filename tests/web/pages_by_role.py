@@ -1,27 +1,14 @@
 """Every page for people: how it is asked for rightly, and what each kind of visitor is answered.
 
+Those of a household stand in `rows/`, a module for each area; those of accounts and organizations here.
+
 A page without a row fails `test_pages_by_role.py`; so does a row without a page.
 """
 
-from dataclasses import dataclass, field
 from typing import Final
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What visitors are answered: a stranger, a viewer, an admin, an owner, and the owner of another organization.
-
-    `form` is what a rightly filled form holds; `{name}` in path and form is put in by the test. `stale`: what an owner
-    is answered who proved who she is some time ago.
-    """
-
-    stranger: int
-    viewer: int
-    admin: int
-    owner: int
-    other: int
-    stale: int
-    form: dict[str, str] = field(default_factory=dict)
+from tests.web.rows import AREAS
+from tests.web.rows.row import Row
 
 
 def _open(status: int, **form: str) -> Row:
@@ -45,7 +32,7 @@ def _owners(status: int, *, other: int, stale: int = 303, **form: str) -> Row:
 
 _NEW: Final = "orchid-tractor-59"
 
-ROWS: Final[dict[str, Row]] = {
+_OWN_ROWS: Final[dict[str, Row]] = {
     "GET /sign-in": Row(200, 303, 303, 303, 303, 303),
     "POST /sign-in": _open(401, email="nobody@example.com", password="wrong"),
     "POST /sign-in/passkey/options": _open(200),
@@ -70,7 +57,6 @@ ROWS: Final[dict[str, Row]] = {
     "POST /reset/{token}": _open(404, password=_NEW),
     "GET /new-email/{token}": _own(200),
     "POST /new-email/{token}": _own(404),
-    "GET /home": _own(200),
     "POST /settings/where": _own(303, other=404, where="{organization}", mode="live"),
     "GET /settings/profile": _own(200),
     "POST /settings/profile": _own(303, name="Somebody", language="en"),
@@ -104,5 +90,7 @@ ROWS: Final[dict[str, Row]] = {
     "POST /settings/keys/{key_id}/revoke": _owners(303, other=404),
     "GET /settings/audit": _members(200),
 }
+
+ROWS: Final[dict[str, Row]] = _OWN_ROWS | {page: row for area in AREAS for page, row in area.ROWS.items()}
 """By method and path. Of what a path names, each row is about what belongs to the first organization's owner, or in it
 to its viewer."""

@@ -20,8 +20,11 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
 from tests.people.visitors import PASSWORD, VISIT, Newcomers, signed_in
-from tests.web.pages_by_role import ROWS, Row
+from tests.web.pages_by_role import ROWS
 from tests.web.people_browser import HOME, OWN, Browser
+from tests.web.rows import AREAS
+from tests.web.rows.row import Row
+from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 
 _COME_AGAIN = {
@@ -111,6 +114,21 @@ def _things(connection: psycopg.Connection, people: dict[str, SignedIn]) -> dict
     }
 
 
+async def _all_things(
+    app: FastAPI, connection: psycopg.Connection, people: dict[str, SignedIn]
+) -> dict[str, str]:
+    return await things_of(await World.make(app.state.front_desk, connection, people["owner"]), people)
+
+
+async def things_of(world: World, people: dict[str, SignedIn]) -> dict[str, str]:
+    """What paths and forms name, of every area."""
+    found = _things(world.connection, people)
+    for area in AREAS:
+        if hasattr(area, "things"):
+            found |= await area.things(world)
+    return found
+
+
 async def _browser(app: FastAPI, visitor: str, clock: FixedClock) -> Browser:
     browser = Browser.of(app)
     if visitor != "stranger":
@@ -130,7 +148,7 @@ async def test_each_visitor_is_answered_as_the_table_says(
     clock: FixedClock,
     subtests: pytest.Subtests,
 ) -> None:
-    things = _things(owner_connection, people)
+    things = await _all_things(app, owner_connection, people)
     browser: Browser | None = None
     for page, row in sorted(ROWS.items(), key=lambda each: _ending_last(each[0])):
         with subtests.test(page):
@@ -203,7 +221,7 @@ async def test_no_form_is_taken_from_elsewhere(
     app: FastAPI, people: dict[str, SignedIn], clock: FixedClock, owner_connection: psycopg.Connection
 ) -> None:
     """Of every form: from another site, of a browser that says neither, with a foreign token, without one."""
-    things = _things(owner_connection, people) | {"session_id": str(uuid4())}
+    things = await _all_things(app, owner_connection, people) | {"session_id": str(uuid4())}
     browser = await _browser(app, "owner", clock)
     token = await browser.token("/settings/profile")
     other = await _browser(app, "other", clock)
@@ -226,7 +244,7 @@ async def test_no_form_is_taken_from_elsewhere(
                 path.format(**things), data={**form, "form_token": sent}, headers=headers
             )
             assert response.status_code == 403, (page, headers)
-    assert (await browser.look("/home")).status_code == 200
+    assert (await browser.look("/households")).status_code == 200
     accepted = await browser.client.post(
         "/settings/profile",
         data={"form_token": token, "name": "M", "language": "en"},
@@ -268,7 +286,7 @@ async def test_hostile_names_stay_words(app: FastAPI, people: dict[str, SignedIn
     browser = await _browser(app, "owner", clock)
     saved = await browser.send("/settings/profile", page="/settings/profile", name=evil, language="en")
     assert saved.status_code == 303
-    for page in ("/home", "/settings/profile", "/settings/members", "/settings/audit"):
+    for page in ("/households", "/settings/profile", "/settings/members", "/settings/audit"):
         response = await browser.look(page)
         tree = parsed(response)
         assert "script" not in {entry.tag for entry in tree.iter()}

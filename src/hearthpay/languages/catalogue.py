@@ -1,7 +1,8 @@
 """Catalogues: `say_in(language)` returns the function that says a sentence in it, with what belongs into its gaps.
 
-A sentence is named by its English words. `es.po` holds the Spanish ones, in the form that translators' tools read; a
-test holds that none is missing. Money and dates are written as US readers of either language expect them.
+A sentence is named by its English words. The files of `es/` hold the Spanish ones, each those of an area, in the form
+that translators' tools read; a test holds that none is missing. Money and dates are written as US readers of either
+language expect them.
 """
 
 from collections.abc import Callable
@@ -30,10 +31,19 @@ def mark(sentence: str) -> str:
 @cache
 def sentences(language: str) -> dict[str, str]:
     """Return the catalogue of a language: its sentences by their English words. English has none."""
+    return {english: said for part in parts(language).values() for english, said in part.items()}
+
+
+def parts(language: str) -> dict[str, dict[str, str]]:
+    """Return the sentences of each file of a language; two areas may have one in common, and say it alike."""
     if language == "en":
         return {}
-    with files("hearthpay.languages").joinpath(f"{language}.po").open("rb") as file:
-        return {str(message.id): str(message.string) for message in read_po(file) if message.id}
+    found = {}
+    for path in sorted(files("hearthpay.languages").joinpath(language).iterdir(), key=lambda each: each.name):
+        if path.name.endswith(".po"):
+            with path.open("rb") as file:
+                found[path.name] = {str(each.id): str(each.string) for each in read_po(file) if each.id}
+    return found
 
 
 @cache

@@ -8,6 +8,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
+from hearthpay.web.presentation import filters
+from hearthpay.web.status_words import status_word
+
 STYLE_PATH: Final = "/assets/hearthpay.css"
 
 # The gate adds no-referrer and nosniff. No script runs, and a form goes nowhere but here.
@@ -25,6 +28,8 @@ _TEMPLATES: Final = Environment(
     lstrip_blocks=True,
 )
 _TEMPLATES.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
+_TEMPLATES.filters.update(filters())
+_TEMPLATES.globals["status_word"] = status_word
 _STYLE: Final = files("hearthpay.web").joinpath("static/hearthpay.css").read_bytes()
 
 

@@ -27,6 +27,7 @@ from hearthpay.languages.catalogue import mark, moment_in, preferred
 from hearthpay.security.key_ring import KeyRingError
 from hearthpay.web.desk import desk_of
 from hearthpay.web.forms import read_form
+from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.pages import page
 from hearthpay.web.visitor import (
     Visitor,
@@ -52,11 +53,11 @@ _ALLOWED: Final[Mapping[Extra, str]] = {
     "picture": "; img-src data:",
 }
 _NAVIGATION: Final = (
-    ("/home", mark("Home"), "home"),
-    ("/settings/profile", mark("Profile"), "person"),
-    ("/settings/members", mark("Members"), "people"),
-    ("/settings/keys", mark("API keys"), "key"),
-    ("/settings/audit", mark("History"), "list"),
+    NavigationItem("/home", mark("Home"), "home"),
+    NavigationItem("/settings/profile", mark("Profile"), "person"),
+    NavigationItem("/settings/members", mark("Members"), "people"),
+    NavigationItem("/settings/keys", mark("API keys"), "key"),
+    NavigationItem("/settings/audit", mark("History"), "list"),
 )
 _HEADINGS: Final[Mapping[int, str]] = {
     401: mark("Please sign in"),
@@ -125,8 +126,9 @@ def show(
     *,
     status: int = 200,
     extra: Extra | None = None,
+    folder: str = "people",
 ) -> Response:
-    """Return the page that `template` makes of the facts, in the visitor's language and frame."""
+    """Return the page that the folder's `template` makes of the facts, in the visitor's language and frame."""
     say, language = visitor.say, visitor.language
     frame = {
         "_": say,
@@ -144,7 +146,7 @@ def show(
     }
     policy = _POLICY + ("" if extra is None else _ALLOWED[extra])
     headers = {"Content-Security-Policy": policy, "Vary": "Cookie, Accept-Language"}
-    response = page(f"people/{template}", frame | dict(facts or {}), status=status, headers=headers)
+    response = page(f"{folder}/{template}", frame | dict(facts or {}), status=status, headers=headers)
     return remember_visit(response, visitor)
 
 

@@ -8,7 +8,6 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.accounts.own_keys import households_for_keys
 from hearthpay.database.session import become_person
 from hearthpay.http.runtime import address_of
 from hearthpay.languages.catalogue import mark
@@ -21,7 +20,6 @@ from hearthpay.web.visitor import Visitor, let_out
 router: Final = APIRouter(include_in_schema=False)
 
 _SAVED: Final = mark("Saved.")
-_ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
 
 EVENTS: Final = {
     "account.create": mark("The account was made"),
@@ -60,22 +58,6 @@ def id_in_path(visitor: Visitor, name: str) -> UUID:
         return UUID(visitor.request.path_params[name])
     except ValueError:
         raise Refusal("not_found", "There is nothing at this address.") from None
-
-
-@page_of(router, "GET", "/home", "signed_in")
-async def home(visitor: Visitor) -> Response:
-    """Where one begins: the households of the organization that one is looking at."""
-    who = visitor.signed_in
-    facts: dict[str, object] = {"households": (), "role_name": "", "may_test": False}
-    if who.here is not None:
-        actor = visitor.actor()
-        async with visitor.desk.database.transaction(actor.tenant) as session:
-            facts = {
-                "households": await households_for_keys(session, actor),
-                "role_name": _ROLES[who.here.role],
-                "may_test": "test_keys" in who.here.terms.features,
-            }
-    return show(visitor, "home.html", facts)
 
 
 @page_of(router, "POST", "/settings/where", "signed_in")

@@ -1,0 +1,1 @@
+"""The dashboard of a household: every page at `/app/{household_id}/…`."""

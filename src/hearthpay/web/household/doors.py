@@ -1,0 +1,94 @@
+"""The ways to a household: from the home page, from the addresses without one that the API announces, and `More`."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import READ_HOUSEHOLD
+from hearthpay.languages.catalogue import mark
+from hearthpay.web.household.place import ROOT, AtHousehold, household_page
+from hearthpay.web.household.side_by_side import HouseholdLine, households_of
+from hearthpay.web.navigation import NavigationItem
+from hearthpay.web.shell import go, page_of, show
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+WITHOUT_HOUSEHOLD: Final = (
+    "/payrolls",
+    "/employees",
+    "/autopilot",
+    "/taxes",
+    "/calendar",
+    "/bank",
+    "/state-accounts",
+)
+"""What can be asked for without naming a household: it is that of the only one there is."""
+
+_SETTINGS: Final = (
+    NavigationItem("/households", mark("All households"), "list"),
+    NavigationItem("/settings/profile", mark("Profile"), "person"),
+    NavigationItem("/settings/members", mark("Members"), "people"),
+    NavigationItem("/settings/keys", mark("API keys"), "key"),
+    NavigationItem("/settings/audit", mark("History"), "list"),
+)
+_ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
+
+
+@page_of(router, "GET", "/home", "signed_in")
+async def home(visitor: Visitor) -> Response:
+    """Where one begins: at the only household, or at the choice of several."""
+    return await _door(visitor, "")
+
+
+@page_of(router, "GET", "/households", "signed_in")
+async def households(visitor: Visitor) -> Response:
+    """The households side by side, and what one is looking at."""
+    return _side_by_side(visitor, await _reached(visitor))
+
+
+@page_of(router, "GET", ROOT, "signed_in")
+async def app(visitor: Visitor) -> Response:
+    """The same as the home page."""
+    return await _door(visitor, "")
+
+
+async def _without_household(visitor: Visitor) -> Response:
+    """Lead to the part of the only household that the address names."""
+    return await _door(visitor, visitor.request.url.path.removeprefix(ROOT))
+
+
+for _part in WITHOUT_HOUSEHOLD:
+    page_of(router, "GET", f"{ROOT}{_part}", "signed_in")(_without_household)
+
+
+@household_page(router, "GET", "/more", permission=READ_HOUSEHOLD)
+async def more(at: AtHousehold) -> Response:
+    """All that the navigation has no room for on a telephone."""
+    return at.show("more.html", {"settings": _SETTINGS})
+
+
+async def _door(visitor: Visitor, part: str) -> Response:
+    found = await _reached(visitor)
+    if len(found) == 1:
+        return go(f"{ROOT}/{found[0].id}{part}")
+    return _side_by_side(visitor, found)
+
+
+async def _reached(visitor: Visitor) -> tuple[HouseholdLine, ...]:
+    if visitor.signed_in.here is None:
+        return ()
+    actor = visitor.actor()
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        return await households_of(session, actor)
+
+
+def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Response:
+    who = visitor.signed_in
+    facts = {
+        "households": found,
+        "role_name": "" if who.here is None else _ROLES[who.here.role],
+        "may_test": who.here is not None and "test_keys" in who.here.terms.features,
+    }
+    return show(visitor, "households.html", facts)

@@ -1,0 +1,32 @@
+"""All pages of a household, in the order in which they are matched."""
+
+from typing import Final
+
+from starlette.routing import BaseRoute
+
+from hearthpay.web.household.autopilot import router as autopilot
+from hearthpay.web.household.bank import router as bank
+from hearthpay.web.household.calendar import router as calendar
+from hearthpay.web.household.doors import router as doors
+from hearthpay.web.household.employees.list_page import router as employees
+from hearthpay.web.household.overview import router as overview
+from hearthpay.web.household.payrolls import router as payrolls
+from hearthpay.web.household.state_accounts import router as state_accounts
+from hearthpay.web.household.taxes import router as taxes
+
+HOUSEHOLD_ROUTES: Final[tuple[BaseRoute, ...]] = tuple(
+    route
+    for router in (
+        doors,
+        overview,
+        employees,
+        payrolls,
+        autopilot,
+        taxes,
+        state_accounts,
+        calendar,
+        bank,
+    )
+    for route in router.routes
+)
+"""Routes, for the application to serve beside those of signing in and of the settings."""

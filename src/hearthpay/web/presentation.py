@@ -1,0 +1,107 @@
+"""How amounts, days, hours and rates are written for people, in their language: the filters of the pages.
+
+A filter reads the page's language from its context, so macros that use one are imported `with context`. Whole cents go
+through `money`, what the services answer in dollars through `dollars`; there is no third way.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any, Final
+
+from babel import Locale
+from babel.dates import format_date
+from jinja2 import pass_context
+from jinja2.runtime import Context
+
+from hearthpay.clock import BUSINESS_TIME
+from hearthpay.languages.catalogue import mark, moment_in, say_in
+
+NOTHING: Final = "—"
+"""What stands where there is nothing to be shown."""
+
+_LOCALES: Final = {"en": Locale.parse("en_US"), "es": Locale.parse("es_US")}
+_DAYS: Final[Mapping[str, Mapping[str, str]]] = {
+    "weekday": {"en": "EEEE, MMM d", "es": "EEEE, d 'de' MMMM"},
+    "day": {"en": "MMM d", "es": "d MMM"},
+    "date": {"en": "MMM d, y", "es": "d MMM y"},
+    "month": {"en": "MMMM y", "es": "MMMM 'de' y"},
+    "short_month": {"en": "MMM", "es": "MMM"},
+}
+_ONE_HOUR: Final = mark("{hours} hour")
+_HOURS: Final = mark("{hours} hours")
+
+
+def money_text(cents: int | None) -> str:
+    """Return whole cents as "$1,482.16", a negative amount with a minus sign before it."""
+    if cents is None:
+        return NOTHING
+    dollars, rest = divmod(abs(cents), 100)
+    return f"{'−' if cents < 0 else ''}${dollars:,}.{rest:02d}"
+
+
+def dollars_text(dollars: Decimal | int | None) -> str:
+    """Return dollars, with two decimals, as "$1,482.16". Raises ValueError for a fraction of a cent."""
+    if dollars is None:
+        return NOTHING
+    cents = Decimal(dollars) * 100
+    if cents != int(cents):
+        raise ValueError("a fraction of a cent is not shown as money")
+    return money_text(int(cents))
+
+
+def percent_text(rate: Decimal | None) -> str:
+    """Return a rate, 0.0765, as "7.65%"."""
+    return NOTHING if rate is None else f"{_plain(Decimal(rate) * 100)}%"
+
+
+def hours_text(language: str, hours: Decimal | int) -> str:
+    """Return "64 hours", "1 hour", "7.5 hours"."""
+    sentence = _ONE_HOUR if hours == 1 else _HOURS
+    return say_in(language)(sentence, hours=_plain(Decimal(hours)))
+
+
+@lru_cache(maxsize=4096)
+def day_text(language: str, form: str, day: date | None) -> str:
+    """Return the day as `form` of `weekday`, `day`, `date`, `month` and `short_month` has it."""
+    if day is None:
+        return NOTHING
+    if isinstance(day, datetime):
+        day = day.astimezone(BUSINESS_TIME).date()
+    return format_date(day, _DAYS[form][language], locale=_LOCALES[language])
+
+
+def filters() -> dict[str, Callable[..., Any]]:
+    """Return the filters by the names that templates call them by."""
+
+    def day_filter(form: str) -> Callable[..., str]:
+        @pass_context
+        def shown(context: Context, day: date | None) -> str:
+            return day_text(context["language"], form, day)
+
+        return shown
+
+    @pass_context
+    def hours(context: Context, worked: Decimal | int) -> str:
+        return hours_text(context["language"], worked)
+
+    @pass_context
+    def moment(context: Context, at: datetime | None) -> str:
+        return NOTHING if at is None else moment_in(context["language"], at)
+
+    return {
+        "money": money_text,
+        "dollars": dollars_text,
+        "percent": percent_text,
+        "hours": hours,
+        "moment": moment,
+        "number": lambda value: NOTHING if value is None else _plain(Decimal(value)),
+        **{form: day_filter(form) for form in _DAYS},
+    }
+
+
+def _plain(number: Decimal) -> str:
+    """Return the number with its thousands parted and no zeros that say nothing."""
+    shown = f"{number:,f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown

@@ -1,0 +1,118 @@
+"""The words of a person for the states that things are in, and how each looks: well, waiting, gone wrong, or plain.
+
+Every state that the services know has its word here; a test holds that none is missing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from hearthpay.languages.catalogue import mark
+
+Tone = Literal["good", "waits", "bad", "plain"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatusWord:
+    """What a state is called, said later in the reader's language, and its tone."""
+
+    word: str
+    tone: Tone
+
+
+STATUS_WORDS: Final[Mapping[str, Mapping[str, StatusWord]]] = {
+    "payroll": {
+        "draft": StatusWord(mark("Draft"), "plain"),
+        "scheduled": StatusWord(mark("Scheduled"), "plain"),
+        "firing": StatusWord(mark("Being sent"), "plain"),
+        "pending_funding": StatusWord(mark("Money is being collected"), "plain"),
+        "processing": StatusWord(mark("On its way"), "plain"),
+        "completed": StatusWord(mark("Paid"), "good"),
+        "voided": StatusWord(mark("Voided"), "plain"),
+        "failed": StatusWord(mark("Failed"), "bad"),
+    },
+    "payment": {
+        "scheduled": StatusWord(mark("Scheduled"), "plain"),
+        "collecting": StatusWord(mark("Money is being collected"), "plain"),
+        "waiting": StatusWord(mark("Collected, leaves soon"), "plain"),
+        "held": StatusWord(mark("Cannot leave"), "waits"),
+        "sent": StatusWord(mark("Sent to the bank"), "plain"),
+        "paid": StatusWord(mark("Paid"), "good"),
+        "returned": StatusWord(mark("Sent back by the bank"), "bad"),
+        "reversed": StatusWord(mark("Taken back"), "bad"),
+        "undone": StatusWord(mark("Never left"), "plain"),
+    },
+    "refund": {
+        "waiting": StatusWord(mark("Refund leaves soon"), "plain"),
+        "held": StatusWord(mark("Refund cannot leave"), "waits"),
+        "sent": StatusWord(mark("Refund sent"), "plain"),
+        "paid": StatusWord(mark("Refunded"), "good"),
+        "returned": StatusWord(mark("Refund sent back by the bank"), "bad"),
+    },
+    "method": {
+        "check": StatusWord(mark("Check"), "plain"),
+        "cash": StatusWord(mark("Cash"), "plain"),
+        "direct_deposit": StatusWord(mark("Direct deposit"), "plain"),
+    },
+    "employee": {
+        "active": StatusWord(mark("Employed"), "good"),
+        "terminated": StatusWord(mark("Has left"), "plain"),
+    },
+    "onboarding": {
+        "missing": StatusWord(mark("Missing"), "waits"),
+        "invited": StatusWord(mark("Asked for"), "waits"),
+        "complete": StatusWord(mark("Entered"), "good"),
+    },
+    "invitation": {
+        "pending": StatusWord(mark("Waiting for an answer"), "waits"),
+        "completed": StatusWord(mark("Answered"), "good"),
+        "cancelled": StatusWord(mark("Withdrawn"), "plain"),
+        "expired": StatusWord(mark("Expired"), "bad"),
+    },
+    "bank_account": {
+        "verifying": StatusWord(mark("Being verified"), "waits"),
+        "active": StatusWord(mark("Verified"), "good"),
+        "failed": StatusWord(mark("Refused by the bank"), "bad"),
+    },
+    "autopilot": {
+        "active": StatusWord(mark("On"), "good"),
+        "paused": StatusWord(mark("Paused"), "waits"),
+        "disabled": StatusWord(mark("Ended"), "plain"),
+    },
+    "autopilot_period": {
+        "scheduled": StatusWord(mark("Scheduled"), "plain"),
+        "fired": StatusWord(mark("On its way"), "plain"),
+        "paid": StatusWord(mark("Paid"), "good"),
+        "failed": StatusWord(mark("Failed"), "bad"),
+        "voided": StatusWord(mark("Voided"), "plain"),
+        "skipped": StatusWord(mark("Skipped"), "plain"),
+        "paused": StatusWord(mark("Paused"), "plain"),
+        "by_hand": StatusWord(mark("Paid by hand"), "plain"),
+        "ineligible": StatusWord(mark("Could not be paid"), "bad"),
+    },
+    "registration": {
+        "registered": StatusWord(mark("Number on file"), "good"),
+        "pending": StatusWord(mark("Applied for"), "plain"),
+        "required": StatusWord(mark("To apply for"), "waits"),
+        "not_required": StatusWord(mark("Not needed"), "plain"),
+    },
+    "ein": {
+        "none": StatusWord(mark("Missing"), "waits"),
+        "pending": StatusWord(mark("Applied for"), "waits"),
+        "approved": StatusWord(mark("On file"), "good"),
+    },
+    "duty": {
+        "return": StatusWord(mark("Return"), "plain"),
+        "payment": StatusWord(mark("Payment"), "plain"),
+        "statement": StatusWord(mark("Statement"), "plain"),
+        "report": StatusWord(mark("Report"), "plain"),
+        "election": StatusWord(mark("Choice"), "plain"),
+        "notice": StatusWord(mark("Notice"), "plain"),
+    },
+}
+"""By the kind of thing, then by its state as the services call it."""
+
+
+def status_word(kind: str, state: str) -> StatusWord:
+    """Return the word for a state. Raises KeyError for one that has none: it is to be added here."""
+    return STATUS_WORDS[kind][state]

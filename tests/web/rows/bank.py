@@ -1,0 +1,9 @@
+"""The bank account."""
+
+from typing import Final
+
+from tests.web.rows.row import at_household
+
+ROWS: Final = {
+    "GET /app/{household_id}/bank": at_household(200),
+}

@@ -1,0 +1,9 @@
+"""Employees."""
+
+from typing import Final
+
+from tests.web.rows.row import at_household
+
+ROWS: Final = {
+    "GET /app/{household_id}/employees": at_household(200),
+}

@@ -1,0 +1,9 @@
+"""State accounts."""
+
+from typing import Final
+
+from tests.web.rows.row import at_household
+
+ROWS: Final = {
+    "GET /app/{household_id}/state-accounts": at_household(200),
+}

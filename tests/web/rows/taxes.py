@@ -1,0 +1,9 @@
+"""Taxes."""
+
+from typing import Final
+
+from tests.web.rows.row import at_household
+
+ROWS: Final = {
+    "GET /app/{household_id}/taxes": at_household(200),
+}

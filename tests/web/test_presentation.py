@@ -1,0 +1,82 @@
+"""What people read: amounts, days, hours, rates and states, in both languages."""
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import get_args
+
+import pytest
+
+from hearthpay.autopilot.schemas import EnrollmentStatus
+from hearthpay.banking.schemas import AccountStatus
+from hearthpay.duties.rules import KINDS
+from hearthpay.employees.commands import PaymentMethod
+from hearthpay.employees.schemas import EmployeeStatus, OnboardingStatus
+from hearthpay.employers.schemas import EinStatus
+from hearthpay.payroll.lifecycle import STATUSES
+from hearthpay.payroll.trouble.standing import PaymentStatus, RefundStatus
+from hearthpay.registrations.derivation import RegistrationStatus
+from hearthpay.web.household.charts import Month, bar_chart
+from hearthpay.web.presentation import day_text, dollars_text, hours_text, money_text, percent_text
+from hearthpay.web.status_words import STATUS_WORDS
+
+
+def test_amounts() -> None:
+    assert money_text(148216) == "$1,482.16"
+    assert money_text(0) == "$0.00"
+    assert money_text(-5) == "−$0.05"
+    assert money_text(123456789000) == "$1,234,567,890.00"
+    assert money_text(None) == "—"
+    assert dollars_text(Decimal("28.5")) == "$28.50"
+    with pytest.raises(ValueError, match="cent"):
+        dollars_text(Decimal("0.005"))
+
+
+def test_days() -> None:
+    friday = date(2026, 11, 27)
+    assert day_text("en", "weekday", friday) == "Friday, Nov 27"
+    assert day_text("es", "weekday", friday) == "viernes, 27 de noviembre"
+    assert day_text("en", "date", friday) == "Nov 27, 2026"
+    assert day_text("es", "date", friday) == "27 nov 2026"
+    assert day_text("en", "day", None) == "—"
+    # an instant belongs to the day that it is in the eastern United States
+    assert day_text("en", "day", datetime(2026, 11, 28, 3, tzinfo=UTC)) == "Nov 27"
+
+
+def test_hours_and_rates() -> None:
+    assert hours_text("en", Decimal("64.0")) == "64 hours"
+    assert hours_text("en", 1) == "1 hour"
+    assert hours_text("es", Decimal("7.5")) == "7.5 horas"
+    assert percent_text(Decimal("0.0765")) == "7.65%"
+    assert percent_text(Decimal("0.10")) == "10%"
+    assert percent_text(None) == "—"
+
+
+def test_every_state_has_its_word() -> None:
+    states = {
+        "payroll": STATUSES,
+        "payment": get_args(PaymentStatus),
+        "refund": get_args(RefundStatus),
+        "method": get_args(PaymentMethod),
+        "employee": get_args(EmployeeStatus),
+        "onboarding": get_args(OnboardingStatus),
+        "bank_account": get_args(AccountStatus),
+        "autopilot": get_args(EnrollmentStatus),
+        "registration": get_args(RegistrationStatus),
+        "ein": get_args(EinStatus),
+        "duty": KINDS,
+    }
+    for kind, known in states.items():
+        assert STATUS_WORDS[kind].keys() == set(known), kind
+
+
+def test_bars_stand_on_each_other_and_reach_as_far_as_their_amount() -> None:
+    chart = bar_chart([Month("Oct", (200_000, 40_000)), Month("Nov", (0, 0))])
+    low, high = chart.bars
+    assert (low.series, high.series) == (0, 1)
+    assert high.y + high.height == pytest.approx(low.y, abs=0.2)
+    assert low.height / high.height == pytest.approx(5, rel=0.01)
+    assert [line.label for line in chart.lines] == ["0", "1k", "2k", "3k"]
+    assert low.y + low.height == pytest.approx(chart.bottom, abs=0.2)
+    assert bar_chart([]).bars == ()
+    with pytest.raises(ValueError, match="came back"):
+        bar_chart([Month("Oct", (-1,))])
