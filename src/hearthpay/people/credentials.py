@@ -22,7 +22,7 @@ from hearthpay.people.mails import person_mail
 from hearthpay.people.models import PersonCredential, PersonRecord
 from hearthpay.people.passwords import check_new_password, hash_password
 from hearthpay.people.second_factor import (
-    Enrollment,
+    WaitingFactor,
     begin_enrollment,
     confirm_enrollment,
     remove_second_factor,
@@ -110,7 +110,7 @@ async def change_password(desk: FrontDesk, who: SignedIn, password: str, visit: 
         await _tell_of(desk, session, who.person_id, _PASSWORD)
 
 
-async def set_up_second_factor(desk: FrontDesk, who: SignedIn) -> Enrollment:
+async def set_up_second_factor(desk: FrontDesk, who: SignedIn) -> WaitingFactor:
     """Make a secret for an app; it counts once a password of it is entered."""
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
