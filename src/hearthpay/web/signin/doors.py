@@ -125,10 +125,10 @@ async def take_passkey_again(visitor: Visitor) -> Response:
 
 @page_of(router, "POST", "/sign-out", "signed_in")
 async def take_sign_out(visitor: Visitor) -> Response:
-    """End the session."""
+    """End the session; who signs out to use a link as somebody else comes back to it."""
     who = visitor.signed_in
     await sessions.end_session(visitor.desk, who, who.session_id, visitor.visit)
-    return let_out(go("/sign-in"))
+    return let_out(go(visitor.next_page("/sign-in")))
 
 
 async def _onward(visitor: Visitor, entered: Entered) -> Response:

@@ -167,6 +167,7 @@ async def show_new_email(visitor: Visitor) -> Response:
         "text": visitor.say(mark("From then on you sign in with it, and we write to it.")),
         "button": visitor.say(mark("Use this address")),
         "may_accept": True,
+        "signed_in_as": None,
     }
     return show(visitor, "accept.html", facts)
 
@@ -236,13 +237,13 @@ def _join_form(visitor: Visitor, invitation: OpenMemberInvitation, problems: dic
 
 def _accept_form(visitor: Visitor, invitation: OpenMemberInvitation) -> Response:
     may_accept = visitor.who is not None and visitor.who.email == invitation.email
+    signed_in_as = None if visitor.who is None or may_accept else visitor.who.email
     facts = _invited(visitor, invitation) | {
         "button": visitor.say(mark("Accept the invitation")),
         "may_accept": may_accept,
+        "signed_in_as": signed_in_as,
     }
-    if visitor.who is not None and not may_accept:
-        raise Refusal("gone", "This invitation was sent to another address than yours.")
-    return show(visitor, "accept.html", facts)
+    return show(visitor, "accept.html", facts, status=200 if signed_in_as is None else 403)
 
 
 def _invited(visitor: Visitor, invitation: OpenMemberInvitation) -> dict[str, Any]:
