@@ -66,6 +66,7 @@ _ELSEWHERE: Final[Mapping[int, str]] = {
     408: mark("What you sent did not arrive in time: nothing was saved. Please send it again."),
     503: _OUTSIDE,
 }
+_OF_PROFILE: Final = frozenset({"/settings/security", "/settings/passkeys", "/settings/sessions"})
 _HEADINGS: Final[Mapping[int, str]] = {
     401: mark("Please sign in"),
     403: mark("This is not for you"),
@@ -152,6 +153,7 @@ def show(
         "who": visitor.who,
         "form_token": visitor.form_token,
         "path": visitor.request.url.path,
+        "section": _section_of(visitor.request.url.path),
         "navigation": _NAVIGATION,
         "problems": {},
         "entered": {},
@@ -161,6 +163,12 @@ def show(
     headers = {"Content-Security-Policy": policy, "Vary": "Cookie, Accept-Language"}
     response = page(f"people/{template}", frame | dict(facts or {}), status=status, headers=headers)
     return remember_visit(response, visitor)
+
+
+def _section_of(path: str) -> str:
+    """Return the entry of the navigation that a page belongs to; of one's own account, the profile."""
+    section = "/".join(path.split("/")[:3])
+    return "/settings/profile" if section in _OF_PROFILE else section
 
 
 def go(path: str) -> Response:

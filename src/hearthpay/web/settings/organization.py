@@ -31,6 +31,7 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.people import members
 from hearthpay.people.mails import person_mail
 from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.settings.deeds import DEEDS
 from hearthpay.web.shell import go, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
@@ -215,7 +216,7 @@ async def show_audit(visitor: Visitor) -> Response:
     async with visitor.desk.database.transaction(actor.tenant) as session:
         entries = await audit.entries(session, organization_id=actor.organization_id, limit=_SHOWN)
         names = {each.person_id: each.name for each in await members.list_members(session, actor)}
-    return show(visitor, "audit.html", {"entries": entries, "names": names})
+    return show(visitor, "audit.html", {"entries": entries, "names": names, "deeds": DEEDS})
 
 
 async def _members(visitor: Visitor, problems: dict[str, str], **more: str) -> Response:
