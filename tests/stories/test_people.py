@@ -234,6 +234,7 @@ async def test_a_key_is_made_used_and_revoked(
         assert (await program.get("/api/v1/jurisdictions/CA")).status_code == 401
     await reader.follow("History")
     await reader.reads("History")
+    await reader.sees("An API key was revoked")
 
 
 @in_each_way

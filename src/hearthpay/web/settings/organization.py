@@ -39,6 +39,16 @@ router: Final = APIRouter(include_in_schema=False)
 
 _INVITED: Final = mark("The invitation is on its way.")
 _SHOWN: Final = 200
+_SCOPE_WORDS: Final = {
+    "calculator": mark("Works out taxes; nothing is stored."),
+    "payroll": mark("Previews, runs, reads and voids payrolls."),
+    "employees": mark("Households and employees, and their invitations."),
+    "documents": mark("Pay stubs, forms and reports."),
+    "state_registrations": mark("Registrations with agencies, and the tax calendar."),
+    "multi_employer": mark("Makes and lists several households."),
+    "ach": mark("Direct deposit and Autopilot."),
+}
+"""What each scope opens, in a person's words."""
 
 
 @page_of(router, "GET", "/settings/members", "member", permission=READ_MEMBERS)
@@ -243,6 +253,7 @@ async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
         "households": households,
         "names": {each.id: each.name for each in households},
         "scopes": SCOPES,
+        "scope_words": _SCOPE_WORDS,
         "now": visitor.desk.clock.now(),
         "may_keep": actor.role == "owner",
         "problems": problems,
