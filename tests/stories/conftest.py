@@ -9,7 +9,7 @@ import psycopg
 import pytest
 import pytest_asyncio
 from fastapi import FastAPI
-from playwright.async_api import Browser, BrowserContext, async_playwright
+from playwright.async_api import Browser, BrowserContext, async_playwright, expect
 
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
@@ -22,6 +22,10 @@ from tests.people.visitors import desk, maria, ring
 from tests.stories.readers import Reader, Way
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+_PATIENCE = 30_000
+"""Milliseconds that a page may take, on a machine where other tests run at the same time."""
+expect.set_options(timeout=_PATIENCE)
 
 __all__ = ["desk", "maria", "ring"]
 
@@ -70,7 +74,7 @@ async def context(browser: Browser, address: str, way: Way) -> AsyncIterator[Bro
         locale={"en": "en-US", "es": "es-US"}[way.language],
         viewport={"width": way.width, "height": 740},
     )
-    made.set_default_timeout(15_000)
+    made.set_default_timeout(_PATIENCE)
     said: list[str] = []
     made.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     made.on(
