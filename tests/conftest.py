@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import tempfile
@@ -80,10 +81,14 @@ def owner_connection(server: EmbeddedServer) -> Iterator[psycopg.Connection]:
         yield connection
 
 
-@pytest.fixture
-def empty_tables(owner_connection: psycopg.Connection) -> None:
-    """Leave no row of an earlier test."""
-    owner_connection.execute(EMPTYING)
+@pytest_asyncio.fixture
+async def empty_tables(owner_connection: psycopg.Connection) -> None:
+    """Leave no row of an earlier test.
+
+    In a thread, so that the event loop runs meanwhile: what that test left running on it (noting when a key was used,
+    sending a mail) may be in the middle of a transaction, and holds its locks until it gets on.
+    """
+    await asyncio.to_thread(owner_connection.execute, EMPTYING)
 
 
 @contextmanager

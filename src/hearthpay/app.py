@@ -1,7 +1,7 @@
 """The web application: every route of the service behind one gate.
 
-Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` with its files answer without an API key, and `/` leads to the
-last; `/metrics` and the portal's pages have tokens of their own, people's pages their sessions.
+Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` with its files answer without an API key, and `/` leads programs
+to the last and people home; `/metrics` and the portal's pages have tokens of their own, people's pages their sessions.
 """
 
 import asyncio
@@ -54,6 +54,7 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.desk import install_desk
 from hearthpay.web.people_pages import PEOPLE_ROUTES
 from hearthpay.web.portal import router as portal
+from hearthpay.web.shell import failure_page
 
 ROUTERS: Final[tuple[APIRouter, ...]] = (
     calculator,
@@ -170,7 +171,7 @@ def create_app(
         direct_deposit=direct_deposit,
     )
     runtime.install(app, parts)
-    errors.install(app)
+    errors.install(app, failure_page)
     counted = metrics.Metrics()
     metrics.install(app, counted, metrics_token, partial(worker_figures, database, clock))
     app.add_middleware(ShortWay, routes=app.router.routes)
@@ -181,8 +182,8 @@ def create_app(
     app.add_api_route("/docs", docs_page(app.openapi), include_in_schema=False)
     for path, file in reference_files().items():
         app.add_api_route(path, file, include_in_schema=False)
-    for doorstep in ("/", "/docs/"):
-        app.add_api_route(doorstep, to_the_documentation, include_in_schema=False)
+    app.add_api_route("/", doorstep, include_in_schema=False)
+    app.add_api_route("/docs/", to_the_documentation, include_in_schema=False)
     for router in ROUTERS:
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
@@ -204,8 +205,18 @@ def create_app(
     return app
 
 
+async def doorstep(request: Request) -> Response:
+    """Where the bare address leads: a person home, or to sign in; a program to the documentation."""
+    headers = {"Vary": "Accept"}
+    return (
+        RedirectResponse("/home", 303, headers)
+        if errors.reads_pages(request)
+        else RedirectResponse("/docs", headers=headers)
+    )
+
+
 async def to_the_documentation(_: Request) -> Response:
-    """Where a person who tries the bare address finds out what this is."""
+    """Where who tries the address of the documentation with a slash finds it."""
     return RedirectResponse("/docs")
 
 

@@ -1,5 +1,6 @@
 """The books, kept once for all tests of the doctor; each test damages them in a transaction that is rolled back."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import psycopg
@@ -14,7 +15,7 @@ from tests.worlds.tables import EMPTYING
 async def books(
     owner_connection: psycopg.Connection, service_pool: Database, owner_pool: Database, worker_pool: Database
 ) -> AsyncIterator[Books]:
-    owner_connection.execute(EMPTYING)
+    await asyncio.to_thread(owner_connection.execute, EMPTYING)
     kept = await keep_books(service_pool, owner_pool, worker_pool)
     yield kept
     await kept.client.aclose()

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import tarfile
 from collections.abc import AsyncIterator
 
 import psycopg
 import pytest
+import pytest_asyncio
 from fastapi import FastAPI
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright
+from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
@@ -21,36 +20,16 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.server import running
 from tests.people.visitors import MARIA, PASSWORD, desk, maria, ring
-from tests.stories.looking import AXE
+from tests.stories.readers import Reader, Way
 from tests.web.rows.world import World
 
-AXE_PACKAGE = "axe-core@4.14.1"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
+_PATIENCE = 30_000
+"""Milliseconds that a page may take, on a machine where other tests run at the same time."""
+expect.set_options(timeout=_PATIENCE)
+
 __all__ = ["desk", "maria", "ring"]
-
-
-@pytest.fixture(scope="session", autouse=True)
-def axe(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """axe-core, from whatever package index npm is set to; where there is none, it is not asked."""
-    npm = shutil.which("npm")
-    if npm is None:
-        return
-    folder = tmp_path_factory.mktemp("axe")
-    packed = subprocess.run(
-        [npm, "pack", "--silent", AXE_PACKAGE],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    archives = list(folder.glob("*.tgz"))
-    if packed.returncode == 0 and archives:
-        with tarfile.open(archives[0]) as archive:
-            file = archive.extractfile("package/axe.min.js")
-            assert file is not None
-            AXE.append(file.read().decode())
 
 
 @pytest.fixture
@@ -65,23 +44,39 @@ async def address(app: FastAPI) -> AsyncIterator[str]:
         yield served.replace("127.0.0.1", "localhost")
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="session")
 async def browser() -> AsyncIterator[Browser]:
+    """One for all stories of a process: it takes two seconds to start."""
     if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
+        pytest.skip("no Chromium on this machine (Debian's package is `chromium`)")
     async with async_playwright() as playwright:
         launched = await playwright.chromium.launch(
             executable_path=CHROMIUM,
-            args=["--no-sandbox", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost"],
+            args=[
+                "--no-sandbox",
+                "--disable-dev-shm-usage",
+                "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost",
+            ],
         )
         yield launched
         await launched.close()
 
 
 @pytest.fixture
-async def context(browser: Browser, address: str) -> AsyncIterator[BrowserContext]:
-    """A fresh browser; nothing that it says on its console, and no address but ours, goes unnoticed."""
-    made = await browser.new_context(base_url=address)
+def way() -> Way:
+    """How the story is told; tests that tell it in other ways set it by parameters."""
+    return Way()
+
+
+@pytest.fixture
+async def context(browser: Browser, address: str, way: Way) -> AsyncIterator[BrowserContext]:
+    """A fresh profile; nothing that it says on its console, and no address but ours, goes unnoticed."""
+    made = await browser.new_context(
+        base_url=address,
+        locale={"en": "en-US", "es": "es-US"}[way.language],
+        viewport={"width": way.width, "height": 740},
+    )
+    made.set_default_timeout(_PATIENCE)
     said: list[str] = []
     made.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
     made.on(
@@ -109,3 +104,15 @@ async def at_home(context: BrowserContext, world: World) -> Page:
     await page.get_by_role("button", name="Sign in", exact=True).click()
     await page.wait_for_url(f"**/app/{world.household_id}")
     return page
+
+
+@pytest.fixture
+async def reader(context: BrowserContext, way: Way) -> Reader:
+    return Reader(await context.new_page(), way)
+
+
+@pytest.fixture
+def marias(maria: SignedIn, way: Way, owner_connection: psycopg.Connection) -> SignedIn:
+    """Maria's account, which speaks her language."""
+    owner_connection.execute("UPDATE people SET language = %s", (way.language,))
+    return maria

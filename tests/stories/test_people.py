@@ -1,4 +1,7 @@
-"""Stories of people, in real Chromium: first owner, second factor, an invitation, a passkey, a key, a reset."""
+"""Stories of people, in real Chromium: first owner, second factor, an invitation, a passkey, a key, a reset.
+
+Each is told in English with a mouse, and in the long run also in Spanish, and on a telephone with the keyboard alone.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import httpx
 import psycopg
 import pyotp
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, expect
+from playwright.async_api import Browser, BrowserContext, expect
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
@@ -17,22 +20,25 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import offer_first_owner
 from hearthpay.security.key_ring import KeyRing
 from tests.people.visitors import MARIA, PASSWORD, mails
-from tests.stories.looking import pictured
-
-pytestmark = pytest.mark.long
+from tests.stories.readers import Reader, Way
+from tests.web.pages_by_role import ROWS
 
 OTHER_PASSWORD = "walnut-lantern-77"
 
+in_each_way = pytest.mark.parametrize(
+    "way",
+    [
+        Way(),
+        pytest.param(Way("es"), marks=pytest.mark.long),
+        pytest.param(Way(keyboard=True, width=360), marks=pytest.mark.long),
+    ],
+    ids=str,
+)
 
-async def sign_in(page: Page, email: str, password: str) -> None:
-    await page.goto("/sign-in")
-    await page.get_by_label("Email address").fill(email)
-    await page.get_by_label("Password", exact=True).fill(password)
-    await page.get_by_role("button", name="Sign in", exact=True).click()
 
-
+@in_each_way
 async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
-    context: BrowserContext,
+    reader: Reader,
     browser: Browser,
     address: str,
     clock: FixedClock,
@@ -43,75 +49,112 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
     async with owner_database.transaction(None) as session:
         token = await offer_first_owner(session, clock)
     assert token is not None
-    page = await context.new_page()
-    await page.goto(f"/welcome/{token.text}")
-    await pictured(page, "welcome")
-    await page.get_by_label("Email address").fill(MARIA)
-    await page.get_by_label("Your name").fill("Maria Rivera")
-    await page.get_by_label("Household or company").fill("Rivera family")
-    await page.get_by_label("Password").fill("short")
-    await page.get_by_role("button", name="Make my account").click()
-    await expect(page.get_by_text("Must have at least 10 characters.")).to_be_visible()
-    await expect(page.get_by_label("Your name")).to_have_value("Maria Rivera")
-    await pictured(page, "welcome_problem")
-    await page.get_by_label("Password").fill(PASSWORD)
-    await page.get_by_role("button", name="Make my account").click()
+    await reader.open("/")
+    await reader.reads("Sign in")
+    await reader.open(f"/welcome/{token.text}")
+    await reader.reads("Welcome to Hearthpay")
+    await reader.fill("Email address", MARIA)
+    await reader.fill("Your name", "Maria Rivera")
+    await reader.fill("Household or company", "Rivera family")
+    await reader.fill("Password", "short")
+    await reader.press("Make my account")
+    await expect(reader.page.locator("#password-problem")).to_be_visible()
+    await expect(reader.page.get_by_label(reader.words("Your name"))).to_have_value("Maria Rivera")
+    await reader.fill("Password", PASSWORD)
+    await reader.press("Make my account")
 
-    await page.get_by_role("heading", name="Password and second factor").wait_for()
-    await pictured(page, "security")
-    await page.get_by_role("button", name="Set it up").click()
-    secret = await page.locator(".secret").inner_text()
-    await pictured(page, "second_factor_setup")
-    await page.get_by_label("Six digits").fill(pyotp.TOTP(secret).at(clock.now()))
-    await page.get_by_role("button", name="Confirm").click()
-    await page.get_by_role("heading", name="Your recovery codes").wait_for()
-    codes = await page.locator(".codes li").all_inner_texts()
+    await reader.reads("Password and second factor")
+    await reader.press("Set it up")
+    await reader.reads("Set up the second factor")
+    secret = await reader.page.locator(".secret").inner_text()
+    await reader.fill("Six digits", pyotp.TOTP(secret).at(clock.now()))
+    await reader.press("Confirm")
+    await reader.reads("Your recovery codes")
+    codes = await reader.page.locator(".codes li").all_inner_texts()
     assert len(codes) == 10
-    await pictured(page, "recovery_codes")
-    await page.get_by_role("link", name="I have kept them").click()
-    await page.goto("/households")
-    await pictured(page, "home")
-    await page.get_by_role("button", name="Sign out").click()
+    await reader.follow("I have kept them")
+    await reader.open("/")
+    await reader.reads("Hello, {name}", name="Maria Rivera")
+    await reader.press("Sign out")
+    await reader.reads("Sign in")
+    await reader.open(f"/welcome/{token.text}")
+    await reader.reads("This link is over")
 
-    await sign_in(page, MARIA, PASSWORD)
-    await pictured(page, "second_factor")
-    await page.get_by_label("Code").fill(codes[0])
-    await page.get_by_role("button", name="Go on").click()
-    await page.get_by_role("heading", name="Hello, Maria Rivera").wait_for()
+    await reader.sign_in(MARIA, PASSWORD)
+    await reader.reads("Second factor")
+    await reader.fill("Code", codes[0])
+    await reader.press("Go on")
+    await reader.reads("Hello, {name}", name="Maria Rivera")
+    await reader.follow("Members")
+    await reader.reads("Members")
+    clock.advance(timedelta(hours=1))
+    await reader.fill("Email address", "ana@example.com")
+    await reader.press("Invite")
+    await reader.reads("Is it still you?")
+    await reader.fill("Password", PASSWORD)
+    await reader.press("Go on")
+    await reader.reads("Send it now?")
+    await expect(reader.page.get_by_text("ana@example.com")).to_be_visible()
+    await reader.press("Send it")
+    await reader.reads("Members")
+    await reader.sees("The invitation is on its way.")
+    invitation = mails(owner_connection, ring)[-1]["text"].split("/join/")[1].split()[0]
 
-    await page.get_by_role("link", name="Members").click()
-    await page.get_by_label("Email address").fill("ana@example.com")
-    await page.get_by_role("button", name="Invite", exact=True).click()
-    await expect(page.get_by_text("The invitation is on its way.")).to_be_visible()
-    await pictured(page, "members")
-    invitation = invitation_in(mails(owner_connection, ring)[-1])
-
-    async with await browser.new_context(base_url=address, locale="es-US") as hers:
-        other = await hers.new_page()
-        await other.goto(f"/join/{invitation}")
-        await expect(other.locator("html")).to_have_attribute("lang", "es")
-        await other.get_by_label("Su nombre").fill("Ana López")
-        await other.get_by_label("Contraseña").fill(OTHER_PASSWORD)
-        await pictured(other, "join_es")
-        await other.get_by_role("button", name="Crear mi cuenta").click()
-        await other.get_by_role("heading", name="Hola, Ana López").wait_for()
-        await pictured(other, "home_es")
-        await other.get_by_role("link", name="Miembros").click()
-        await expect(other.get_by_role("button", name="Invitar")).to_have_count(0)
-        await other.goto("/settings/keys")
-        await expect(other.get_by_role("button", name="Crear la clave")).to_have_count(0)
-        await pictured(other, "keys_viewer_es")
+    locale = {"en": "en-US", "es": "es-US"}[reader.way.language]
+    async with await browser.new_context(base_url=address, locale=locale) as hers:
+        ana = Reader(await hers.new_page(), reader.way)
+        await ana.page.set_viewport_size({"width": reader.way.width, "height": 740})
+        await ana.open(f"/join/{invitation}")
+        await ana.reads("You are invited to {organization}", organization="Rivera family")
+        await ana.fill("Your name", "Ana López")
+        await ana.fill("Password", OTHER_PASSWORD)
+        await ana.press("Make my account")
+        await ana.reads("Hello, {name}", name="Ana López")
+        await ana.follow("Members")
+        await ana.reads("Members")
+        await ana.misses("button", "Invite")
+        await ana.follow("API keys")
+        await ana.reads("API keys")
+        await ana.misses("button", "Make the key")
+        await tries_to_change_every_thing(ana, owner_connection)
 
 
-def invitation_in(mail: dict[str, str]) -> str:
-    """The token of a link in a mail, wherever the service is served."""
-    return mail["text"].split("/join/")[1].split()[0]
+async def tries_to_change_every_thing(viewer: Reader, connection: psycopg.Connection) -> None:
+    """Whatever is an owner's or an admin's to do, sent from the viewer's own browser with the token of its forms."""
+    key = connection.execute(
+        "INSERT INTO api_keys (id, organization_id, mode, scopes, key_hash, last_four) SELECT gen_random_uuid(), id, "
+        "'live', '{payroll}', sha256(''), 'abcd' FROM organizations RETURNING id::text"
+    ).fetchone()
+    owner = connection.execute("SELECT id::text FROM memberships WHERE role = 'owner'").fetchone()
+    assert key is not None
+    assert owner is not None
+    things = {"key_id": key[0], "membership_id": owner[0], "invitation_id": owner[0]}
+    await viewer.open("/settings/profile")
+    token = await viewer.page.locator("[name=form_token]").first.get_attribute("value")
+    assert token is not None
+    count = "SELECT (SELECT count(*) FROM audit_log), (SELECT max(id::text) FROM audit_log)"
+    before = connection.execute(count).fetchone()
+    refused = 0
+    for page, row in ROWS.items():
+        method, _, path = page.partition(" ")
+        if method != "POST" or row.viewer != 403:
+            continue
+        refused += 1
+        answer = await viewer.page.request.post(
+            path.format(**things),
+            form={**row.form, "form_token": token},
+            headers={"Sec-Fetch-Site": "same-origin"},
+        )
+        assert answer.status == 403, page
+    assert refused >= 6
+    assert connection.execute(count).fetchone() == before
 
 
+@in_each_way
 async def test_a_passkey_is_made_and_opens_the_account(
-    context: BrowserContext, maria: SignedIn, clock: FixedClock
+    context: BrowserContext, reader: Reader, marias: SignedIn, clock: FixedClock
 ) -> None:
-    page = await context.new_page()
+    page = reader.page
     devtools = await context.new_cdp_session(page)
     await devtools.send("WebAuthn.enable")
     await devtools.send(
@@ -127,30 +170,33 @@ async def test_a_passkey_is_made_and_opens_the_account(
             }
         },
     )
-    await sign_in(page, MARIA, PASSWORD)
-    await page.goto("/settings/passkeys")
-    await pictured(page, "passkeys")
-    await page.get_by_label("What to call it").fill("My telephone")
-    await page.get_by_role("button", name="Add a passkey").click()
+    await reader.sign_in(MARIA, PASSWORD)
+    await reader.reads("Hello, {name}", name="Maria Lopez")
+    await reader.open("/settings/passkeys")
+    await reader.reads("Passkeys")
+    await reader.fill("What to call it", "My telephone")
+    await reader.press("Add a passkey")
     await expect(page.locator(".list").get_by_text("My telephone").first).to_be_visible()
-    await page.goto("/households")
-    await page.get_by_role("button", name="Sign out").click()
+    await reader.open("/households")
+    await reader.press("Sign out")
+    await reader.reads("Sign in")
     sent: list[str] = []
     page.on(
         "request",
         lambda request: sent.append(request.post_data or "") if request.is_navigation_request() else None,
     )
-    await page.get_by_role("button", name="Sign in with a passkey").click()
-    await page.get_by_role("heading", name="Hello, Maria Lopez").wait_for()
+    await reader.press("Sign in with a passkey")
+    await reader.reads("Hello, {name}", name="Maria Lopez")
     (answer,) = [parse_qs(each)["answer"][0] for each in sent if "answer=" in each]
 
     clock.advance(timedelta(hours=1))
-    await page.goto("/settings/passkeys")
-    await page.get_by_role("heading", name="Is it still you?").wait_for()
-    await page.get_by_role("button", name="Use a passkey").click()
-    await page.get_by_role("heading", name="Passkeys", exact=True).wait_for()
-    await page.goto("/households")
-    await page.get_by_role("button", name="Sign out").click()
+    await reader.open("/settings/passkeys")
+    await reader.reads("Is it still you?")
+    await reader.press("Use a passkey")
+    await reader.reads("Passkeys")
+    await reader.open("/households")
+    await reader.press("Sign out")
+    await reader.reads("Sign in")
     token = await page.locator("[name=form_token]").first.get_attribute("value")
     replayed = await page.request.post(
         "/sign-in/passkey",
@@ -160,81 +206,54 @@ async def test_a_passkey_is_made_and_opens_the_account(
     assert replayed.status == 401, "a challenge is answered once"
 
 
+@in_each_way
 async def test_a_key_is_made_used_and_revoked(
-    context: BrowserContext, address: str, maria: SignedIn, clock: FixedClock
+    reader: Reader, address: str, marias: SignedIn, clock: FixedClock
 ) -> None:
-    page = await context.new_page()
-    await sign_in(page, MARIA, PASSWORD)
-    await page.goto("/settings/keys")
-    await page.get_by_role("button", name="Make the key").click()
-    await expect(page.get_by_text("Must name at least one.")).to_be_visible()
-    await pictured(page, "keys_problem")
-    await page.get_by_label("employees").check()
-    await page.get_by_role("button", name="Make the key").click()
-    key = await page.locator("#key").inner_text()
-    await pictured(page, "key_made")
+    await reader.sign_in(MARIA, PASSWORD)
+    await reader.reads("Hello, {name}", name="Maria Lopez")
+    await reader.follow("API keys")
+    await reader.reads("API keys")
+    await reader.press("Make the key")
+    await expect(reader.page.locator("#scopes-problem")).to_be_visible()
+    await reader.check("employees")
+    await reader.press("Make the key")
+    await reader.reads("Your new key")
+    key = await reader.page.locator("#key").inner_text()
     async with httpx.AsyncClient(base_url=address, headers={"Authorization": f"Bearer {key}"}) as program:
         assert (await program.get("/api/v1/jurisdictions/CA")).status_code == 200
-        await page.get_by_role("link", name="I have kept it").click()
-        await expect(page.get_by_text(key)).to_have_count(0)
-        await pictured(page, "keys")
-        await page.get_by_role("link", name="Revoke").click()
-        await pictured(page, "revoke")
-        await page.get_by_role("button", name="Revoke").click()
-        await expect(page.get_by_text("Revoked", exact=True)).to_be_visible()
+        await reader.follow("I have kept it")
+        await reader.reads("API keys")
+        await expect(reader.page.get_by_text(key)).to_have_count(0)
+        await reader.follow("Revoke", begins=True)
+        await reader.reads("Revoke the key …{ending}?", ending=key[-4:])
+        await reader.press("Revoke")
+        await reader.reads("API keys")
+        await reader.sees("Revoked")
         clock.advance(timedelta(seconds=6))
         assert (await program.get("/api/v1/jurisdictions/CA")).status_code == 401
-    await page.goto("/settings/audit")
-    await expect(page.get_by_text("key.revoke")).to_be_visible()
-    await pictured(page, "audit")
+    await reader.follow("History")
+    await reader.reads("History")
+    await reader.sees("An API key was revoked")
 
 
-async def test_a_lost_password_with_the_keyboard_alone(
-    context: BrowserContext, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
+@in_each_way
+async def test_a_lost_password_is_replaced_by_a_link(
+    reader: Reader, marias: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> None:
-    page = await context.new_page()
-    await page.set_viewport_size({"width": 360, "height": 740})
-    await page.goto("/sign-in")
-    await pictured(page, "sign_in")
-    await page.get_by_label("Email address").focus()
-    await page.keyboard.type(MARIA)
-    await page.keyboard.press("Tab")
-    await page.keyboard.type("wrong")
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("alert").first).to_have_text("The address or the password is not right.")
-    await pictured(page, "sign_in_problem")
-    await page.get_by_role("link", name="I do not know my password").focus()
-    await page.keyboard.press("Enter")
-    await page.get_by_label("Email address").focus()
-    await page.keyboard.type(MARIA)
-    await page.keyboard.press("Enter")
-    await page.get_by_role("heading", name="Look into your mailbox").wait_for()
+    await reader.sign_in(MARIA, "wrong")
+    await expect(reader.page.get_by_role("alert").first).to_have_text(
+        reader.words("The address or the password is not right.")
+    )
+    await reader.follow("I do not know my password")
+    await reader.reads("Choose a new password")
+    await reader.fill("Email address", MARIA)
+    await reader.press("Send the link")
+    await reader.reads("Look into your mailbox")
     token = mails(owner_connection, ring)[-1]["text"].split("/reset/")[1].split()[0]
-    await page.goto(f"/reset/{token}")
-    await page.get_by_label("Password").focus()
-    await page.keyboard.type(OTHER_PASSWORD)
-    await page.keyboard.press("Enter")
-    await page.get_by_role("heading", name="Hello, Maria Lopez").wait_for()
-    await page.goto(f"/reset/{token}")
-    await page.get_by_role("heading", name="This link is over").wait_for()
-    await pictured(page, "link_over")
-
-
-async def test_the_rest_of_the_pages_fit(context: BrowserContext, maria: SignedIn) -> None:
-    page = await context.new_page()
-    await sign_in(page, MARIA, PASSWORD)
-    for path in (
-        "settings/profile",
-        "settings/sessions",
-        "sign-in/again",
-        "settings/members/leave",
-        "sign-up",
-    ):
-        await page.goto(f"/{path}")
-        await pictured(page, path.replace("/", "_"))
-    await page.get_by_role("link", name="Sign in").first.click()
-    await page.goto("/households")
-    await page.get_by_label("Households").select_option("test")
-    await page.get_by_role("button", name="Switch").click()
-    await expect(page.get_by_text("TEST: these are made-up households")).to_be_visible()
-    await pictured(page, "home_test")
+    await reader.open(f"/reset/{token}")
+    await reader.fill("Password", OTHER_PASSWORD)
+    await reader.press("Save")
+    await reader.reads("Hello, {name}", name="Maria Lopez")
+    await reader.open(f"/reset/{token}")
+    await reader.reads("This link is over")

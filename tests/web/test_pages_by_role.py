@@ -217,6 +217,22 @@ def _look_at(response) -> None:  # type: ignore[no-untyped-def]
     assert response.headers["x-frame-options"] == "DENY"
 
 
+def _changeable(connection: psycopg.Connection) -> list[tuple[object, ...]]:
+    """What the forms could have changed."""
+    return [
+        row
+        for table in (
+            "people",
+            "memberships",
+            "member_invitations",
+            "api_keys",
+            "credentials",
+            "one_time_tokens",
+        )
+        for row in connection.execute(f"SELECT to_jsonb(t)::text FROM {table} t ORDER BY id").fetchall()
+    ]
+
+
 async def test_no_form_is_taken_from_elsewhere(
     app: FastAPI, people: dict[str, SignedIn], clock: FixedClock, owner_connection: psycopg.Connection
 ) -> None:
@@ -226,6 +242,7 @@ async def test_no_form_is_taken_from_elsewhere(
     token = await browser.token("/settings/profile")
     other = await _browser(app, "other", clock)
     foreign = await other.token("/settings/profile")
+    before = _changeable(owner_connection)
     for page, row in ROWS.items():
         method, _, path = page.partition(" ")
         if method == "GET":
@@ -234,16 +251,22 @@ async def test_no_form_is_taken_from_elsewhere(
         for headers, sent in (
             ({"Sec-Fetch-Site": "cross-site"}, token),
             ({"Sec-Fetch-Site": "same-site"}, token),
+            ({"Sec-Fetch-Site": "none"}, token),
+            ({"Sec-Fetch-Site": "cross-site", "Origin": HOME}, token),
             ({"Origin": "null"}, token),
             ({"Origin": "https://evil.example"}, token),
             ({}, token),
             (OWN, foreign),
+            (OWN, token.upper()),
             (OWN, ""),
+            (OWN, None),
         ):
-            response = await browser.client.post(
-                path.format(**things), data={**form, "form_token": sent}, headers=headers
-            )
+            fields = form if sent is None else {**form, "form_token": sent}
+            kind = {"Content-Type": "application/x-www-form-urlencoded"}
+            response = await browser.client.post(path.format(**things), data=fields, headers=headers | kind)
             assert response.status_code == 403, (page, headers)
+            assert "set-cookie" not in response.headers
+    assert before == _changeable(owner_connection)
     assert (await browser.look("/households")).status_code == 200
     accepted = await browser.client.post(
         "/settings/profile",
@@ -279,19 +302,6 @@ async def test_nobody_is_sent_elsewhere(wanted: str, app: FastAPI, people: dict[
     browser = Browser.of(app)
     response = await browser.send("/sign-in", email="maria@example.com", password=PASSWORD, next=wanted)
     assert response.headers["location"] == "/home"
-
-
-async def test_hostile_names_stay_words(app: FastAPI, people: dict[str, SignedIn], clock: FixedClock) -> None:
-    evil = "<script>alert('x')</script>\"&'"
-    browser = await _browser(app, "owner", clock)
-    saved = await browser.send("/settings/profile", page="/settings/profile", name=evil, language="en")
-    assert saved.status_code == 303
-    for page in ("/households", "/settings/profile", "/settings/members", "/settings/audit"):
-        response = await browser.look(page)
-        tree = parsed(response)
-        assert "script" not in {entry.tag for entry in tree.iter()}
-        if page != "/settings/audit":
-            assert evil in "".join(tree.itertext()) or evil in {e.get("value") for e in tree.iter("input")}
 
 
 async def test_strangers_cannot_tell_who_has_an_account(app: FastAPI, people: dict[str, SignedIn]) -> None:

@@ -4,7 +4,7 @@ A failure nobody foresaw is answered as `internal_error`: its cause goes to the 
 under the request's id, and never to the client.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
@@ -29,12 +29,22 @@ from hearthpay.wire.answer import render
 ELSEWHERE: Final = "x-entered-elsewhere"
 """Where an operation tells who tries another method on its address where that is done instead."""
 
+_PROGRAMS: Final = frozenset({"/api", "/healthz", "/readyz", "/metrics", "/openapi.json"})
+"""What only programs ask for, beside the API."""
 _KEY_RETRY_AFTER: Final = "60"
 _log = structlog.get_logger("hearthpay.http")
 
 
+FailurePage = Callable[[Request, Refusal], Response]
+
+
 def error_response(request: Request, error: Refusal) -> Response:
-    """`error` on the wire, with an example and a link to the documentation where the request was at fault."""
+    """`error` on the wire, with an example and a link to the documentation where the request was at fault.
+
+    A browser is shown a page, save by the API: who writes a program reads there what it will read.
+    """
+    if (page := _page_for(request)) is not None:
+        return page(request, error)
     body: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.details is not None:
         details = error.details
@@ -156,8 +166,22 @@ async def _on_key_ring_error(request: Request, error: Exception) -> Response:
     return error_response(request, refusal)
 
 
-def install(app: FastAPI) -> None:
-    """Give every failure of `app` the envelope; what remains is caught by the gate."""
+def reads_pages(request: Request) -> bool:
+    """Return whether a person reads the answer: a browser names HTML among what it takes, a program does not."""
+    return "text/html" in request.headers.get("accept", "").lower()
+
+
+def _page_for(request: Request) -> FailurePage | None:
+    path = request.scope["path"]
+    if path in _PROGRAMS or path.startswith("/api/") or not reads_pages(request):
+        return None
+    page: FailurePage | None = getattr(request.app.state, "failure_page", None)
+    return page
+
+
+def install(app: FastAPI, page: FailurePage) -> None:
+    """Give every failure of `app` the envelope, or in a browser its `page`; what remains is caught by the gate."""
+    app.state.failure_page = page
     app.add_exception_handler(Refusal, _on_refusal)
     app.add_exception_handler(TaxInputError, _on_tax_input_error)
     app.add_exception_handler(HTTPException, _on_http_exception)

@@ -5,9 +5,11 @@ Each change is told by mail, and ends what could have been somebody else's: othe
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
-from sqlalchemy import update
+from sqlalchemy import select, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -22,7 +24,7 @@ from hearthpay.people.mails import person_mail
 from hearthpay.people.models import PersonCredential, PersonRecord
 from hearthpay.people.passwords import check_new_password, hash_password
 from hearthpay.people.second_factor import (
-    Enrollment,
+    WaitingFactor,
     begin_enrollment,
     confirm_enrollment,
     remove_second_factor,
@@ -32,6 +34,9 @@ from hearthpay.people.second_factor import (
 from hearthpay.people.sessions import SignedIn, end_all
 from hearthpay.people.sign_in import Entered, enter, person_at, tell
 from hearthpay.people.tokens import LASTS, end_own_tokens, leave_token, look_at_token, use_token
+
+ACCOUNT_BY_NOW: Final = mark("There is an account with this address by now.")
+"""Of two who use an address in the same moment, the database takes one; this is what the other is told."""
 
 _PASSWORD = mark("the password")
 _SECOND_FACTOR_ON = mark("a second factor was set up")
@@ -86,8 +91,9 @@ async def reset_password(desk: FrontDesk, presented: str, password: str, visit: 
     checked = check_new_password(password, about=(person.name, person.email))
     hashed = await hash_password(checked)
     async with desk.database.transaction(None) as session:
-        await use_token(session, now, "reset", presented)
         await become_person(session, person.id)
+        await _in_turn(session, person.id)
+        await use_token(session, now, "reset", presented)
         await _replace_password(session, now, person.id, hashed)
         ended = await end_all(session, now, person.id)
         await end_own_tokens(session, now)
@@ -103,6 +109,7 @@ async def change_password(desk: FrontDesk, who: SignedIn, password: str, visit: 
     now = desk.clock.now()
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
+        await _in_turn(session, who.person_id)
         await _replace_password(session, now, who.person_id, hashed)
         ended = await end_all(session, now, who.person_id, but=who.session_id)
         await end_own_tokens(session, now)
@@ -110,10 +117,11 @@ async def change_password(desk: FrontDesk, who: SignedIn, password: str, visit: 
         await _tell_of(desk, session, who.person_id, _PASSWORD)
 
 
-async def set_up_second_factor(desk: FrontDesk, who: SignedIn) -> Enrollment:
+async def set_up_second_factor(desk: FrontDesk, who: SignedIn) -> WaitingFactor:
     """Make a secret for an app; it counts once a password of it is entered."""
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
+        await _in_turn(session, who.person_id)
         return await begin_enrollment(session, desk.keys(), desk.clock.now(), who.person_id, who.email)
 
 
@@ -198,11 +206,14 @@ async def confirm_new_email(desk: FrontDesk, who: SignedIn, presented: str, visi
         await use_token(session, now, "new_email", presented)
         await become_person(session, who.person_id)
         await tell(desk, session, now, who.person_id, "moved", to=who.email)
-        await session.execute(
-            update(PersonRecord)
-            .where(PersonRecord.id == who.person_id)
-            .values(email=facts.email, updated_at=now)
-        )
+        try:
+            await session.execute(
+                update(PersonRecord)
+                .where(PersonRecord.id == who.person_id)
+                .values(email=facts.email, updated_at=now)
+            )
+        except IntegrityError:
+            raise Refusal("gone", ACCOUNT_BY_NOW) from None
         await end_own_tokens(session, now)
         await note_event(session, who.person_id, visit, "email.change")
 
@@ -210,6 +221,12 @@ async def confirm_new_email(desk: FrontDesk, who: SignedIn, presented: str, visi
 async def first_password(session: AsyncSession, clock: Clock, person_id: UUID, hashed: str) -> None:
     """Keep the first password of a person just made, whose transaction it is."""
     await _replace_password(session, clock.now(), person_id, hashed)
+
+
+async def _in_turn(session: AsyncSession, person_id: UUID) -> None:
+    """Let changes of how somebody signs in follow each other: a form that is sent twice at once changes it twice."""
+    own = select(PersonRecord.id).where(PersonRecord.id == person_id)
+    await session.execute(own.with_for_update(key_share=True))
 
 
 async def _replace_password(session: AsyncSession, now: datetime, person_id: UUID, hashed: str) -> None:

@@ -15,12 +15,18 @@ _LONGEST_ADDRESS: Final = 254
 
 
 def read_address(text: str) -> str:
-    """Return the address, in small letters. Raises `validation_error` for what is none."""
+    """Return the address, in small letters and ASCII. Raises `validation_error` for what is none.
+
+    Letters of other scripts that look like ours make no second address: a host that has them is kept, and shown, as
+    the Internet names it (`xn--…`), and what stands before the @ is ASCII.
+    """
     try:
-        found = validate_email(text.strip(), check_deliverability=False, test_environment=True)
+        found = validate_email(
+            text.strip(), check_deliverability=False, test_environment=True, allow_smtputf8=False
+        )
     except EmailNotValidError:
         raise invalid("email", "must be an email address, such as maria@example.com") from None
-    address = found.normalized.lower()
+    address = (found.ascii_email or found.normalized).lower()
     if len(address) > _LONGEST_ADDRESS:
         raise invalid("email", "is too long")
     return address

@@ -232,6 +232,21 @@ async def end_other_sessions(desk: FrontDesk, who: SignedIn, visit: Visit) -> in
         return ended
 
 
+async def replace_session(desk: FrontDesk, former: SignedIn, visit: Visit) -> None:
+    """End the session that a browser held before it was given another, whosever it is; also if it has ended."""
+    async with desk.database.transaction(None) as session:
+        await become_person(session, former.person_id)
+        ended = await session.scalar(
+            update(PersonSession)
+            .where(PersonSession.id == former.session_id, PersonSession.ended_at.is_(None))
+            .values(ended_at=desk.clock.now())
+            .returning(PersonSession.id)
+        )
+        if ended is not None:
+            details = {"session_id": str(former.session_id)}
+            await note_event(session, former.person_id, visit, "session.sign_out", details)
+
+
 async def end_all(session: AsyncSession, now: datetime, person_id: UUID, *, but: UUID | None = None) -> int:
     """End the sessions of the person whose transaction it is, in that transaction; return how many."""
     statement = (

@@ -10,6 +10,7 @@ from typing import Final
 from uuid import UUID
 
 from sqlalchemy import func, select, text, update
+from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -19,7 +20,7 @@ from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.relations import ORGANIZATIONS
 from hearthpay.database.session import Tenant, become, become_person
-from hearthpay.people.credentials import first_password
+from hearthpay.people.credentials import ACCOUNT_BY_NOW, first_password
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address, read_language, read_name
@@ -231,7 +232,10 @@ async def _make(session: AsyncSession, clock: Clock, address: str, new: _Checked
             id=person_id, email=address, name=new.name, language=new.language, created_at=now, updated_at=now
         )
     )
-    await session.flush()
+    try:
+        await session.flush()
+    except IntegrityError:
+        raise Refusal("gone", ACCOUNT_BY_NOW) from None
     await first_password(session, clock, person_id, new.password_hash)
     await note_event(session, person_id, visit, "account.create")
     return person_id

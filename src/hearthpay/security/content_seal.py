@@ -49,6 +49,11 @@ def second_factor_place(person_id: UUID, credential_id: UUID) -> Place:
     return Place("second factor", (person_id.bytes, credential_id.bytes))
 
 
+def kept_form_place(session_id: UUID) -> Place:
+    """Return the place of a form that the browser of a session keeps while its person proves who he is."""
+    return Place("kept form", (session_id.bytes,))
+
+
 @dataclass(frozen=True, slots=True)
 class SealedContent:
     """What the database keeps of it."""

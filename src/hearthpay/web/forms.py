@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.http.runtime import address_of
@@ -24,11 +24,14 @@ async def read_form(request: Request) -> Mapping[str, str]:
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     body = bytearray()
-    async for chunk in request.stream():
-        if (
-            len(body) <= _LARGEST
-        ):  # the rest is received and dropped, so that the client gets to read the refusal
-            body += chunk
+    try:
+        async for chunk in request.stream():
+            if (
+                len(body) <= _LARGEST
+            ):  # the rest is received and dropped, so that the client gets to read the refusal
+                body += chunk
+    except ClientDisconnect:
+        raise _unreadable() from None  # nobody reads it; that he left is no failure of ours
     if kind != _KIND or len(body) > _LARGEST:
         raise _unreadable()
     try:

@@ -27,6 +27,7 @@ from hearthpay.languages.catalogue import mark, moment_in, preferred
 from hearthpay.security.key_ring import KeyRingError
 from hearthpay.web.desk import desk_of
 from hearthpay.web.forms import read_form
+from hearthpay.web.kept_form import forget_form, keep_form
 from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.pages import page
 from hearthpay.web.visitor import (
@@ -59,15 +60,26 @@ _NAVIGATION: Final = (
     NavigationItem("/settings/keys", mark("API keys"), "key"),
     NavigationItem("/settings/audit", mark("History"), "list"),
 )
+_OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")
+_ELSEWHERE: Final[Mapping[int, str]] = {
+    404: mark("There is nothing at this address."),
+    405: mark("This address only takes forms: please begin with the page that has it."),
+    408: mark("What you sent did not arrive in time: nothing was saved. Please send it again."),
+    503: _OUTSIDE,
+}
+_OF_PROFILE: Final = frozenset({"/settings/security", "/settings/passkeys", "/settings/sessions"})
 _HEADINGS: Final[Mapping[int, str]] = {
     401: mark("Please sign in"),
     403: mark("This is not for you"),
     404: mark("There is nothing here"),
+    405: mark("There is nothing here"),
+    408: mark("This took too long"),
     410: mark("This link is over"),
     429: mark("Please wait a little"),
     500: mark("Something went wrong on our side"),
     503: mark("Not working just now"),
 }
+_DID_NOT_WORK: Final = mark("That did not work")
 _STYLE: Final = files("hearthpay.web").joinpath("static/app.css").read_bytes()
 _SCRIPT: Final = files("hearthpay.web").joinpath("static/passkeys.js").read_bytes()
 _BY_CODE: Final[Mapping[str, str]] = {
@@ -80,7 +92,8 @@ _BY_CODE: Final[Mapping[str, str]] = {
     ),
 }
 """What is said on a page in place of words that are meant for programs."""
-_OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")
+_SHOWN_AT: Final[set[str]] = set()
+"""The addresses, as routes have them, at which there is a page to look at."""
 _UNFORESEEN: Final = mark("Nothing was saved. Whoever runs this service finds out more by the number below.")
 
 
@@ -105,9 +118,12 @@ def page_of(
     """Make `look` the page at `path`, for whom it is for; a form is read and checked before it is asked."""
     rule = PageRule(audience, permission, fresh)
 
+    if method == "GET":
+        _SHOWN_AT.add(path)
+
     def register(look: Look) -> Look:
         async def endpoint(request: Request) -> Response:
-            return await _answered(request, look, rule)
+            return await _answered(request, look, rule, path)
 
         endpoint.__doc__ = look.__doc__
         endpoint.page_rule = rule  # type: ignore[attr-defined]
@@ -139,6 +155,7 @@ def show(
         "who": visitor.who,
         "form_token": visitor.form_token,
         "path": visitor.request.url.path,
+        "section": _section_of(visitor.request.url.path),
         "navigation": _NAVIGATION,
         "problems": {},
         "entered": {},
@@ -148,6 +165,12 @@ def show(
     headers = {"Content-Security-Policy": policy, "Vary": "Cookie, Accept-Language"}
     response = page(f"{folder}/{template}", frame | dict(facts or {}), status=status, headers=headers)
     return remember_visit(response, visitor)
+
+
+def _section_of(path: str) -> str:
+    """Return the entry of the navigation that a page belongs to; of one's own account, the profile."""
+    section = "/".join(path.split("/")[:3])
+    return "/settings/profile" if section in _OF_PROFILE else section
 
 
 def go(path: str) -> Response:
@@ -186,7 +209,7 @@ async def passkey_script(request: Request) -> Response:  # noqa: ARG001 - a rout
     return Response(_SCRIPT, media_type="text/javascript", headers={"Cache-Control": "public, max-age=3600"})
 
 
-async def _answered(request: Request, look: Look, rule: PageRule) -> Response:
+async def _answered(request: Request, look: Look, rule: PageRule, path: str) -> Response:
     try:
         visitor = await visitor_of(request)
     except (DatabaseUnavailable, DBAPIError) as error:
@@ -196,7 +219,7 @@ async def _answered(request: Request, look: Look, rule: PageRule) -> Response:
             refuse_foreign_forms(request)
             visitor = replace(visitor, form=await read_form(request))
             visitor.check_form()
-        return _turned_away(visitor, rule) or await look(visitor)
+        return _turned_away(visitor, rule, path) or await look(visitor)
     except Refusal as error:
         return _refused(visitor, error)
     except (DatabaseUnavailable, DBAPIError, KeyRingError) as error:
@@ -207,34 +230,36 @@ async def _answered(request: Request, look: Look, rule: PageRule) -> Response:
         return _failed(visitor, error)
 
 
-def _turned_away(visitor: Visitor, rule: PageRule) -> Response | None:
+def _turned_away(visitor: Visitor, rule: PageRule, path: str) -> Response | None:
     """Return where the visitor has to go first; None where he may look. Raises Refusal where he may not."""
     if rule.audience == "anyone":
         return None
     if visitor.who is None:
         if not keeps_cookies(visitor.request):
             return go("/sign-in")
-        return go(f"/sign-in?next={_page_before(visitor)}")
+        return go(f"/sign-in?next={_page_before(visitor, path)}")
     if rule.audience == "member":
         actor = visitor.actor(of_both_modes=True)
         note_actor(visitor.request, actor)
         if rule.permission is not None:
             allow(actor, rule.permission)
     if rule.fresh and not visitor.who.is_fresh(visitor.desk.clock.now()):
-        return go(f"/sign-in/again?next={_page_before(visitor)}")
+        page_before = _page_before(visitor, path)
+        again = go(f"/sign-in/again?next={page_before}")
+        return keep_form(visitor, again, page_before) if visitor.form else forget_form(again)
     return None
 
 
-def _page_before(visitor: Visitor) -> str:
-    """Return the page to come back to; a form is to be sent again from the page that has it."""
-    path = visitor.request.url.path
-    if visitor.request.method == "GET":
-        return path
-    return "/".join(path.split("/")[:3])
+def _page_before(visitor: Visitor, path: str) -> str:
+    """Return the page to come back to: of a form that is not on a page of its own, the section that it is in."""
+    here = visitor.request.url.path
+    if path in _SHOWN_AT:
+        return here
+    return "/".join(here.split("/")[:3])
 
 
 def _refused(visitor: Visitor, error: Refusal) -> Response:
-    title = visitor.say(_HEADINGS.get(error.status, mark("That did not work")))
+    title = visitor.say(_HEADINGS.get(error.status, _DID_NOT_WORK))
     way_on = ("/home", mark("Home")) if visitor.who is not None else ("/sign-in", mark("Sign in"))
     response = message(
         visitor,
@@ -275,6 +300,27 @@ def _trouble(visitor: Visitor, status: int, text: str) -> Response:
         way_on=(visitor.request.url.path, mark("Try again")) if visitor.request.method == "GET" else None,
         request_id=request_id_of(visitor.request),
     )
+
+
+def failure_page(request: Request, error: Refusal) -> Response:
+    """Return the page for what no route of ours answers: no such address, a lost database, a failure on our side.
+
+    Nothing is read for it but the request's headers, so that it can be shown whatever is broken.
+    """
+    visitor = _nobody(request)
+    otherwise = (_DID_NOT_WORK, error.message) if error.status < 500 else (_HEADINGS[500], _UNFORESEEN)
+    response = message(
+        visitor,
+        visitor.say(_HEADINGS.get(error.status, otherwise[0])),
+        visitor.say(_ELSEWHERE.get(error.status, otherwise[1])),
+        status=error.status,
+        way_on=("/", mark("Home")),
+        request_id=request_id_of(request),
+    )
+    response.headers["Vary"] = "Accept, Accept-Language"
+    for name, value in (error.headers or {}).items():
+        response.headers[name] = value
+    return response
 
 
 def _nobody(request: Request) -> Visitor:

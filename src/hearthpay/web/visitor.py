@@ -26,7 +26,7 @@ from hearthpay.languages.catalogue import Say, preferred, say_in
 from hearthpay.people.events import Visit
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.passkeys import Site
-from hearthpay.people.sessions import LASTS, SignedIn, find_session
+from hearthpay.people.sessions import LASTS, SignedIn, find_session, replace_session
 from hearthpay.people.sign_in import Entered
 from hearthpay.security.portal_tokens import generate_token, parse_token
 from hearthpay.web.desk import desk_of
@@ -35,7 +35,8 @@ SESSION_COOKIE: Final = "__Host-hearthpay"
 VISIT_COOKIE: Final = "__Host-hearthpay-visit"
 FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
 
-_PATH: Final = re.compile(r"/(?:[A-Za-z0-9_-]+/?)*")
+# Each character can be taken in one way only: a stranger's `next` must not keep the service searching.
+_PATH: Final = re.compile(r"/(?:[A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+)*/?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,10 @@ async def visitor_of(request: Request) -> Visitor:
     )
 
 
-def let_in(response: Response, entered: Entered) -> Response:
+async def let_in(visitor: Visitor, response: Response, entered: Entered) -> Response:
     """Give the browser the new session; what it held before opens nothing any more."""
+    if visitor.who is not None:
+        await replace_session(visitor.desk, visitor.who, visitor.visit)
     _set(response, SESSION_COOKIE, entered.token.text, int(LASTS.total_seconds()))
     response.delete_cookie(VISIT_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
     return response

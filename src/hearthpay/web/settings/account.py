@@ -14,6 +14,7 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.people import credentials, passkeys, sessions
 from hearthpay.people.events import recent_events
 from hearthpay.people.second_factor import codes_left, enrollment_under_way, second_factor_of
+from hearthpay.web.device_names import device_name
 from hearthpay.web.shell import go, message, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor, let_out
 
@@ -245,7 +246,10 @@ async def remove_passkey(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/settings/sessions", "signed_in")
 async def list_sessions(visitor: Visitor) -> Response:
     """Where one is signed in."""
-    facts = {"sessions": await sessions.list_sessions(visitor.desk, visitor.signed_in)}
+    facts = {
+        "sessions": await sessions.list_sessions(visitor.desk, visitor.signed_in),
+        "device_name": device_name,
+    }
     return show(visitor, "sessions.html", facts)
 
 

@@ -31,6 +31,7 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.people import members
 from hearthpay.people.mails import person_mail
 from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.settings.deeds import DEEDS
 from hearthpay.web.shell import go, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
@@ -38,6 +39,16 @@ router: Final = APIRouter(include_in_schema=False)
 
 _INVITED: Final = mark("The invitation is on its way.")
 _SHOWN: Final = 200
+_SCOPE_WORDS: Final = {
+    "calculator": mark("Works out taxes; nothing is stored."),
+    "payroll": mark("Previews, runs, reads and voids payrolls."),
+    "employees": mark("Households and employees, and their invitations."),
+    "documents": mark("Pay stubs, forms and reports."),
+    "state_registrations": mark("Registrations with agencies, and the tax calendar."),
+    "multi_employer": mark("Makes and lists several households."),
+    "ach": mark("Direct deposit and Autopilot."),
+}
+"""What each scope opens, in a person's words."""
 
 
 @page_of(router, "GET", "/settings/members", "member", permission=READ_MEMBERS)
@@ -215,7 +226,7 @@ async def show_audit(visitor: Visitor) -> Response:
     async with visitor.desk.database.transaction(actor.tenant) as session:
         entries = await audit.entries(session, organization_id=actor.organization_id, limit=_SHOWN)
         names = {each.person_id: each.name for each in await members.list_members(session, actor)}
-    return show(visitor, "audit.html", {"entries": entries, "names": names})
+    return show(visitor, "audit.html", {"entries": entries, "names": names, "deeds": DEEDS})
 
 
 async def _members(visitor: Visitor, problems: dict[str, str], **more: str) -> Response:
@@ -242,6 +253,7 @@ async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
         "households": households,
         "names": {each.id: each.name for each in households},
         "scopes": SCOPES,
+        "scope_words": _SCOPE_WORDS,
         "now": visitor.desk.clock.now(),
         "may_keep": actor.role == "owner",
         "problems": problems,

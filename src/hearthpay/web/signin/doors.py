@@ -6,12 +6,22 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
+from hearthpay.languages.catalogue import mark
 from hearthpay.people import passkeys, sessions, sign_in
 from hearthpay.people.sign_in import Entered
+from hearthpay.web.kept_form import forget_form, kept_form
 from hearthpay.web.shell import go, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor, keeps_cookies, let_in, let_out
 
 router: Final = APIRouter(include_in_schema=False)
+
+_LABELS: Final = {
+    "email": mark("Email address"),
+    "name": mark("Name"),
+    "role": mark("Role"),
+    "expires_at": mark("Last day"),
+}
+"""What fields of kept forms are called; of others their name says it."""
 
 
 @page_of(router, "GET", "/sign-in", "anyone")
@@ -33,7 +43,7 @@ async def take_password(visitor: Visitor) -> Response:
         if error.code not in ("authentication_required", "rate_limited"):
             raise
         return _form(visitor, notice=error)
-    return _onward(visitor, entered)
+    return await _onward(visitor, entered)
 
 
 @page_of(router, "POST", "/sign-in/passkey/options", "anyone")
@@ -54,7 +64,7 @@ async def take_passkey(visitor: Visitor) -> Response:
         if error.code not in ("authentication_required", "rate_limited"):
             raise
         return _form(visitor, notice=error)
-    return _onward(visitor, entered)
+    return await _onward(visitor, entered)
 
 
 @page_of(router, "GET", "/sign-in/second-factor", "anyone")
@@ -77,7 +87,7 @@ async def take_second_factor(visitor: Visitor) -> Response:
             raise
         facts = {"next": visitor.next_page(), "notice": error.message}
         return show(visitor, "second_factor.html", facts, status=error.status)
-    return let_in(go(visitor.next_page()), entered)
+    return await let_in(visitor, go(visitor.next_page()), entered)
 
 
 @page_of(router, "GET", "/sign-in/again", "signed_in")
@@ -96,7 +106,7 @@ async def take_again(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         return await _again(visitor, problems_of(error))
-    return go(visitor.next_page())
+    return _go_on(visitor)
 
 
 @page_of(router, "POST", "/sign-in/again/passkey", "signed_in")
@@ -110,21 +120,21 @@ async def take_passkey_again(visitor: Visitor) -> Response:
         visitor.form.get("answer", ""),
         visitor.visit,
     )
-    return go(visitor.next_page())
+    return _go_on(visitor)
 
 
 @page_of(router, "POST", "/sign-out", "signed_in")
 async def take_sign_out(visitor: Visitor) -> Response:
-    """End the session."""
+    """End the session; who signs out to use a link as somebody else comes back to it."""
     who = visitor.signed_in
     await sessions.end_session(visitor.desk, who, who.session_id, visitor.visit)
-    return let_out(go("/sign-in"))
+    return let_out(go(visitor.next_page("/sign-in")))
 
 
-def _onward(visitor: Visitor, entered: Entered) -> Response:
+async def _onward(visitor: Visitor, entered: Entered) -> Response:
     if not entered.half:
-        return let_in(go(visitor.next_page()), entered)
-    return let_in(go(f"/sign-in/second-factor?next={visitor.next_page()}"), entered)
+        return await let_in(visitor, go(visitor.next_page()), entered)
+    return await let_in(visitor, go(f"/sign-in/second-factor?next={visitor.next_page()}"), entered)
 
 
 def _form(visitor: Visitor, *, notice: Refusal | None = None) -> Response:
@@ -141,6 +151,14 @@ def _form(visitor: Visitor, *, notice: Refusal | None = None) -> Response:
     if notice is not None and notice.headers is not None and "Retry-After" in notice.headers:
         response.headers["Retry-After"] = notice.headers["Retry-After"]
     return response
+
+
+def _go_on(visitor: Visitor) -> Response:
+    """Return what comes once he has proved who he is: the form that he had sent, to be sent or left; else the page."""
+    wanted = visitor.next_page()
+    kept = kept_form(visitor, wanted)
+    response = go(wanted) if kept is None else show(visitor, "kept.html", {"kept": kept, "labels": _LABELS})
+    return forget_form(response)
 
 
 async def _again(visitor: Visitor, problems: dict[str, str]) -> Response:

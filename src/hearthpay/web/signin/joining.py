@@ -63,7 +63,7 @@ async def take_finish(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         return _finish_form(visitor, email, problems_of(error))
-    return let_in(go("/home"), entered)
+    return await let_in(visitor, go("/home"), entered)
 
 
 @page_of(router, "GET", "/welcome/{token}", "anyone")
@@ -89,7 +89,7 @@ async def take_welcome(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         return _welcome_form(visitor, problems_of(error), founds=facts.organization_id is None)
-    return let_in(go("/settings/security"), entered)
+    return await let_in(visitor, go("/settings/security"), entered)
 
 
 @page_of(router, "GET", "/join/{token}", "anyone")
@@ -119,7 +119,7 @@ async def take_invitation(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         return _join_form(visitor, invitation, problems_of(error))
-    return let_in(go("/home"), entered)
+    return await let_in(visitor, go("/home"), entered)
 
 
 @page_of(router, "GET", "/reset", "anyone")
@@ -156,7 +156,7 @@ async def take_new_password(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         return _new_password_form(visitor, problems_of(error))
-    return _onward(entered)
+    return await _onward(visitor, entered)
 
 
 @page_of(router, "GET", "/new-email/{token}", "signed_in")
@@ -167,6 +167,7 @@ async def show_new_email(visitor: Visitor) -> Response:
         "text": visitor.say(mark("From then on you sign in with it, and we write to it.")),
         "button": visitor.say(mark("Use this address")),
         "may_accept": True,
+        "signed_in_as": None,
     }
     return show(visitor, "accept.html", facts)
 
@@ -186,8 +187,8 @@ def _new_person(visitor: Visitor) -> NewPerson:
     return NewPerson(visitor.form.get("name", ""), visitor.form.get("password", ""), visitor.language)
 
 
-def _onward(entered: Entered) -> Response:
-    return let_in(go("/sign-in/second-factor" if entered.half else "/home"), entered)
+async def _onward(visitor: Visitor, entered: Entered) -> Response:
+    return await let_in(visitor, go("/sign-in/second-factor" if entered.half else "/home"), entered)
 
 
 def _sign_up_form(visitor: Visitor, problems: dict[str, str]) -> Response:
@@ -236,13 +237,13 @@ def _join_form(visitor: Visitor, invitation: OpenMemberInvitation, problems: dic
 
 def _accept_form(visitor: Visitor, invitation: OpenMemberInvitation) -> Response:
     may_accept = visitor.who is not None and visitor.who.email == invitation.email
+    signed_in_as = None if visitor.who is None or may_accept else visitor.who.email
     facts = _invited(visitor, invitation) | {
         "button": visitor.say(mark("Accept the invitation")),
         "may_accept": may_accept,
+        "signed_in_as": signed_in_as,
     }
-    if visitor.who is not None and not may_accept:
-        raise Refusal("gone", "This invitation was sent to another address than yours.")
-    return show(visitor, "accept.html", facts)
+    return show(visitor, "accept.html", facts, status=200 if signed_in_as is None else 403)
 
 
 def _invited(visitor: Visitor, invitation: OpenMemberInvitation) -> dict[str, Any]:

@@ -1,0 +1,235 @@
+"""Every page as it looks: with nothing yet, and with long names and much of everything; light, dark, wide and narrow.
+
+axe-core reads each, and finds nothing serious. The addresses come from the table of pages: a new page is looked at too.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from uuid import uuid4
+
+import psycopg
+import pyotp
+import pytest
+from playwright.async_api import BrowserContext, Page
+
+from hearthpay.clock import FixedClock
+from hearthpay.people import credentials, members, sign_up
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.sessions import SignedIn
+from hearthpay.people.sign_up import offer_first_owner
+from hearthpay.security.key_ring import KeyRing
+from tests.database.household import add_household
+from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, link_in, mails
+from tests.stories.looking import axe_source, pictured
+from tests.stories.readers import Reader, Way
+from tests.web.foreign_things import FOREIGN, TOKENS
+from tests.web.pages_by_role import ROWS
+
+pytestmark = pytest.mark.long
+
+LONG = "Maria Guadalupe Hernandez-Villanueva de la Santísima Trinidad"
+LONG_ADDRESS = f"{'a-very-long-name-without-a-break' * 2}@mail.household-of-the-riveras.example"
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    found = axe_source()
+    if found is None:
+        pytest.skip("axe-core could not be fetched (npm and its registry are asked once, then it is kept)")
+    return found
+
+
+async def sign_in(page: Page) -> None:
+    await Reader(page, Way()).sign_in(MARIA, PASSWORD)
+    await page.wait_for_url("**/home")
+
+
+def addresses() -> list[str]:
+    """The pages that are simply looked at."""
+    return [
+        path
+        for method, _, path in (row.partition(" ") for row in ROWS)
+        if method == "GET" and "{" not in path
+    ]
+
+
+def name_of(path: str) -> str:
+    return path.strip("/").replace("/", "_").replace("{", "").replace("}", "")
+
+
+async def test_with_nothing_yet(context: BrowserContext, maria: SignedIn, axe: str) -> None:
+    page = await context.new_page()
+    for path in ("/sign-in", "/sign-up", "/reset", "/sign-in/second-factor", "/no-such-page"):
+        await page.goto(path)
+        await pictured(page, f"stranger_{name_of(path)}", axe)
+    await sign_in(page)
+    for path in addresses():
+        if path not in ("/sign-in", "/sign-up", "/reset", "/sign-in/second-factor"):
+            await page.goto(path)
+            await pictured(page, f"empty_{name_of(path)}", axe)
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_with_long_names_and_much_of_everything(
+    language: str,
+    context: BrowserContext,
+    maria: SignedIn,
+    desk: FrontDesk,
+    clock: FixedClock,
+    owner_connection: psycopg.Connection,
+    axe: str,
+) -> None:
+    connection = owner_connection
+    assert maria.here is not None
+    organization = maria.here.organization_id
+    app = pyotp.TOTP((await credentials.set_up_second_factor(desk, maria)).secret)
+    page = await context.new_page()
+    await sign_in(page)
+    await credentials.confirm_second_factor(desk, maria, app.at(clock.now()), VISIT)
+    things = {name: str(make(connection, maria)) for name, make in FOREIGN.items()}
+    [(member,)] = connection.execute(
+        "SELECT id FROM memberships WHERE person_id <> %s", (maria.person_id,)
+    ).fetchall()
+    things["membership_id"] = str(member)
+    connection.execute("UPDATE people SET name = %s, language = %s", (LONG, language))
+    connection.execute("UPDATE people SET email = %s WHERE id <> %s", (LONG_ADDRESS, maria.person_id))
+    connection.execute("UPDATE organizations SET name = %s", (f"{LONG} and family",))
+    connection.execute("UPDATE credentials SET name = left(%s, 60) WHERE kind = 'passkey'", (LONG,))
+    for _ in range(3):
+        add_household(connection, organization, sandbox=False)
+    connection.execute("UPDATE employers SET first_name = left(%s, 60), last_name = 'Villanueva'", (LONG,))
+    connection.execute(
+        "UPDATE api_keys SET scopes = '{calculator,payroll,employees,ach}', employer_id = "
+        "(SELECT id FROM employers WHERE NOT sandbox LIMIT 1), expires_at = now() + interval '1 year', "
+        "last_used_at = now()"
+    )
+    connection.execute(
+        "INSERT INTO memberships VALUES (%s, %s, %s, 'admin', now(), NULL)",
+        (uuid4(), await another_organization(connection), maria.person_id),
+    )
+    for path in [
+        *addresses(),
+        *(p for r in ROWS if r.startswith("GET") for p in [r.partition(" ")[2]] if "{" in p),
+    ]:
+        if path in TOKENS or path == "/sign-in":
+            continue
+        await page.goto(path.format(**things))
+        await pictured(page, f"full_{language}_{name_of(path)}", axe)
+
+
+async def another_organization(connection: psycopg.Connection) -> object:
+    organization = uuid4()
+    connection.execute("INSERT INTO organizations (id, name) VALUES (%s, 'Zamora family')", (organization,))
+    return organization
+
+
+async def test_in_the_middle_of_things(
+    context: BrowserContext,
+    maria: SignedIn,
+    desk: FrontDesk,
+    clock: FixedClock,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    axe: str,
+) -> None:
+    """Forms with problems, what is shown once, questions, and the test households' band."""
+    page = await context.new_page()
+    reader = Reader(page, Way())
+    await sign_in(page)
+    await page.goto("/settings/security")
+    await reader.press("Set it up")
+    await reader.reads("Set up the second factor")
+    await pictured(page, "second_factor_setup", axe)
+    secret = await page.locator(".secret").inner_text()
+    await reader.fill("Six digits", "000000")
+    await reader.press("Confirm")
+    await page.locator(".problem").wait_for()
+    await pictured(page, "second_factor_problem", axe)
+    await reader.fill("Six digits", pyotp.TOTP(secret).at(clock.now()))
+    await reader.press("Confirm")
+    await reader.reads("Your recovery codes")
+    await pictured(page, "recovery_codes", axe)
+    await page.goto("/settings/keys")
+    await reader.press("Make the key")
+    await page.locator(".problem").wait_for()
+    await pictured(page, "keys_problem", axe)
+    await reader.check("payroll")
+    await reader.press("Make the key")
+    await reader.reads("Your new key")
+    await pictured(page, "key_made", axe)
+    await page.goto("/home")
+    await page.get_by_label("Households").select_option("test")
+    await reader.press("Switch")
+    await reader.sees("TEST: these are made-up households; no money moves.")
+    await pictured(page, "home_test", axe)
+    clock.advance(timedelta(hours=1))
+    await page.goto("/settings/members")
+    await reader.fill("Email address", LONG_ADDRESS)
+    await reader.press("Invite")
+    await reader.reads("Is it still you?")
+    await reader.fill("Password", "wrong")
+    await reader.press("Go on")
+    await page.locator("#password-problem").wait_for()
+    await pictured(page, "again_problem", axe)
+    await reader.fill("Password", PASSWORD)
+    await reader.press("Go on")
+    await reader.reads("Send it now?")
+    await pictured(page, "kept_form", axe)
+    await reader.press("Send it")
+    await reader.sees("The invitation is on its way.")
+    await pictured(page, "members_invited", axe)
+
+
+async def test_what_links_open(
+    context: BrowserContext,
+    maria: SignedIn,
+    desk: FrontDesk,
+    clock: FixedClock,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    axe: str,
+) -> None:
+    await sign_up.ask_to_sign_up(desk, "new@example.com", "en", HERE, VISIT)
+    await credentials.ask_for_reset(desk, MARIA, HERE, VISIT)
+    await credentials.ask_for_new_email(desk, maria, "maria@new.example", HERE, VISIT)
+    links = [link_in(mail) for mail in mails(owner_connection, ring)[-3:]]
+    actor = maria.actor("r")
+    async with desk.database.transaction(actor.tenant) as session:
+        invited = await members.invite_member(session, actor, clock, "ana@example.com", "viewer")
+    page = await context.new_page()
+    for path, token in (
+        ("/sign-up", links[0]),
+        ("/reset", links[1]),
+        ("/join", invited.token.text),
+        ("/join", "x" * 43),
+    ):
+        await page.goto(f"{path}/{token}")
+        await pictured(page, f"link_{name_of(path)}{'_none' if token[0] == 'x' * 43 else ''}", axe)
+    await sign_in(page)
+    for path, token in (("/new-email", links[2]), ("/join", invited.token.text)):
+        await page.goto(f"{path}/{token}")
+        await pictured(page, f"link_signed_in_{name_of(path)}", axe)
+
+
+async def test_the_first_link(
+    context: BrowserContext, desk: FrontDesk, clock: FixedClock, owner_database: object, axe: str
+) -> None:
+    async with owner_database.transaction(None) as session:  # type: ignore[attr-defined]
+        token = await offer_first_owner(session, clock)
+    assert token is not None
+    page = await context.new_page()
+    reader = Reader(page, Way())
+    await page.goto(f"/welcome/{token.text}")
+    await pictured(page, "welcome", axe)
+    for label, text in (
+        ("Email address", "nobody"),
+        ("Your name", LONG),
+        ("Household or company", "Rivera"),
+        ("Password", "short"),
+    ):
+        await reader.fill(label, text)
+    await page.get_by_label("Email address").evaluate("e => { e.type = 'text' }")
+    await reader.press("Make my account")
+    await page.locator(".problem").first.wait_for()
+    await pictured(page, "welcome_problem", axe)

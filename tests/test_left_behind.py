@@ -1,0 +1,40 @@
+"""What a test leaves running may still hold locks: the next one's empty tables wait for it, and let it end."""
+
+import asyncio
+import time
+from uuid import uuid4
+
+import psycopg
+from sqlalchemy import text
+
+from hearthpay.database.session import Database
+
+_left: list[asyncio.Task[None]] = []
+_began: list[float] = []
+
+
+async def test_something_is_left_in_the_middle_of_its_transaction(
+    database: Database, owner_database: Database, owner_connection: psycopg.Connection
+) -> None:
+    organization = uuid4()
+    owner_connection.execute("INSERT INTO organizations (id, name) VALUES (%s, 'A')", (organization,))
+    locked = asyncio.Event()
+
+    async def write() -> None:
+        async with owner_database.transaction(None) as session:
+            await session.execute(text("UPDATE organizations SET name = 'B'"))
+            locked.set()
+            await asyncio.sleep(0.05)
+
+    _left.append(asyncio.create_task(write()))
+    await locked.wait()
+    _began.append(time.monotonic())
+
+
+async def test_the_next_one_begins_with_empty_tables_and_without_delay(
+    database: Database, owner_connection: psycopg.Connection
+) -> None:
+    assert _left
+    assert _left[0].done()
+    assert time.monotonic() - _began[0] < 10
+    assert owner_connection.execute("SELECT count(*) FROM organizations").fetchone() == (0,)

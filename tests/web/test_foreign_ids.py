@@ -1,0 +1,157 @@
+"""Every page whose address names something × every role: what is somebody else's is not there, and stays as it is.
+
+Made from the routes: a parameter for which `foreign_things.py` has nothing fails, and so does an address with a token.
+"""
+
+import re
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.clock import FixedClock
+from hearthpay.people import credentials, members, sign_up
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.sessions import SignedIn
+from hearthpay.people.tokens import leave_token
+from hearthpay.security.key_ring import KeyRing
+from tests.people.visitors import HERE, VISIT, link_in, mails
+from tests.web.foreign_things import FOREIGN, TOKENS
+from tests.web.pages_by_role import ROWS
+from tests.web.people_browser import Browser
+from tests.web.test_pages_by_role import _browser, app, desk, people
+
+__all__ = ["app", "desk", "people"]
+
+_PARAMETER = re.compile(r"{(\w+)}")
+_WATCHED = ("memberships", "member_invitations", "api_keys", "credentials", "person_sessions", "people")
+
+
+def addresses(app: FastAPI) -> Iterator[tuple[str, str, list[str]]]:
+    """Method, path and parameters of every page whose address names something."""
+    for route in app.routes:
+        if hasattr(getattr(route, "endpoint", None), "page_rule"):
+            for method in sorted(route.methods):  # type: ignore[attr-defined]
+                if found := _PARAMETER.findall(route.path):  # type: ignore[attr-defined]
+                    yield method, route.path, found  # type: ignore[attr-defined]
+
+
+def by_id(app: FastAPI) -> list[tuple[str, str]]:
+    """Those that name something by its id; looking before doing, and what ends the visitor's own session last."""
+    found = [(method, path) for method, path, names in addresses(app) if names != ["token"]]
+    return sorted(found, key=lambda each: (each[0], "session_id" in each[1], each[1]))
+
+
+def test_every_parameter_has_something_foreign_to_name(app: FastAPI) -> None:
+    named = {name for _, _, names in addresses(app) for name in names}
+    assert named - {"token"} == set(FOREIGN), "tell tests/web/foreign_things.py of it"
+    assert {path for _, path, names in addresses(app) if "token" in names} == set(TOKENS)
+
+
+def seen(connection: psycopg.Connection) -> dict[str, list[tuple[object, ...]]]:
+    """All rows that could have been changed, but for what a session notes with each request."""
+    return {
+        table: connection.execute(
+            f"SELECT to_jsonb(t) - 'last_seen_at' - 'authenticated_at' FROM {table} t ORDER BY id"
+        ).fetchall()
+        for table in _WATCHED
+    }
+
+
+@pytest.mark.parametrize("role", ["viewer", "admin", "owner"])
+async def test_what_is_anothers_is_not_there_and_stays(
+    role: str,
+    app: FastAPI,
+    people: dict[str, SignedIn],
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+    subtests: pytest.Subtests,
+) -> None:
+    things = {name: str(make(owner_connection, people["other"])) for name, make in FOREIGN.items()}
+    browser = await _browser(app, role, clock)
+    before = seen(owner_connection)
+    for method, path in by_id(app):
+        with subtests.test(f"{method} {path}"):
+            row = ROWS[f"{method} {path}"]
+            # Who may not at all is told so before anything is looked up.
+            expected = 403 if getattr(row, role) == 403 else 404
+            response = await ask(browser, method, path.format(**things), row.form)
+            assert response == expected
+            assert seen(owner_connection) == before
+
+
+async def test_what_is_ones_own_is_there(
+    app: FastAPI,
+    people: dict[str, SignedIn],
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+    subtests: pytest.Subtests,
+) -> None:
+    """Or the test above would prove nothing."""
+    browser = await _browser(app, "other", clock)
+    for method, path in by_id(app):
+        with subtests.test(f"{method} {path}"):
+            owner_connection.execute("DELETE FROM member_invitations")
+            things = {name: str(make(owner_connection, people["other"])) for name, make in FOREIGN.items()}
+            before = seen(owner_connection)
+            form = ROWS[f"{method} {path}"].form
+            response = await ask(browser, method, path.format(**things), form)
+            assert response == (200 if method == "GET" else 303)
+            assert (seen(owner_connection) == before) is (method == "GET")
+
+
+async def ask(browser: Browser, method: str, path: str, form: dict[str, str]) -> int:
+    if method == "GET":
+        return (await browser.look(path)).status_code
+    return (await browser.send(path, page="/settings/profile", **form)).status_code
+
+
+async def test_a_token_opens_what_it_was_made_for_and_nothing_else(
+    app: FastAPI,
+    people: dict[str, SignedIn],
+    desk: FrontDesk,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+    clock: FixedClock,
+    subtests: pytest.Subtests,
+) -> None:
+    await sign_up.ask_to_sign_up(desk, "new@example.com", "en", HERE, VISIT)
+    await credentials.ask_for_reset(desk, "admin@example.com", HERE, VISIT)
+    await credentials.ask_for_new_email(desk, people["other"], "elsewhere@example.com", HERE, VISIT)
+    made = [link_in(mail) for mail in mails(owner_connection, ring)[-3:]]
+    actor = people["owner"].actor("r")
+    async with desk.database.transaction(actor.tenant) as session:
+        invited = (await members.invite_member(session, actor, clock, "ana@example.com", "owner")).token.text
+    async with desk.database.transaction(None) as session:
+        welcome = await leave_token(session, clock.now(), "challenge", bound_to=b"x" * 32)
+    tokens = dict(zip(("sign_up", "reset", "new_email"), made, strict=True)) | {"invitation": invited}
+    before = seen(owner_connection)
+    for visitor in ("stranger", "owner"):
+        browser = await _browser(app, visitor, clock)
+        before["person_sessions"] = seen(owner_connection)["person_sessions"]
+        for path, kind in TOKENS.items():
+            for other, token in (tokens | {"challenge": welcome.text}).items():
+                if other == kind:
+                    continue
+                for method in ("GET", "POST"):
+                    with subtests.test(f"{visitor}: {method} {path} with {other}"):
+                        row = ROWS[f"{method} {path}"]
+                        page = "/settings/profile" if visitor == "owner" else "/sign-in"
+                        status = (
+                            (await browser.look(path.format(token=token))).status_code
+                            if method == "GET"
+                            else (
+                                await browser.send(path.format(token=token), page=page, **row.form)
+                            ).status_code
+                        )
+                        # The question about a new address is shown before its link is looked at.
+                        assert status == getattr(row, visitor)
+                        assert status in (404, 303) or (method, kind) == ("GET", "new_email")
+                        assert seen(owner_connection) == before
+    owner = await _browser(app, "owner", clock)
+    stolen = await owner.send(f"/new-email/{tokens['new_email']}", page="/settings/profile")
+    assert stolen.status_code == 410, "another's new address"
+    for kind, path in (("sign_up", "/sign-up"), ("reset", "/reset"), ("invitation", "/join")):
+        opened = await Browser.of(app).look(f"{path}/{tokens[kind]}")
+        assert opened.status_code == 200, "it was worth something all the time"

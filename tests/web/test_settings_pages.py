@@ -1,0 +1,60 @@
+"""Settings: what a key may do is told in words, and what happened; browsers are called by their names."""
+
+import psycopg
+from fastapi import FastAPI
+
+from hearthpay.access.permissions import SCOPES
+from hearthpay.clock import FixedClock
+from hearthpay.people.sessions import SignedIn
+from tests.web.test_pages import parsed
+from tests.web.test_pages_by_role import _browser, app, desk, people
+
+__all__ = ["app", "desk", "people"]
+
+NOT_YET = "Your plan does not have this"
+
+
+async def test_each_scope_is_told_and_whether_the_plan_has_it(
+    app: FastAPI, people: dict[str, SignedIn], clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    browser = await _browser(app, "owner", clock)
+    for plan, missing in (("professional", 0), ("free", len(SCOPES) - 1)):
+        owner_connection.execute("UPDATE organizations SET plan = %s", (plan,))
+        page = await browser.look("/settings/keys")
+        hints = [
+            "".join(each.itertext())
+            for each in parsed(page).iter("p")
+            if (each.get("id") or "").startswith("scope_")
+        ]
+        assert len(hints) == len(SCOPES)
+        assert sum(NOT_YET in hint for hint in hints) == missing
+
+
+async def test_history_and_sessions_are_told_in_words(
+    app: FastAPI, people: dict[str, SignedIn], clock: FixedClock
+) -> None:
+    browser = await _browser(app, "owner", clock)
+    browser.client.headers["User-Agent"] = (
+        "Mozilla/5.0 (Windows NT 10.0; rv:136.0) Gecko/20100101 Firefox/136.0"
+    )
+    await browser.sign_in("maria@example.com", "orchid-tractor-58")
+    history = await browser.look("/settings/audit")
+    assert "Somebody was invited" in history.text
+    assert "member.invite" not in history.text
+    sessions = await browser.look("/settings/sessions")
+    assert "Firefox, Windows" in sessions.text
+    assert "Gecko" not in sessions.text
+
+
+async def test_the_navigation_tells_where_one_is(
+    app: FastAPI, people: dict[str, SignedIn], clock: FixedClock
+) -> None:
+    browser = await _browser(app, "owner", clock)
+    for path, section, said in (
+        ("/settings/profile", "/settings/profile", "page"),
+        ("/settings/sessions", "/settings/profile", "true"),
+        ("/settings/members/leave", "/settings/members", "true"),
+    ):
+        navigation = next(each for each in parsed(await browser.look(path)).iter("nav"))
+        marked = {e.get("href"): e.get("aria-current") for e in navigation.iter("a") if e.get("aria-current")}
+        assert marked == {section: said}
