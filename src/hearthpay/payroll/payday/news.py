@@ -34,7 +34,7 @@ _SOMEBODY: Final = mark("Your employer")
 _PAYROLL: Final = (
     "SELECT p.id, p.organization_id, p.employer_id, p.sandbox, p.period_start, p.period_end, p.pay_date, p.net_pay, "
     "p.scheduled_send_at, h.first_name AS household_first, h.last_name AS household_last, "
-    f"EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id AND NOT a.by_hand) AS of_autopilot "
+    f"EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) AS of_autopilot "
     f"FROM payrolls p JOIN {EMPLOYERS} h ON h.id = p.employer_id "
 )
 _PAYDAYS: Final = text(
