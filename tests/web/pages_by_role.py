@@ -103,6 +103,10 @@ ROWS: Final[dict[str, Row]] = {
     "GET /settings/keys/{key_id}/revoke": _owners(200, other=404),
     "POST /settings/keys/{key_id}/revoke": _owners(303, other=404),
     "GET /settings/audit": _members(200),
+    "GET /settings/notifications": _own(200),
+    "POST /settings/notifications": _own(200, topic_payday="on"),
+    "GET /settings/plan": _members(200),
+    "GET /operator/mail": _own(404),
 }
 """By method and path. Of what a path names, each row is about what belongs to the first organization's owner, or in it
 to its viewer."""

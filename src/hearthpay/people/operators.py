@@ -7,7 +7,7 @@ database role cannot grant it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -17,7 +17,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
+from hearthpay.database.session import become_person
 from hearthpay.people.events import Visit, note_event
+from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address
 from hearthpay.people.members import SentInvitation, invite_member
 from hearthpay.people.models import Membership, PersonRecord, PersonSession
@@ -26,6 +28,11 @@ from hearthpay.people.sessions import SignedIn, end_all
 from hearthpay.people.tokens import leave_token
 from hearthpay.security.portal_tokens import PortalToken, parse_token
 
+NOT_SENT_FOR: Final = timedelta(days=30)
+"""How far back mail that was not sent is shown."""
+MOST_SHOWN: Final = 200
+
+_NOT_SENT: Final = text("SELECT * FROM mails_not_sent(:since, :most)")
 _FIRST: Final = text("SELECT become_first_operator(:token_hash, :now)")
 _AT_THE_COMMAND_LINE: Final = Visit(None, None, None)
 
@@ -127,6 +134,41 @@ def require_operator(who: SignedIn) -> None:
     """Raise `not_found` for who is no operator: he is not told that there is such a page."""
     if not who.operates:
         raise Refusal("not_found", "There is nothing at this address.")
+
+
+@dataclass(frozen=True, slots=True)
+class UnsentMail:
+    """A mail that was refused, given up, or put into the folder; to whom, it does not say."""
+
+    id: UUID
+    organization: str | None
+    kind: str
+    recipient: str
+    status: str
+    reason: str
+    created_at: datetime
+
+
+async def mails_not_sent(desk: FrontDesk, who: SignedIn) -> Sequence[UnsentMail]:
+    """Return what was not sent within NOT_SENT_FOR, newest first, of every organization. Raises `not_found`."""
+    require_operator(who)
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        rows = await session.execute(
+            _NOT_SENT, {"since": desk.clock.now() - NOT_SENT_FOR, "most": MOST_SHOWN}
+        )
+        return [
+            UnsentMail(
+                row.mail_id,
+                row.organization,
+                row.kind,
+                row.recipient,
+                row.status,
+                row.reason,
+                row.created_at,
+            )
+            for row in rows
+        ]
 
 
 async def _person(session: AsyncSession, email: str) -> PersonRecord:
