@@ -116,10 +116,10 @@ def debit_ahead_mail(to: Reader, payroll: Any) -> Mail:
     return letter(to.address, language, subject, payroll.household_first, lines)
 
 
-def payday_mail(to: Reader, payroll: Any, names: Sequence[str]) -> Mail:
+def payday_mail(to: Reader, payroll: Any, names: Sequence[tuple[str, str]]) -> Mail:
     """That a payroll is paid, to whom and how much."""
     say, language = to.say, to.language
-    known = [name for name in names if name]
+    known = [name for name in (name_in_mail(*each) for each in names) if name]
     facts = {
         "amount": money_in(language, from_cents(payroll.net_pay)),
         "names": ", ".join(known) or say(mark("your employee")),
@@ -156,7 +156,7 @@ def pay_stub_mail(to: Reader, payroll: Any, first_name: str) -> Mail:
 
 
 def _to_household(payroll: Any, people: Sequence[Any], readers: Sequence[Reader]) -> list[Notice]:
-    names = [name_in_mail(each.first_name, each.last_name) for each in people]
+    names = [(each.first_name, each.last_name) for each in people]
     topic: Topic = "payday"
     return addressed(
         _notice(payroll, "payday", "household"),
