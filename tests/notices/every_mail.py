@@ -30,7 +30,7 @@ from hearthpay.payroll.trouble.notice_mail import (
 )
 from hearthpay.payroll.trouble.standing import Trouble
 from hearthpay.people.mails import PersonMailKind, person_mail
-from hearthpay.people.readers import Reader
+from hearthpay.people.readers import NoticeReader
 
 NUMBER = UUID("018f0000-0000-7000-8000-000000000001")
 SENT = datetime(2026, 11, 24, 20, tzinfo=UTC)
@@ -98,11 +98,13 @@ def _told(name: str) -> Told:
 
 
 def _to_household(kind: FailureKind) -> Write:
-    return lambda language, name: household_notice(Reader(TO, language), _told(name), _trouble(kind))
+    return lambda language, name: household_notice(NoticeReader(TO, language), _told(name), _trouble(kind))
 
 
 def _to_employee(kind: FailureKind) -> Write:
-    return lambda language, name: employee_notice(Reader(TO, language), _told(name), _trouble(kind), None)
+    return lambda language, name: employee_notice(
+        NoticeReader(TO, language), _told(name), _trouble(kind), None
+    )
 
 
 def _returned(employee: bool, amount: Decimal | None) -> ReturnTold:
@@ -115,8 +117,8 @@ def _named(told: ReturnTold, name: str) -> ReturnTold:
     )
 
 
-def _return(write: Callable[[Reader, ReturnTold], Mail], told: ReturnTold) -> Write:
-    return lambda language, name: write(Reader(TO, language), _named(told, name))
+def _return(write: Callable[[NoticeReader, ReturnTold], Mail], told: ReturnTold) -> Write:
+    return lambda language, name: write(NoticeReader(TO, language), _named(told, name))
 
 
 def _autopilot(kind: str) -> Write:
@@ -129,7 +131,7 @@ def _autopilot(kind: str) -> Write:
 
     def write(language: str, name: str) -> Mail:
         people = SimpleNamespace(first_name=name, last_name=name, household_first=name)
-        return autopilot_mail(kind, Reader(TO, language), people, _payroll(name), details)
+        return autopilot_mail(kind, NoticeReader(TO, language), people, _payroll(name), details)
 
     return write
 
@@ -148,7 +150,7 @@ def _duty(*kinds: str) -> Write:
         for kind in kinds
     ]
     return lambda language, name: duties_due_mail(
-        Reader(TO, language), name, cast("list[CalendarItem]", items)
+        NoticeReader(TO, language), name, cast("list[CalendarItem]", items)
     )
 
 
@@ -157,7 +159,7 @@ def _paper(kind: str) -> Write:
         paper = SimpleNamespace(
             kind=kind, tax_year=2026, first_name=name, household_first=name, household_last=name
         )
-        return document_ready_mail(Reader(TO, language), paper)
+        return document_ready_mail(NoticeReader(TO, language), paper)
 
     return write
 
@@ -185,11 +187,11 @@ EVERY_MAIL: dict[str, Write] = {
     "employee's prenote": _return(return_notice_to_employee, _returned(True, None)),
     "payout": _return(return_notice_to_employee, _returned(True, Decimal("12.30"))),
     **{f"autopilot {kind}": _autopilot(kind) for kind in AUTOPILOT_KINDS},
-    "payday": lambda language, name: payday_mail(Reader(TO, language), _payroll(name), [(name, "")]),
-    "debit_ahead": lambda language, name: debit_ahead_mail(Reader(TO, language), _payroll(name)),
-    "pay_stub": lambda language, name: pay_stub_mail(Reader(TO, language), _payroll(name), name),
+    "payday": lambda language, name: payday_mail(NoticeReader(TO, language), _payroll(name), [(name, "")]),
+    "debit_ahead": lambda language, name: debit_ahead_mail(NoticeReader(TO, language), _payroll(name)),
+    "pay_stub": lambda language, name: pay_stub_mail(NoticeReader(TO, language), _payroll(name), name),
     "account_changed": lambda language, name: account_changed_mail(
-        Reader(TO, language), SimpleNamespace(household_first=name, **_ACCOUNT)
+        NoticeReader(TO, language), SimpleNamespace(household_first=name, **_ACCOUNT)
     ),
     **{f"duty {kind}": _duty(kind) for kind in KINDS},
     "several duties": _duty(*KINDS),

@@ -22,7 +22,7 @@ from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYROLLS
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NoticeDesk, queue_notice
-from hearthpay.people.readers import Reader, Topic, addressed, readers_of_households
+from hearthpay.people.readers import NoticeReader, Topic, addressed, readers_of_households
 from hearthpay.security.key_ring import KeyRing
 
 CHUNK: Final = 50
@@ -178,5 +178,5 @@ async def _do(
             await queue_notice(session, ring, desk, now, each)
 
 
-def _write(kind: str, people: Any, payroll: Any, details: Any, reader: Reader) -> Mail:
+def _write(kind: str, people: Any, payroll: Any, details: Any, reader: NoticeReader) -> Mail:
     return mail_of(kind, reader, people, payroll, details)

@@ -10,7 +10,7 @@ from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import name_in_mail
 from hearthpay.payroll.trouble.advice import reason_of
-from hearthpay.people.readers import Reader
+from hearthpay.people.readers import NoticeReader
 from hearthpay.taxes.money import from_cents
 
 _HOW_TO_STOP: Final = mark(
@@ -61,7 +61,7 @@ AUTOPILOT_KINDS: Final = (*_WORDINGS, "paused", "cannot_pay")
 """What a household is told of: what else happens is that a period cannot be paid."""
 
 
-def mail_of(kind: str, reader: Reader, people: Any, payroll: Any, details: Mapping[str, Any]) -> Mail:
+def mail_of(kind: str, reader: NoticeReader, people: Any, payroll: Any, details: Mapping[str, Any]) -> Mail:
     """Return what the reader is told of the household's enrollment.
 
     `people` has the names of employee and household, `payroll` what is known of the payroll it is about, if any.
@@ -71,7 +71,7 @@ def mail_of(kind: str, reader: Reader, people: Any, payroll: Any, details: Mappi
     return letter(reader.address, reader.language, subject, people.household_first, tuple(lines))
 
 
-def _said(kind: str, reader: Reader, name: str, payroll: Any, details: Mapping[str, Any]) -> list[str]:
+def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Mapping[str, Any]) -> list[str]:
     say = reader.say
     if kind in _WORDINGS:
         facts = {"name": name} | _facts(reader.language, payroll)
@@ -107,7 +107,7 @@ def _said(kind: str, reader: Reader, name: str, payroll: Any, details: Mapping[s
     ]
 
 
-def _why(reader: Reader, details: Mapping[str, Any]) -> list[str]:
+def _why(reader: NoticeReader, details: Mapping[str, Any]) -> list[str]:
     say = reader.say
     lines = []
     for reason in details.get("reasons", ()):

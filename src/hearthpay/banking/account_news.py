@@ -12,7 +12,7 @@ from hearthpay.languages.catalogue import mark, moment_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
-from hearthpay.people.readers import Reader, addressed, readers_of_households
+from hearthpay.people.readers import NoticeReader, addressed, readers_of_households
 
 STILL_NEWS: Final = timedelta(days=3)
 """An account that has been there for longer is none."""
@@ -49,7 +49,7 @@ async def find_new_accounts(session: AsyncSession, now: datetime, limit: int) ->
     ]
 
 
-def account_changed_mail(to: Reader, account: Any) -> Mail:
+def account_changed_mail(to: NoticeReader, account: Any) -> Mail:
     """That payrolls are debited from another account from now on."""
     say = to.say
     happened = say(
@@ -68,5 +68,5 @@ def account_changed_mail(to: Reader, account: Any) -> Mail:
     return letter(to.address, to.language, subject, account.household_first, (happened,), closing=(alarm,))
 
 
-def _write(account: Any, reader: Reader) -> Mail:
+def _write(account: Any, reader: NoticeReader) -> Mail:
     return account_changed_mail(reader, account)

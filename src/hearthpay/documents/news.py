@@ -13,7 +13,7 @@ from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
 from hearthpay.mail.wording import name_in_mail
-from hearthpay.people.readers import Reader, addressed, readers_of_employees
+from hearthpay.people.readers import NoticeReader, addressed, readers_of_employees
 
 STILL_NEWS: Final = timedelta(days=7)
 """A paper that was issued longer ago is not told of any more."""
@@ -54,7 +54,7 @@ async def find_new_papers(session: AsyncSession, now: datetime, limit: int) -> l
     ]
 
 
-def document_ready_mail(to: Reader, paper: Any) -> Mail:
+def document_ready_mail(to: NoticeReader, paper: Any) -> Mail:
     """That the form is ready, and from whom to have it."""
     say = to.say
     household = name_in_mail(paper.household_first, paper.household_last) or say(_SOMEBODY)
@@ -76,5 +76,5 @@ def document_ready_mail(to: Reader, paper: Any) -> Mail:
     return letter(to.address, to.language, say(subject, **facts), paper.first_name, lines)
 
 
-def _write(paper: Any, reader: Reader) -> Mail:
+def _write(paper: Any, reader: NoticeReader) -> Mail:
     return document_ready_mail(reader, paper)

@@ -27,7 +27,7 @@ from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NoticeDesk, queue_notice
 from hearthpay.payroll.payday.news import MUTED_BY
-from hearthpay.people.readers import Reader, addressed, readers_of_households
+from hearthpay.people.readers import NoticeReader, addressed, readers_of_households
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.money import from_cents
 
@@ -94,7 +94,7 @@ async def _look_at(
     household: UUID,
     seen: datetime.date | None,
     today: datetime.date,
-    readers: Sequence[Reader],
+    readers: Sequence[NoticeReader],
 ) -> tuple[list[Notice], datetime.date]:
     """Return what the household is told today, and when to look at it again."""
     employer = await session.get_one(Employer, household)
@@ -133,7 +133,7 @@ def next_look(items: Sequence[CalendarItem], today: datetime.date) -> datetime.d
     return min([*(day for day in ahead if day > today), today + LOOK_AGAIN])
 
 
-def duties_due_mail(to: Reader, first_name: str, items: Sequence[CalendarItem]) -> Mail:
+def duties_due_mail(to: NoticeReader, first_name: str, items: Sequence[CalendarItem]) -> Mail:
     """What is due when; what the law calls it is told in English, and forms by their names."""
     say, language = to.say, to.language
     lines = [say(mark("This is due soon:")), *(_line(to, item) for item in items)]
@@ -145,7 +145,7 @@ def duties_due_mail(to: Reader, first_name: str, items: Sequence[CalendarItem]) 
     return letter(to.address, language, subject, first_name, tuple(lines), closing=(say(MUTED_BY),))
 
 
-def _line(to: Reader, item: CalendarItem) -> str:
+def _line(to: NoticeReader, item: CalendarItem) -> str:
     say, language = to.say, to.language
     day = day_in(language, item.due)
     amount = "" if not item.amount else f" {money_in(language, from_cents(item.amount))}."
@@ -155,9 +155,9 @@ def _line(to: Reader, item: CalendarItem) -> str:
     return f"{say(_DO[item.kind], **facts)}{amount}"
 
 
-def _what(to: Reader, item: CalendarItem) -> str:
+def _what(to: NoticeReader, item: CalendarItem) -> str:
     return item.what if to.language == "en" else item.form or item.agency
 
 
-def _write(first_name: str, items: Sequence[CalendarItem], reader: Reader) -> Mail:
+def _write(first_name: str, items: Sequence[CalendarItem], reader: NoticeReader) -> Mail:
     return duties_due_mail(reader, first_name, items)

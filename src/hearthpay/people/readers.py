@@ -42,7 +42,7 @@ _EMPLOYEES: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class NoticeReader:
     """Somebody who is told: where, in which language, who it is where he signs in, and what he does without."""
 
     address: str
@@ -60,8 +60,8 @@ class Reader:
 class Readers:
     """Who reads what one household is told, and its employees, those that have an address."""
 
-    household: tuple[Reader, ...]
-    employees: Mapping[UUID, Reader]
+    household: tuple[NoticeReader, ...]
+    employees: Mapping[UUID, NoticeReader]
 
 
 async def readers_of(session: AsyncSession, household: UUID, employees: Collection[UUID]) -> Readers:
@@ -72,12 +72,14 @@ async def readers_of(session: AsyncSession, household: UUID, employees: Collecti
 
 async def readers_of_households(
     session: AsyncSession, households: Collection[UUID]
-) -> Mapping[UUID, tuple[Reader, ...]]:
+) -> Mapping[UUID, tuple[NoticeReader, ...]]:
     """Return who reads what each of the households is told; the session is the worker's."""
     return await _read(session, households, of_employees=False)
 
 
-async def readers_of_employees(session: AsyncSession, employees: Collection[UUID]) -> Mapping[UUID, Reader]:
+async def readers_of_employees(
+    session: AsyncSession, employees: Collection[UUID]
+) -> Mapping[UUID, NoticeReader]:
     """Return those of the employees who have an address; the session is the worker's."""
     found = await _read(session, employees, of_employees=True)
     return {place: readers[0] for place, readers in found.items()}
@@ -85,19 +87,22 @@ async def readers_of_employees(session: AsyncSession, employees: Collection[UUID
 
 async def _read(
     session: AsyncSession, places: Collection[UUID], *, of_employees: bool
-) -> Mapping[UUID, tuple[Reader, ...]]:
+) -> Mapping[UUID, tuple[NoticeReader, ...]]:
     if not places:
         return {}
     rows = await session.execute(_EMPLOYEES if of_employees else _HOUSEHOLDS, {"places": list(places)})
-    found: dict[UUID, list[Reader]] = {}
+    found: dict[UUID, list[NoticeReader]] = {}
     for row in rows:
-        reader = Reader(row.address, row.language, row.person_id, frozenset(row.muted))
+        reader = NoticeReader(row.address, row.language, row.person_id, frozenset(row.muted))
         found.setdefault(row.place, []).append(reader)
     return {place: tuple(readers) for place, readers in found.items()}
 
 
 def addressed(
-    notice: Notice, readers: Iterable[Reader], write: Callable[[Reader], Mail], topic: Topic | None = None
+    notice: Notice,
+    readers: Iterable[NoticeReader],
+    write: Callable[[NoticeReader], Mail],
+    topic: Topic | None = None,
 ) -> list[Notice]:
     """Return the notice for each reader, with a key of his own; without one, the notice that nobody can be told.
 

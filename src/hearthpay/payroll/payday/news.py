@@ -20,7 +20,13 @@ from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, Recipient
 from hearthpay.mail.wording import name_in_mail
-from hearthpay.people.readers import Reader, Topic, addressed, readers_of_employees, readers_of_households
+from hearthpay.people.readers import (
+    NoticeReader,
+    Topic,
+    addressed,
+    readers_of_employees,
+    readers_of_households,
+)
 from hearthpay.taxes.money import from_cents
 
 AHEAD: Final = timedelta(hours=24)
@@ -93,7 +99,7 @@ async def find_debits_ahead(session: AsyncSession, now: datetime, limit: int) ->
     ]
 
 
-def debit_ahead_mail(to: Reader, payroll: Any) -> Mail:
+def debit_ahead_mail(to: NoticeReader, payroll: Any) -> Mail:
     """That the household's account is debited soon, for how much and what for."""
     say, language = to.say, to.language
     facts = {
@@ -116,7 +122,7 @@ def debit_ahead_mail(to: Reader, payroll: Any) -> Mail:
     return letter(to.address, language, subject, payroll.household_first, lines)
 
 
-def payday_mail(to: Reader, payroll: Any, names: Sequence[tuple[str, str]]) -> Mail:
+def payday_mail(to: NoticeReader, payroll: Any, names: Sequence[tuple[str, str]]) -> Mail:
     """That a payroll is paid, to whom and how much."""
     say, language = to.say, to.language
     known = [name for name in (name_in_mail(*each) for each in names) if name]
@@ -138,7 +144,7 @@ def payday_mail(to: Reader, payroll: Any, names: Sequence[tuple[str, str]]) -> M
     return letter(to.address, language, subject, payroll.household_first, lines, closing=(say(MUTED_BY),))
 
 
-def pay_stub_mail(to: Reader, payroll: Any, first_name: str) -> Mail:
+def pay_stub_mail(to: NoticeReader, payroll: Any, first_name: str) -> Mail:
     """That an employee was paid and has a pay stub; how much, it does not say."""
     say, language = to.say, to.language
     household = name_in_mail(payroll.household_first, payroll.household_last) or say(_SOMEBODY)
@@ -155,7 +161,7 @@ def pay_stub_mail(to: Reader, payroll: Any, first_name: str) -> Mail:
     return letter(to.address, language, subject, first_name, lines)
 
 
-def _to_household(payroll: Any, people: Sequence[Any], readers: Sequence[Reader]) -> list[Notice]:
+def _to_household(payroll: Any, people: Sequence[Any], readers: Sequence[NoticeReader]) -> list[Notice]:
     names = [(each.first_name, each.last_name) for each in people]
     topic: Topic = "payday"
     return addressed(
@@ -166,7 +172,7 @@ def _to_household(payroll: Any, people: Sequence[Any], readers: Sequence[Reader]
     )
 
 
-def _to_employee(payroll: Any, employee: Any, reader: Reader | None) -> Iterator[Notice]:
+def _to_employee(payroll: Any, employee: Any, reader: NoticeReader | None) -> Iterator[Notice]:
     yield from addressed(
         _notice(payroll, "pay_stub", "employee", employee.id),
         () if reader is None else (reader,),

@@ -13,7 +13,7 @@ from hearthpay.mail.wording import holds_address, name_in_mail
 from hearthpay.payroll.trouble.advice import reason_of, what_to_do
 from hearthpay.payroll.trouble.failures import FailureKind
 from hearthpay.payroll.trouble.standing import PaycheckStanding, Trouble
-from hearthpay.people.readers import Reader
+from hearthpay.people.readers import NoticeReader
 
 _SOMEBODY: Final = mark("Your employer")
 _AN_EMPLOYEE: Final = mark("your employee")
@@ -70,7 +70,7 @@ class ReturnTold:
     amount: Decimal | None
 
 
-def household_notice(to: Reader, told: Told, trouble: Trouble) -> Mail:
+def household_notice(to: NoticeReader, told: Told, trouble: Trouble) -> Mail:
     """Return what is in the payroll's way; in English in the words of `GET /payroll/{id}` at the same moment."""
     say = to.say
     names = [name for name in (name_in_mail(each) for each in told.employees) if name]
@@ -90,25 +90,25 @@ def household_notice(to: Reader, told: Told, trouble: Trouble) -> Mail:
     return letter(to.address, to.language, subject, told.household[0], tuple(lines))
 
 
-def _reason(to: Reader, trouble: Trouble) -> str:
+def _reason(to: NoticeReader, trouble: Trouble) -> str:
     """Return why in a few words; what holds a year or a name is told by its code in other languages than English."""
     said = to.say(trouble.reason)
     return to.say(reason_of(trouble.code)) if to.language != "en" and said == trouble.reason else said
 
 
-def _action(to: Reader, trouble: Trouble) -> str:
+def _action(to: NoticeReader, trouble: Trouble) -> str:
     said = what_to_do(trouble.case, to.language)
     return to.say(_SEE_THERE) if to.language != "en" and said == trouble.what_to_do else said
 
 
-def _happened(to: Reader, trouble: Trouble, reason: str) -> str:
+def _happened(to: NoticeReader, trouble: Trouble, reason: str) -> str:
     if to.language != "en":
         return to.say(_HAPPENED[trouble.kind], reason=f"{reason[0].lower()}{reason[1:]}")
     # The tax engine may repeat what a certificate says: no mail carries an address that somebody typed there.
     return f"{reason}." if holds_address(trouble.message) else trouble.message
 
 
-def employee_notice(to: Reader, told: Told, trouble: Trouble, paid: PaycheckStanding | None) -> Mail:
+def employee_notice(to: NoticeReader, told: Told, trouble: Trouble, paid: PaycheckStanding | None) -> Mail:
     """That pay by direct deposit is late, or does not come; nothing of the household's own affairs."""
     say = to.say
     household = name_in_mail(*told.household) or say(_SOMEBODY)
@@ -170,7 +170,7 @@ def _news(trouble: Trouble) -> tuple[str, str]:
             )
 
 
-def return_notice_to_household(to: Reader, told: ReturnTold) -> Mail:
+def return_notice_to_household(to: NoticeReader, told: ReturnTold) -> Mail:
     """That an account cannot be used, or that a payout of an employee's set-aside did not arrive."""
     say = to.say
     if told.employee is None:
@@ -204,7 +204,7 @@ def return_notice_to_household(to: Reader, told: ReturnTold) -> Mail:
     return letter(to.address, to.language, say(subject), told.household[0], (happened, say(action)))
 
 
-def return_notice_to_employee(to: Reader, told: ReturnTold) -> Mail:
+def return_notice_to_employee(to: NoticeReader, told: ReturnTold) -> Mail:
     """That the employee's account cannot be used, or that a payout did not arrive."""
     say = to.say
     employer = name_in_mail(*told.household) or say(_SOMEBODY)
