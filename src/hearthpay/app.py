@@ -132,6 +132,7 @@ def create_app(
     direct_deposit: bool = False,
     requests_at_once: int = USUAL_SHARE,
     sign_up_open: bool = True,
+    keeps_mail: bool = False,
 ) -> FastAPI:
     """Return the application over an open database; `public_url` is its address as its clients see it.
 
@@ -139,7 +140,7 @@ def create_app(
     without a `ring` the portal takes no numbers and nobody is invited; without a `mailer` no email is sent, and with
     one no more in a day than `mail_limits` allow. `direct_deposit` tells whether a bank is configured that real
     households' payrolls can go through; `requests_at_once` are worked on for one organization. With `sign_up_open` and
-    a `mailer` strangers may make accounts.
+    a `mailer` strangers may make accounts; without one, the worker `keeps_mail` in a folder.
     """
     app = Application(
         title="Hearthpay",
@@ -199,6 +200,7 @@ def create_app(
         sends_mail=postman is not None,
         sign_up_open=sign_up_open,
         postman=postman,
+        keeps_mail=keeps_mail and postman is None and ring is not None,
     )
     install_desk(app, desk)
     app.router.routes.extend(PEOPLE_ROUTES)

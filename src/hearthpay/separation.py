@@ -69,6 +69,7 @@ class WebOrder:
     seal: str
     key_file: str | None
     direct_deposit: bool
+    keeps_mail: bool
 
     def __repr__(self) -> str:
         return f"WebOrder(uid={self.uid})"
@@ -93,7 +94,13 @@ class WebUser:
     key_file: Path | None
 
     def order(
-        self, opened: OpenedDatabase, listener: socket.socket, host: str, *, direct_deposit: bool
+        self,
+        opened: OpenedDatabase,
+        listener: socket.socket,
+        host: str,
+        *,
+        direct_deposit: bool,
+        keeps_mail: bool,
     ) -> WebOrder:
         """Return what his process must know."""
         return WebOrder(
@@ -108,6 +115,7 @@ class WebUser:
             seal=opened.installation.seal.entry(),
             key_file=None if self.key_file is None else str(self.key_file),
             direct_deposit=direct_deposit,
+            keeps_mail=keeps_mail,
         )
 
 

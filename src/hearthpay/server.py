@@ -34,6 +34,7 @@ from hearthpay.http.fair_share import share_of
 from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
 from hearthpay.http.rate_limit import RateLimits, rate_limits
 from hearthpay.mail.limits import MailLimits, MailLimitsError, mail_limits
+from hearthpay.mail.mail_folder import MailFolder
 from hearthpay.mail.mailer import SERVER_VARIABLE, Mailer, MailSettingsError, load_mailer
 from hearthpay.people.sign_up import offer_first_owner
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
@@ -199,7 +200,9 @@ class WebSettings:
         except (ValueError, MailSettingsError, MailLimitsError) as error:
             raise WebSettingsError(str(error)) from None
 
-    def app(self, database: Database, clock: Clock, ring: KeyRing, *, direct_deposit: bool) -> FastAPI:
+    def app(
+        self, database: Database, clock: Clock, ring: KeyRing, *, direct_deposit: bool, keeps_mail: bool
+    ) -> FastAPI:
         """Return the application under these settings."""
         app = create_app(
             database,
@@ -213,6 +216,7 @@ class WebSettings:
             direct_deposit=direct_deposit,
             requests_at_once=self.requests_at_once,
             sign_up_open=self.sign_up_open,
+            keeps_mail=keeps_mail,
         )
         app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
         return app
@@ -277,13 +281,17 @@ async def serve(
             ring = await key_ring_of(opened)
         except KeyRingError as error:
             raise SystemExit(f"hearthpay: {error}") from None
+        data_dir_used = None if opened.embedded is None else opened.embedded.data_dir
+        keeps_mail = MailFolder.of(os.environ, data_dir_used) is not None
         user = await asyncio.to_thread(_lesser_user, opened) if separable else None
         first_owner = await first_owner_link(opened, clock)
         stopping = stop_signal()
         worker = worker_beside(data_dir) if with_worker else contextlib.nullcontext()
         try:
             if user is None:
-                app = settings.app(opened.database, clock, ring, direct_deposit=direct_deposit)
+                app = settings.app(
+                    opened.database, clock, ring, direct_deposit=direct_deposit, keeps_mail=keeps_mail
+                )
                 async with (
                     worker,
                     running(app, host, port, connections=settings.connections) as (address, served),
@@ -296,7 +304,9 @@ async def serve(
             await opened.database.dispose()  # the web process has connections of its own
             async with worker, AsyncExitStack() as stack:
                 with listen(host, port, queue_within(raise_descriptor_limit())) as listener:
-                    order = user.order(opened, listener, host, direct_deposit=direct_deposit)
+                    order = user.order(
+                        opened, listener, host, direct_deposit=direct_deposit, keeps_mail=keeps_mail
+                    )
                     process = await stack.enter_async_context(web_process(order, GRACE_SECONDS + 5))
                     welcome(first_owner, settings.public_url, host, listener.getsockname()[1])
                 await either(stopping, asyncio.create_task(process.wait()))

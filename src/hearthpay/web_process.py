@@ -42,7 +42,13 @@ async def _serve(order: WebOrder) -> None:
     database = Database(order.database_url, role=order.role, seal=TenantSeal(bytes.fromhex(order.seal)))
     try:
         settings = WebSettings.of(os.environ, clock)
-        app = settings.app(database, clock, _key_ring(order), direct_deposit=order.direct_deposit)
+        app = settings.app(
+            database,
+            clock,
+            _key_ring(order),
+            direct_deposit=order.direct_deposit,
+            keeps_mail=order.keeps_mail,
+        )
         async with database.transaction(None):
             pass  # the one thing that this user may lack and root's process cannot see
         with socket.socket(fileno=order.listener) as listener:

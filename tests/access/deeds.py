@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.accounts import own_keys
 from hearthpay.accounts.own_keys import NewKey
+from hearthpay.accounts.plan_use import plan_use
 from hearthpay.autopilot import service as autopilot
 from hearthpay.autopilot.commands import (
     Agreement,
@@ -638,6 +639,11 @@ async def _authorize(session: AsyncSession, actor: Actor, target: Target) -> obj
 @_deed(members.list_members, MEMBERS, None, names_household=False, any_plan=True)
 async def _list_members(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await members.list_members(session, actor)
+
+
+@_deed(plan_use, MEMBERS, None, names_household=False, any_plan=True)
+async def _plan_use(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await plan_use(session, actor)
 
 
 @_deed(members.list_member_invitations, MEMBERS, None, names_household=False, any_plan=True)

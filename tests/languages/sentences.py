@@ -9,6 +9,7 @@ from typing import Any
 from jinja2 import Environment, nodes
 
 import hearthpay
+from hearthpay.banking.return_codes import return_codes
 
 _SOURCE = Path(hearthpay.__file__).parent
 _FOLDERS = ("web/templates/people", "web/templates/household")
@@ -33,6 +34,28 @@ def _constants(node: Any) -> Iterator[nodes.Const]:
 def in_modules() -> set[str]:
     """What modules mark to be said later, by `mark(…)`."""
     return {text for _, text in _calls("mark", 0)}
+
+
+def of_banks() -> set[str]:
+    """What households are told of payments that came back: why, and what to do."""
+    codes = return_codes()
+    reasons = (*codes.reasons.values(), codes.other)
+    said = {reason.title for reason in reasons}
+    for reason in reasons:
+        for words in (reason.debit, reason.credit):
+            said |= {text for text in (words.action, words.again) if text}
+    return said
+
+
+def of_failures() -> set[str]:
+    """What is stored with a payroll that failed: why, and what to do, where neither names a number."""
+    return {
+        each.value
+        for module, call in _all_calls()
+        if isinstance(call.func, ast.Name) and call.func.id == "StoredFailure" and "trouble" in module
+        for each in (*call.args[2:3], *(word.value for word in call.keywords if word.arg == "reason"))
+        if isinstance(each, ast.Constant) and each.value
+    }
 
 
 def of_refusals() -> set[str]:

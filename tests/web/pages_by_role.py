@@ -89,6 +89,10 @@ _OWN_ROWS: Final[dict[str, Row]] = {
     "GET /settings/keys/{key_id}/revoke": _owners(200, other=404),
     "POST /settings/keys/{key_id}/revoke": _owners(303, other=404),
     "GET /settings/audit": _members(200),
+    "GET /settings/notifications": _own(200),
+    "POST /settings/notifications": _own(200, topic_payday="on"),
+    "GET /settings/plan": _members(200),
+    "GET /operator/mail": _own(404),
 }
 
 ROWS: Final[dict[str, Row]] = _OWN_ROWS | {page: row for area in AREAS for page, row in area.ROWS.items()}

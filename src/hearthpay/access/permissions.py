@@ -112,6 +112,8 @@ KEEP_KEYS: Final = Permission("keep_keys", None, None, "owner", people_only=True
 """To make API keys and to revoke them."""
 READ_AUDIT: Final = Permission("read_audit", None, None, "viewer", people_only=True)
 """To see who did what in the organization."""
+READ_PLAN: Final = Permission("read_plan", None, None, "viewer", people_only=True)
+"""To see what the organization's plan allows, and how much of it is used."""
 
 TAKE_BACK: Final = Permission("take_back", None, "ach", None, people_only=True)
 """To take a direct deposit back from an employee's account: the operator's alone, who answers to the bank for it."""

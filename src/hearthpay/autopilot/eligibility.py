@@ -23,6 +23,7 @@ from hearthpay.database.relations import (
     PAYROLLS,
     STANDING_AUTHORIZATIONS,
 )
+from hearthpay.languages.catalogue import mark
 from hearthpay.taxes import TaxInputError, rulebook_for
 
 Reason = Literal[
@@ -42,37 +43,37 @@ REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 
 IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
     "not_plus": (
-        "The plan does not include Autopilot",
-        "Ask the operator for the plan Plus or Professional.",
+        mark("The plan does not include Autopilot"),
+        mark("Ask the operator for the plan Plus or Professional."),
     ),
     "employee_inactive": (
-        "The employee does not work for you any more",
-        "Reinstate the employee, or end Autopilot.",
+        mark("The employee does not work for you any more"),
+        mark("Reinstate the employee, or end Autopilot."),
     ),
-    "employee_not_started": ("The employee has not started yet", "Begin with a later period."),
-    "employee_incomplete": ("The employee has no pay rate", "Tell the pay rate."),
+    "employee_not_started": (mark("The employee has not started yet"), mark("Begin with a later period.")),
+    "employee_incomplete": (mark("The employee has no pay rate"), mark("Tell the pay rate.")),
     "insufficient_history": (
-        "No payroll of this employee has been completed yet",
-        "Run a payroll first and look at it; once it is completed Autopilot can go on.",
+        mark("No payroll of this employee has been completed yet"),
+        mark("Run a payroll first and look at it; once it is completed Autopilot can go on."),
     ),
     "direct_deposit_unavailable": (
-        "Direct deposit is not possible",
-        "Connect your bank account, and have the employee enter one in the portal.",
+        mark("Direct deposit is not possible"),
+        mark("Connect your bank account, and have the employee enter one in the portal."),
     ),
     "authorization_missing": (
-        "Nobody has agreed to the debits of the bank account that is connected now",
-        "Agree to them on the page of Autopilot.",
+        mark("Nobody has agreed to the debits of the bank account that is connected now"),
+        mark("Agree to them on the page of Autopilot."),
     ),
     "tax_year_not_final": (
-        "The law of the pay date's year is not complete",
-        "The operator must update Hearthpay.",
+        mark("The law of the pay date's year is not complete"),
+        mark("The operator must update Hearthpay."),
     ),
     "unsupported_jurisdiction": (
-        "There are no rules for the state of work",
-        "Run the payroll by other means.",
+        mark("There are no rules for the state of work"),
+        mark("Run the payroll by other means."),
     ),
-    "not_calculable": ("The payroll cannot be calculated", "Correct the employee's settings."),
-    "internal_error": ("An error on our side", "The operator finds it in the log of the worker."),
+    "not_calculable": (mark("The payroll cannot be calculated"), mark("Correct the employee's settings.")),
+    "internal_error": (mark("An error on our side"), mark("The operator finds it in the log of the worker.")),
 }
 """Why, and what the household can do about it."""
 

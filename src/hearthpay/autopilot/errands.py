@@ -6,6 +6,7 @@ once, by whichever worker, and none is lost. Three failures in a row pause the e
 
 import datetime
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
@@ -19,7 +20,9 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYROLLS
 from hearthpay.database.session import Database
+from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NoticeDesk, queue_notice
+from hearthpay.people.readers import NoticeReader, Topic, addressed, readers_of_households
 from hearthpay.security.key_ring import KeyRing
 
 CHUNK: Final = 50
@@ -45,7 +48,7 @@ _LOCK: Final = text(
     "e.next_pay_date FROM autopilot_enrollments e WHERE e.id = ANY(:ids) ORDER BY e.id FOR NO KEY UPDATE"
 )
 _PEOPLE: Final = text(
-    "SELECT m.id, m.first_name, m.last_name, h.first_name AS household_first, h.last_name AS household_last, h.email "
+    "SELECT m.id, m.first_name, m.last_name, h.first_name AS household_first, h.last_name AS household_last "
     f"FROM {EMPLOYEES} m JOIN {EMPLOYERS} h ON h.id = m.employer_id WHERE m.id = ANY(:employees)"
 )
 _PAYROLLS: Final = text(
@@ -132,6 +135,7 @@ async def _do(
     enrollments = {row.id: row for row in await session.execute(_LOCK, {"ids": ids})}
     employees = [row.employee_id for row in enrollments.values()]
     people = {row.id: row for row in await session.execute(_PEOPLE, {"employees": employees})}
+    readers = await readers_of_households(session, {row.employer_id for row in enrollments.values()})
     wanted = [row.payroll_id for row in rows if row.payroll_id is not None]
     payrolls = {row.id: row for row in await session.execute(_PAYROLLS, {"payrolls": wanted})}
     failures = {enrollment_id: row.failure_count for enrollment_id, row in enrollments.items()}
@@ -160,11 +164,19 @@ async def _do(
             f"autopilot:{enrollment.id}:{kind}:{about}{again}",
             f"autopilot_{kind}",
             "household",
-            mail_of(kind, people[enrollment.employee_id], payroll, details),
+            None,
             enrollment.organization_id,
             enrollment.employer_id,
             enrollment.sandbox,
             enrollment.employee_id,
             row.payroll_id,
         )
-        await queue_notice(session, ring, desk, now, notice)
+        told = people[enrollment.employee_id]
+        write = partial(_write, kind, told, payroll, details)
+        topic: Topic | None = "payday" if kind == "paid" else None
+        for each in addressed(notice, readers.get(enrollment.employer_id, ()), write, topic):
+            await queue_notice(session, ring, desk, now, each)
+
+
+def _write(kind: str, people: Any, payroll: Any, details: Any, reader: NoticeReader) -> Mail:
+    return mail_of(kind, reader, people, payroll, details)

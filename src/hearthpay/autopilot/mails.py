@@ -5,117 +5,128 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from hearthpay.autopilot.eligibility import IN_WORDS, Reason
-from hearthpay.clock import BUSINESS_TIME
+from hearthpay.languages.catalogue import day_in, hour_in, mark, money_in
+from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import name_in_mail
 from hearthpay.payroll.trouble.advice import reason_of
-from hearthpay.payroll.trouble.notice_mail import plain_mail
+from hearthpay.people.readers import NoticeReader
 from hearthpay.taxes.money import from_cents
 
-_HOW_TO_STOP: Final = (
+_HOW_TO_STOP: Final = mark(
     "You can pause Autopilot, skip a pay period or end it at any time, on its page or by the API."
 )
+_AN_EMPLOYEE: Final = mark("your employee")
+
+_WORDINGS: Final[Mapping[str, tuple[str, ...]]] = {
+    "enrolled": (
+        mark("Autopilot is on for {name}"),
+        mark(
+            "From now on {name} is paid by direct deposit, period after period, for the hours that you enrolled, and "
+            "you have authorized the debits of your bank account for it."
+        ),
+        mark(
+            "You are told of each debit a day before, and asked before an amount out of the ordinary leaves."
+        ),
+        _HOW_TO_STOP,
+        mark("If this was not you, end Autopilot now and write to the operator."),
+    ),
+    "debit_tomorrow": (
+        mark("Autopilot: a debit for {name} is coming"),
+        mark(
+            "On {sent}, {amount} net and what is set aside is debited from your account, to pay {name} for {first} to "
+            "{last} on {pay_date}. It is calculated for good then."
+        ),
+        mark("Payroll {number}. Until then it can be voided."),
+        _HOW_TO_STOP,
+    ),
+    "held": (
+        mark("Autopilot asks you: the pay of {name}"),
+        mark(
+            "The pay of {name} for {first} to {last}, {amount} net, is out of the ordinary. It is not sent before you "
+            "have confirmed it."
+        ),
+        mark("Void payroll {number}, or confirm it before {sent}."),
+    ),
+    "paid": (
+        mark("Autopilot has paid {name}"),
+        mark("{name} was paid {amount} on {pay_date} for {first} to {last}."),
+        mark("Payroll {number}."),
+        _HOW_TO_STOP,
+    ),
+}
+"""The subject and the paragraphs of what is about a payroll, or about none."""
+
+AUTOPILOT_KINDS: Final = (*_WORDINGS, "paused", "cannot_pay")
+"""What a household is told of: what else happens is that a period cannot be paid."""
 
 
-def mail_of(kind: str, people: Any, payroll: Any, details: Mapping[str, Any]) -> Mail | None:
-    """Return what the household is told; None where it has no address.
+def mail_of(kind: str, reader: NoticeReader, people: Any, payroll: Any, details: Mapping[str, Any]) -> Mail:
+    """Return what the reader is told of the household's enrollment.
 
     `people` has the names of employee and household, `payroll` what is known of the payroll it is about, if any.
     """
-    if people.email is None:
-        return None
-    name = name_in_mail(people.first_name, people.last_name) or "your employee"
-    subject, lines = _said(kind, name, payroll, details)
-    return plain_mail(people.email, subject, name_in_mail(people.household_first), lines)
+    name = name_in_mail(people.first_name, people.last_name) or reader.say(_AN_EMPLOYEE)
+    subject, *lines = _said(kind, reader, name, payroll, details)
+    return letter(reader.address, reader.language, subject, people.household_first, tuple(lines))
 
 
-def _said(kind: str, name: str, payroll: Any, details: Mapping[str, Any]) -> tuple[str, list[str]]:
-    match kind:
-        case "enrolled":
-            return (
-                f"Autopilot is on for {name}",
-                [
-                    (
-                        f"From now on {name} is paid by direct deposit, period after period, for the hours that you "
-                        "enrolled, and you have authorized the debits of your bank account for it."
-                    ),
-                    "You are told of each debit a day before, and asked before an amount out of the ordinary leaves.",
-                    f"{_HOW_TO_STOP} If this was not you, end Autopilot now and write to the operator.",
-                ],
-            )
-        case "debit_tomorrow":
-            sent = _moment(payroll.scheduled_send_at)
-            return (
-                f"Autopilot: a debit for {name} is coming",
-                [
-                    (
-                        f"On {sent}, {_amount(payroll)} net and what is set aside is debited from your account, to "
-                        f"pay {name} for {_days(payroll)} on {_day(payroll.pay_date)}. It is calculated for good then."
-                    ),
-                    f"Payroll {payroll.id}. Until then it can be voided. {_HOW_TO_STOP}",
-                ],
-            )
-        case "held":
-            return (
-                f"Autopilot asks you: the pay of {name}",
-                [
-                    (
-                        f"The pay of {name} for {_days(payroll)}, {_amount(payroll)} net, is out of the ordinary. It "
-                        "is not sent before you have confirmed it."
-                    ),
-                    f"Void payroll {payroll.id}, or confirm it before {_moment(payroll.scheduled_send_at)}.",
-                ],
-            )
-        case "paid":
-            return (
-                f"Autopilot has paid {name}",
-                [
-                    f"{name} was paid {_amount(payroll)} on {_day(payroll.pay_date)} for {_days(payroll)}.",
-                    f"Payroll {payroll.id}. {_HOW_TO_STOP}",
-                ],
-            )
-        case "paused":
-            return (
-                f"Autopilot is paused for {name}",
-                [
-                    f"After {details['failure_count']} failures in a row Autopilot pays {name} nothing more.",
-                    *_why(details),
-                    "Then resume it. The periods in between are not paid by Autopilot: run them by hand.",
-                ],
-            )
-        case _:
-            for_good = details.get("for_good")
-            about = f"{details['period_start']} to {details['period_end']}"
-            happens = (
-                f"Autopilot has not paid {name} for {about}, and will not: run this period by hand."
-                if for_good
-                else f"Autopilot cannot pay {name} for {about} as things stand. It looks again until the money has to "
-                "be sent."
-            )
-            return f"Autopilot cannot pay {name}", [happens, *_why(details)]
+def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Mapping[str, Any]) -> list[str]:
+    say = reader.say
+    if kind in _WORDINGS:
+        facts = {"name": name} | _facts(reader.language, payroll)
+        return [say(each, **facts) for each in _WORDINGS[kind]]
+    if kind == "paused":
+        failures = details["failure_count"]
+        return [
+            say(mark("Autopilot is paused for {name}"), name=name),
+            say(
+                mark("After {number} failures in a row Autopilot pays {name} nothing more."),
+                number=failures,
+                name=name,
+            ),
+            *_why(reader, details),
+            say(mark("Then resume it. The periods in between are not paid by Autopilot: run them by hand.")),
+        ]
+    days = {
+        key: day_in(reader.language, datetime.date.fromisoformat(details[f"period_{end}"]))
+        for key, end in (("first", "start"), ("last", "end"))
+    }
+    happens = (
+        mark("Autopilot has not paid {name} for {first} to {last}, and will not: run this period by hand.")
+        if details.get("for_good")
+        else mark(
+            "Autopilot cannot pay {name} for {first} to {last} as things stand. It looks again until the money has to "
+            "be sent."
+        )
+    )
+    return [
+        say(mark("Autopilot cannot pay {name}"), name=name),
+        say(happens, name=name, **days),
+        *_why(reader, details),
+    ]
 
 
-def _why(details: Mapping[str, Any]) -> list[str]:
+def _why(reader: NoticeReader, details: Mapping[str, Any]) -> list[str]:
+    say = reader.say
     lines = []
     for reason in details.get("reasons", ()):
         why, action = IN_WORDS.get(
-            cast(Reason, reason), (reason_of(str(reason)), "See what the payroll says of it.")
+            cast(Reason, reason), (reason_of(str(reason)), mark("See what the payroll says of it."))
         )
-        lines.append(f"{why}. What to do: {action}")
+        lines.append(say(mark("{reason}. What to do: {action}"), reason=say(why), action=say(action)))
     return lines
 
 
-def _amount(payroll: Any) -> str:
-    return f"${from_cents(payroll.net_pay):,}"
-
-
-def _days(payroll: Any) -> str:
-    return f"{_day(payroll.period_start)} to {_day(payroll.period_end)}"
-
-
-def _day(day: datetime.date) -> str:
-    return f"{day:%B %-d, %Y}"
-
-
-def _moment(moment: datetime.datetime) -> str:
-    return f"{moment.astimezone(BUSINESS_TIME):%A, %B %-d, at %-I:%M %p} Eastern time"
+def _facts(language: str, payroll: Any) -> dict[str, str]:
+    if payroll is None:
+        return {}
+    sent = payroll.scheduled_send_at
+    return {
+        "number": str(payroll.id),
+        "amount": money_in(language, from_cents(payroll.net_pay)),
+        "first": day_in(language, payroll.period_start),
+        "last": day_in(language, payroll.period_end),
+        "pay_date": day_in(language, payroll.pay_date),
+        "sent": "" if sent is None else hour_in(language, sent),
+    }

@@ -23,7 +23,10 @@ def list_everybody(data_dir: DataDir = None) -> None:
         typer.echo("Nobody can sign in yet. `hearthpay people first-owner` prints a link.")
     for person in found:
         seen = "never" if person.last_seen_at is None else f"{person.last_seen_at:%Y-%m-%d %H:%M} UTC"
-        typer.echo(f"{person.email}  {person.name}  organizations {person.organizations}  last seen {seen}")
+        operates = "  operator" if person.operates else ""
+        typer.echo(
+            f"{person.email}  {person.name}  organizations {person.organizations}  last seen {seen}{operates}"
+        )
 
 
 @people.command("first-owner")
@@ -92,6 +95,25 @@ def remove_second_factor(email: EmailArgument, data_dir: DataDir = None) -> None
 
     as_operator(data_dir, run)
     typer.echo("The second factor was removed.")
+
+
+@people.command()
+def operator(
+    email: EmailArgument,
+    remove: Annotated[bool, typer.Option("--remove", help="Take it from the person again.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Let a person see the pages about the installation as a whole, such as mail that was not sent."""
+    from hearthpay.people.operators import make_operator, unmake_operator
+
+    async def run(session: Any) -> None:
+        if remove:
+            await unmake_operator(session, email)
+        else:
+            await make_operator(session, SystemClock(), email)
+
+    as_operator(data_dir, run)
+    typer.echo("No operator any more." if remove else "Made an operator.")
 
 
 def _address() -> str:

@@ -14,6 +14,7 @@ from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
     from hearthpay.database.startup import OpenedDatabase
+    from hearthpay.mail.mail_folder import MailFolder
     from hearthpay.mail.mailer import Mailer
     from hearthpay.mail.notices import NoticeDesk
     from hearthpay.payroll.payday.bank_day import Bank
@@ -42,6 +43,7 @@ def worker(
 
 async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended: bool) -> None:
     from hearthpay.database.startup import Addresses, open_database
+    from hearthpay.mail.mail_folder import MailFolder
     from hearthpay.process import configure_logging, log_settings, supervised
     from hearthpay.worker.connector import queue_of
     from hearthpay.worker.duties import worker_duties
@@ -49,14 +51,15 @@ async def _work(data_dir: Path | None, *, once: bool, concurrency: int, attended
 
     configure_logging(*log_settings(os.environ))
     bank, mailer = _bank(), _mailer()
-    desk = _desk(mailer)
     stopping = _stop_signal(attended=attended)
     async with (
         open_database(data_dir, Addresses.of(os.environ)) as opened,
         supervised(opened),
         opened.as_worker(concurrency) as database,
     ):
-        duties = worker_duties(database, await _key_ring(opened), bank, SystemClock(), mailer, desk)
+        folder = MailFolder.of(os.environ, None if opened.embedded is None else opened.embedded.data_dir)
+        desk = _desk(mailer, folder)
+        duties = worker_duties(database, await _key_ring(opened), bank, SystemClock(), mailer, desk, folder)
         queue = queue_of(opened)
         if once:
             if not await run_once(queue, duties, stopping=stopping, tell=_tell):
@@ -90,12 +93,12 @@ def _mailer() -> "Mailer | None":
         refuse(str(error))
 
 
-def _desk(mailer: "Mailer | None") -> "NoticeDesk":
+def _desk(mailer: "Mailer | None", folder: "MailFolder | None") -> "NoticeDesk":
     from hearthpay.mail.limits import MailLimitsError
     from hearthpay.mail.notices import NoticeDesk, OperatorAddressError
 
     try:
-        return NoticeDesk.of(os.environ, sends=mailer is not None)
+        return NoticeDesk.of(os.environ, sends=mailer is not None, keeps=folder is not None)
     except (MailLimitsError, OperatorAddressError) as error:
         refuse(str(error))
 

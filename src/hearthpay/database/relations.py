@@ -19,7 +19,13 @@ ASSIGNED_RATES: Final = "(SELECT employer_id, tax_year, state, sui_rate FROM ass
 # employees/
 EMPLOYEES: Final = (
     "(SELECT id, organization_id, employer_id, sandbox, person_id, first_name, last_name, email, status, work_state, "
-    "relationship, start_date, end_date, pay_rate_cents FROM employees)"
+    "relationship, start_date, end_date, pay_rate_cents, language FROM employees)"
+)
+
+# mail/
+NOTICES: Final = (
+    "(SELECT notice_key, kind, employer_id, payroll_id, created_at FROM mail_outbox "
+    "WHERE notice_key IS NOT NULL)"
 )
 
 # banking/

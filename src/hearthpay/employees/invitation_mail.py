@@ -1,29 +1,34 @@
-"""The email that brings an employee the link to the portal. It holds no secret but the link."""
+"""The email that brings an employee the link to the portal, in her language. It holds no secret but the link."""
 
 from datetime import datetime
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
-from hearthpay.clock import BUSINESS_TIME
 from hearthpay.employees.commands import InvitationType
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
+from hearthpay.languages.catalogue import hour_in, mark, say_in
+from hearthpay.mail.letter import Link, letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import name_in_mail
 
 _SUBJECTS: Final[dict[InvitationType, str]] = {
-    "bank_account": "{household} would like to pay you by direct deposit",
-    "tax_info": "{household} needs your tax information for payroll",
+    "bank_account": mark("{household} would like to pay you by direct deposit"),
+    "tax_info": mark("{household} needs your tax information for payroll"),
 }
-_SOMEBODY: Final = "Your employer"
-_TEMPLATES: Final = Environment(
-    loader=PackageLoader("hearthpay.employees"),
-    autoescape=select_autoescape(["html"]),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
+_ASKED: Final[dict[InvitationType, str]] = {
+    "bank_account": mark(
+        "{household} would like to pay your wages straight to your bank account. Please enter your routing and "
+        "account number on this page:"
+    ),
+    "tax_info": mark(
+        "{household} needs your Social Security number or ITIN to report your wages. Please enter it on this page:"
+    ),
+}
+_ONCE: Final = mark(
+    "The link is for you alone and works once, until {expires}. Never send these numbers by email or text message."
 )
+_NOT_YOU: Final = mark("If you do not work for {household}, please ignore this message.")
+_SOMEBODY: Final = mark("Your employer")
 
 
 def invitation_mail(
@@ -36,19 +41,20 @@ def invitation_mail(
 ) -> Mail:
     """Return the mail to the address `to`; the last day of the link is told in US Eastern time.
 
-    What the household chose, names, stands in it as `name_in_mail` has it, and nothing else of theirs does.
+    What the household chose, names, stands in it as `name_in_mail` has them, and nothing else of theirs does.
     """
-    household = name_in_mail(employer.first_name, employer.last_name) or _SOMEBODY
-    facts = {
-        "type": invitation_type,
-        "household": household,
-        "first_name": name_in_mail(employee.first_name),
-        "portal_url": portal_url,
-        "expires": f"{expires_at.astimezone(BUSINESS_TIME):%A, %B %-d, at %-I:%M %p} Eastern time",
-    }
-    return Mail(
-        to=to,
-        subject=_SUBJECTS[invitation_type].format(household=household),
-        text=_TEMPLATES.get_template("invitation.txt").render(facts),
-        html=_TEMPLATES.get_template("invitation.html").render(facts),
+    language = employee.language
+    say = say_in(language)
+    household = name_in_mail(employer.first_name, employer.last_name) or say(_SOMEBODY)
+    return letter(
+        to,
+        language,
+        say(_SUBJECTS[invitation_type], household=household),
+        employee.first_name,
+        (say(_ASKED[invitation_type], household=household),),
+        link=Link(portal_url, say(mark("Open the page"))),
+        closing=(
+            say(_ONCE, expires=hour_in(language, expires_at)),
+            say(_NOT_YOU, household=household),
+        ),
     )

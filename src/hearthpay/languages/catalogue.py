@@ -6,14 +6,16 @@ language expect them.
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
+from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from babel import Locale
-from babel.dates import format_datetime
+from babel.dates import format_date, format_datetime
 from babel.messages.pofile import read_po
+from babel.numbers import format_currency
 
 from hearthpay.clock import BUSINESS_TIME
 
@@ -62,6 +64,26 @@ def moment_in(language: str, moment: datetime) -> str:
     """Return a moment as a person reads it: in US Eastern time, which is said."""
     shown = format_datetime(moment.astimezone(BUSINESS_TIME), "MMM d, y, h:mm a", locale=_LOCALES[language])
     return f"{shown} ET"
+
+
+def day_in(language: str, day: date) -> str:
+    """Return a day as a letter names it: November 24, 2026."""
+    return format_date(day, "long", locale=_LOCALES[language])
+
+
+def hour_in(language: str, moment: datetime) -> str:
+    """Return a moment as a letter names it, in US Eastern time: Tuesday, November 24, at 3:00 PM Eastern time."""
+    here = moment.astimezone(BUSINESS_TIME)
+    if language == "en":
+        return f"{here:%A, %B %-d, at %-I:%M %p} Eastern time"
+    day = format_datetime(here, "EEEE, d 'de' MMMM", locale=_LOCALES[language])
+    hour = format_datetime(here, "h:mm a", locale=_LOCALES[language])
+    return f"{day}, a las {hour}, hora del Este"
+
+
+def money_in(language: str, amount: Decimal) -> str:
+    """Return an amount of dollars: $1,234.50."""
+    return format_currency(amount, "USD", locale=_LOCALES[language])
 
 
 def preferred(accepted: str | None) -> str:

@@ -67,6 +67,7 @@ MailProblem = Literal[
     "recipient_refused",
     "message_refused",
     "unsafe_content",
+    "folder_not_writable",
     "key_missing",
     "unreadable",
 ]
@@ -132,7 +133,9 @@ class Mailer:
         know it. Call it outside of any transaction: it may take as long as the mailer is patient.
         """
         try:
-            message = self._message(mail, name, written_at)
+            message = written_message(
+                mail, sender=self._sender, domain=self._domain, name=name, written_at=written_at
+            )
         except (MessageError, ValueError) as error:
             return _failed("unsafe_content", error, for_good=True)
         client = aiosmtplib.SMTP(
@@ -160,29 +163,32 @@ class Mailer:
         client.close()
         return Delivery()
 
-    def _message(self, mail: Mail, name: UUID, written_at: datetime) -> EmailMessage:
-        """Return the message; raises UnsafeHeaderError.
 
-        Every header is looked at before the standard library gets it: that decodes encoded words first and looks for
-        line breaks, if at all, only then.
-        """
-        headers = {
-            "From": self._sender,
-            "To": mail.to,
-            "Subject": mail.subject,
-            "Date": format_datetime(written_at),
-            "Message-ID": f"<{name}@{self._domain}>",
-            "Auto-Submitted": "auto-generated",
-        }
-        message = EmailMessage()
-        for header, value in headers.items():
-            problem = header_problem(value)
-            if problem is not None:
-                raise UnsafeHeaderError(f"the header {header} {problem}")
-            message[header] = value
-        message.set_content(mail.text)
-        message.add_alternative(mail.html, subtype="html")
-        return message
+def written_message(
+    mail: Mail, *, sender: str, domain: str, name: UUID, written_at: datetime
+) -> EmailMessage:
+    """Return the message, as text and as HTML; `name` and `domain` make its Message-ID. Raises UnsafeHeaderError.
+
+    Every header is looked at before the standard library gets it: that decodes encoded words first and looks for
+    line breaks, if at all, only then.
+    """
+    headers = {
+        "From": sender,
+        "To": mail.to,
+        "Subject": mail.subject,
+        "Date": format_datetime(written_at),
+        "Message-ID": f"<{name}@{domain}>",
+        "Auto-Submitted": "auto-generated",
+    }
+    message = EmailMessage()
+    for header, value in headers.items():
+        problem = header_problem(value)
+        if problem is not None:
+            raise UnsafeHeaderError(f"the header {header} {problem}")
+        message[header] = value
+    message.set_content(mail.text)
+    message.add_alternative(mail.html, subtype="html")
+    return message
 
 
 def _diagnosis(error: Exception) -> tuple[MailProblem, Exception, int | None, bool]:

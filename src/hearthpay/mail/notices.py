@@ -17,8 +17,10 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits, mail_limits
 from hearthpay.mail.mailer import Mail
+from hearthpay.mail.outbox import NO_MAIL_SERVER
 from hearthpay.security.content_seal import SealedContent, mail_place, seal_content
 from hearthpay.security.key_ring import KeyRing
 
@@ -29,6 +31,16 @@ Recipient = Literal["employee", "household", "operator"]
 KEPT_FOR: Final = timedelta(days=7)
 """A notice that could not be sent for so long is given up: by then it is no news."""
 
+NEWS: Final = (
+    "notice.payday",
+    "notice.pay_stub",
+    "notice.debit_ahead",
+    "notice.duties_due",
+    "notice.document_ready",
+)
+"""Notices of what goes its usual way, which are counted apart, and for household and employee alone: an organization of
+many households has many paydays in a day."""
+
 OPERATOR_LIMIT: Final = 100
 """Notices to the operator in a UTC day; what is beyond it stands in the log and in the outbox all the same."""
 
@@ -38,7 +50,15 @@ _COUNT: Final = text(
     "SELECT count(*) AS of_organization, count(*) FILTER (WHERE employer_id = :employer_id) AS of_household, "
     "count(*) FILTER (WHERE employee_id = :employee_id) AS of_employee FROM mail_outbox "
     "WHERE organization_id = :organization_id AND created_at >= :since AND notice_key IS NOT NULL "
-    "AND recipient <> 'operator' AND NOT sandbox AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')"
+    "AND recipient <> 'operator' AND NOT sandbox AND kind <> ALL(:news) "
+    "AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')"
+)
+# What tells of every payday must not use up what tells of trouble.
+_COUNT_NEWS: Final = text(
+    "SELECT 0 AS of_organization, count(*) FILTER (WHERE employer_id = :employer_id) AS of_household, "
+    "count(*) FILTER (WHERE employee_id = :employee_id AND recipient = 'employee') AS of_employee FROM mail_outbox "
+    "WHERE organization_id = :organization_id AND created_at >= :since AND kind = ANY(:news) "
+    "AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')"
 )
 _COUNT_OPERATORS: Final = text(
     "SELECT count(*) FROM mail_outbox WHERE recipient = 'operator' AND created_at >= :since "
@@ -46,9 +66,10 @@ _COUNT_OPERATORS: Final = text(
 )
 _INSERT: Final = text(
     "INSERT INTO mail_outbox (id, organization_id, employer_id, sandbox, employee_id, payroll_id, recipient, "
-    "notice_key, kind, status, reason, content, nonce, key_id, created_at, expires_at, due_at, finished_at) VALUES "
+    "notice_key, kind, status, reason, content, nonce, key_id, created_at, expires_at, due_at, finished_at, "
+    "address_hash) VALUES "
     "(:id, :organization_id, :employer_id, :sandbox, :employee_id, :payroll_id, :recipient, :notice_key, :kind, "
-    ":status, :reason, :content, :nonce, :key_id, :now, :expires_at, :now, :finished_at) "
+    ":status, :reason, :content, :nonce, :key_id, :now, :expires_at, :now, :finished_at, :address_hash) "
     "ON CONFLICT (notice_key) DO NOTHING"
 )
 
@@ -59,14 +80,18 @@ class OperatorAddressError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class NoticeDesk:
-    """How an installation tells: whether it has a mail server, its limits, the operator's address if there is one."""
+    """How an installation tells: whether it has a mail server, its limits, the operator's address if there is one.
+
+    Without a mail server it may keep mails in a folder.
+    """
 
     sends: bool = False
     limits: MailLimits = field(default=USUAL_LIMITS)
     operator: str | None = None
+    keeps: bool = False
 
     @classmethod
-    def of(cls, environment: Mapping[str, str], *, sends: bool) -> Self:
+    def of(cls, environment: Mapping[str, str], *, sends: bool, keeps: bool = False) -> Self:
         """Return the desk under these settings. Raises OperatorAddressError and MailLimitsError."""
         address = environment.get(OPERATOR_VARIABLE, "").strip() or None
         if address is not None:
@@ -74,14 +99,14 @@ class NoticeDesk:
                 validate_email(address, check_deliverability=False, test_environment=True)
             except EmailNotValidError:
                 raise OperatorAddressError(f"{OPERATOR_VARIABLE} must be one email address") from None
-        return cls(sends, mail_limits(environment), address)
+        return cls(sends, mail_limits(environment), address, keeps and not sends)
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
     """A notice; `key` names what it tells and to whom, so that it is told once. Without `mail` nobody has an address.
 
-    The operator's may be of no tenant.
+    The operator's may be of no tenant. Not `wanted`: whoever would read it has said so.
     """
 
     key: str
@@ -93,6 +118,7 @@ class Notice:
     sandbox: bool = False
     employee_id: UUID | None = None
     payroll_id: UUID | None = None
+    wanted: bool = True
 
 
 async def queue_notice(
@@ -127,6 +153,7 @@ async def queue_notice(
             "now": now,
             "expires_at": now + KEPT_FOR,
             "finished_at": None if status == "queued" else now,
+            "address_hash": None if notice.mail is None else hash_of_address(notice.mail.to),
         },
     )
 
@@ -139,8 +166,12 @@ async def _admitted(
         return "withheld", "sandbox"
     if notice.mail is None:
         return "withheld", "no_address"
+    if not notice.wanted:
+        return "withheld", "not_wanted"
+    if desk.keeps:
+        return "queued", NO_MAIL_SERVER
     if not desk.sends:
-        return "withheld", "no_mail_server"
+        return "withheld", NO_MAIL_SERVER
     since = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
     if notice.recipient == "operator":
         await session.execute(_COUNT_ALONE, {"whose": "operator"})
@@ -152,8 +183,10 @@ async def _admitted(
         "employer_id": notice.employer_id,
         "employee_id": notice.employee_id,
         "since": since,
+        "news": list(NEWS),
     }
-    counted = (await session.execute(_COUNT, whose)).one()
+    kind = f"notice.{notice.kind}"
+    counted = (await session.execute(_COUNT_NEWS if kind in NEWS else _COUNT, whose)).one()
     exceeded = desk.limits.exceeded_by(
         employee=counted.of_employee if notice.recipient == "employee" else -1,
         household=counted.of_household,

@@ -19,6 +19,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.limits import MailLimits
 from hearthpay.mail.mailer import PATIENCE_SECONDS, Delivery, Mail
 from hearthpay.security.content_seal import SealedContent, mail_place, open_content, seal_content
@@ -30,6 +31,10 @@ LONGEST_PAUSE: Final = timedelta(hours=6)
 """The first pause between two attempts is a minute, each later one twice as long, up to this."""
 
 MailStatus = Literal["queued", "sent", "failed", "withdrawn", "withheld"]
+
+NO_MAIL_SERVER: Final = "no_mail_server"
+"""Why a mail is not sent that was written where there is no mail server; while it is queued, it is for the folder."""
+KEPT_IN_FOLDER: Final = "kept_in_folder"
 
 _DAILY_LIMIT: Final = "daily_limit_of_"
 _FIRST_PAUSE: Final = timedelta(minutes=1)
@@ -44,9 +49,9 @@ _COUNT: Final = text(
 )
 _INSERT: Final = text(
     "INSERT INTO mail_outbox (id, organization_id, employer_id, sandbox, employee_id, kind, status, reason, content, "
-    "nonce, key_id, created_at, expires_at, due_at, finished_at) VALUES (:id, :organization_id, :employer_id, "
-    ":sandbox, :employee_id, :kind, :status, :reason, :content, :nonce, :key_id, :now, :expires_at, :now, "
-    ":finished_at)"
+    "nonce, key_id, created_at, expires_at, due_at, finished_at, address_hash) VALUES (:id, :organization_id, "
+    ":employer_id, :sandbox, :employee_id, :kind, :status, :reason, :content, :nonce, :key_id, :now, :expires_at, "
+    ":now, :finished_at, :address_hash)"
 )
 # What has left, or never will, is erased.
 _WITHDRAW: Final = text(
@@ -61,13 +66,21 @@ _CLAIM_ONE: Final = text(
     "RETURNING id, organization_id, employer_id, sandbox, created_at, expires_at, attempts, content, nonce, key_id"
 )
 # A subquery that locks and skips may run again for every row of a join, each time with other rows: it is made once.
-_CLAIM_DUE: Final = text(
+_CLAIM: Final = (
     "WITH due AS MATERIALIZED (SELECT id FROM mail_outbox "
-    "WHERE status = 'queued' AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
+    "WHERE status = 'queued' {which} AND due_at <= :now AND (leased_until IS NULL OR leased_until <= :now) "
     "ORDER BY due_at, id LIMIT :limit FOR UPDATE SKIP LOCKED) "
     "UPDATE mail_outbox m SET leased_until = :until, attempts = m.attempts + 1 FROM due WHERE m.id = due.id "
     "RETURNING m.id, m.organization_id, m.employer_id, m.sandbox, m.created_at, m.expires_at, m.attempts, m.content, "
     "m.nonce, m.key_id"
+)
+_CLAIM_DUE: Final = text(_CLAIM.format(which=""))
+_CLAIM_FOR_FOLDER: Final = text(
+    _CLAIM.format(which="AND reason IN ('no_mail_server', 'folder_not_writable')")
+)
+_KEPT: Final = text(
+    "UPDATE mail_outbox SET status = 'withheld', reason = :reason, finished_at = :now, content = NULL, nonce = NULL, "
+    "key_id = NULL, leased_until = NULL WHERE id = :id AND status = 'queued' RETURNING true"
 )
 _DUE: Final = text(
     "SELECT count(*) FROM (SELECT FROM mail_outbox WHERE status = 'queued' AND due_at <= :now "
@@ -172,6 +185,7 @@ async def queue_mail(
             "now": now,
             "expires_at": expires_at,
             "finished_at": None if state.status == "queued" else now,
+            "address_hash": hash_of_address(mail.to),
         },
     )
     return mail_id, state
@@ -214,6 +228,20 @@ async def claim_mail(session: AsyncSession, clock: Clock, mail_id: UUID) -> Clai
 async def claim_due_mails(session: AsyncSession, clock: Clock, limit: int) -> list[Claimed]:
     """Take up to `limit` mails that are due, of any tenant: the session is the worker's."""
     return [_claimed(row) for row in await session.execute(_CLAIM_DUE, {"limit": limit, **_lease(clock)})]
+
+
+async def claim_mails_for_folder(session: AsyncSession, clock: Clock, limit: int) -> list[Claimed]:
+    """Take up to `limit` mails that were written where there is no mail server; the session is the worker's."""
+    return [
+        _claimed(row) for row in await session.execute(_CLAIM_FOR_FOLDER, {"limit": limit, **_lease(clock)})
+    ]
+
+
+async def note_kept(session: AsyncSession, clock: Clock, claimed: Claimed) -> None:
+    """Note that the mail lies in the folder; its content is erased here."""
+    values = {"id": claimed.id, "reason": KEPT_IN_FOLDER, "now": clock.now()}
+    if await session.scalar(_KEPT, values):
+        await _leave_trace(session, claimed, "mail.kept", claimed.attempt, KEPT_IN_FOLDER)
 
 
 async def count_due_mails(session: AsyncSession, clock: Clock) -> int:

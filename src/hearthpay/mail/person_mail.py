@@ -21,6 +21,7 @@ A_DAY: Final = 12
 _QUEUE: Final = text(
     "SELECT queue_person_mail(:id, :kind, :address_hash, :content, :nonce, :key_id, :now, :expires_at, :a_day)"
 )
+_FOR_FOLDER: Final = text("SELECT leave_person_mail_to_folder(:mail)")
 
 
 async def queue_person_mail(
@@ -48,3 +49,8 @@ async def queue_person_mail(
         },
     )
     return mail_id
+
+
+async def leave_to_folder(session: AsyncSession, mail_id: UUID) -> None:
+    """Leave a mail that was just queued to the operator's folder: there is no mail server."""
+    await session.execute(_FOR_FOLDER, {"mail": mail_id})

@@ -52,7 +52,7 @@ async def ask_for_reset(desk: FrontDesk, email: str, links_begin: str, visit: Vi
     address = read_address(email)
     desk.throttle.mail_asked_for(visit.address)
     async with desk.in_constant_time():
-        if not desk.sends_mail:
+        if not desk.writes_mail:
             return
         now = desk.clock.now()
         async with desk.database.transaction(None) as session:
@@ -185,7 +185,7 @@ async def ask_for_new_email(
         taken = await person_at(session, address) is not None
         await become_person(session, who.person_id)
         await note_event(session, who.person_id, visit, "email.ask")
-        if taken or not desk.sends_mail:
+        if taken or not desk.writes_mail:
             return
         token = await leave_token(session, now, "new_email", email=address, person_id=who.person_id)
         mail = person_mail(

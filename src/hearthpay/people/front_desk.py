@@ -14,7 +14,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mail
-from hearthpay.mail.person_mail import queue_person_mail
+from hearthpay.mail.person_mail import leave_to_folder, queue_person_mail
 from hearthpay.mail.person_postman import PersonPostman
 from hearthpay.people.throttle import SignInThrottle
 from hearthpay.security.key_ring import KeyRing
@@ -23,6 +23,8 @@ from hearthpay.security.key_ring import KeyRing
 @dataclass(frozen=True, slots=True)
 class FrontDesk:
     """Where people come in. `sends_mail`: there is a mail server; `sign_up_open`: strangers may make accounts.
+
+    `keeps_mail`: where there is no mail server, the worker puts mail into the operator's folder.
 
     What must not tell whether somebody has an account takes `no_sooner_than` seconds, however it ends.
     """
@@ -35,6 +37,12 @@ class FrontDesk:
     sign_up_open: bool = True
     no_sooner_than: float = field(default=0.25)
     postman: PersonPostman | None = None
+    keeps_mail: bool = False
+
+    @property
+    def writes_mail(self) -> bool:
+        """Whether mail is written at all: for the mail server, or where there is none for the operator's folder."""
+        return self.sends_mail or self.keeps_mail
 
     @property
     def takes_sign_ups(self) -> bool:
@@ -46,7 +54,9 @@ class FrontDesk:
     ) -> None:
         """Put the mail into the outbox, to leave as soon as the transaction has committed."""
         mail_id = await queue_person_mail(session, self.keys(), now, kind, mail, expires_at)
-        if self.postman is not None:
+        if not self.sends_mail:
+            await leave_to_folder(session, mail_id)
+        elif self.postman is not None:
             self.postman.send_once_committed(session, mail_id)
 
     def keys(self) -> KeyRing:

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
 from hearthpay.languages.catalogue import mark, say_in
+from hearthpay.mail.letter import Link, letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import name_in_mail
 
@@ -82,13 +81,6 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("If this was not you, please write to whoever runs this service at once."),
     ),
 }
-_TEMPLATES: Final = Environment(
-    loader=PackageLoader("hearthpay.people"),
-    autoescape=select_autoescape(["html"]),
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
 
 
 def person_mail(
@@ -98,19 +90,12 @@ def person_mail(
     say = say_in(language)
     wording = _WORDINGS[kind]
     safe = {gap: value if gap in ("when", "what") else name_in_mail(value) for gap, value in gaps.items()}
-    greeting_name = name_in_mail(name)
-    facts = {
-        "language": language,
-        "title": say(wording.subject, **safe),
-        "greeting": say("Hello {name},", name=greeting_name) if greeting_name else say("Hello,"),
-        "body": say(wording.body, **safe),
-        "link": link,
-        "link_name": None if wording.link is None else say(wording.link),
-        "otherwise": say(wording.otherwise),
-    }
-    return Mail(
-        to=to,
-        subject=say(wording.subject, **safe),
-        text=_TEMPLATES.get_template("mail.txt").render(facts),
-        html=_TEMPLATES.get_template("mail.html").render(facts),
+    return letter(
+        to,
+        language,
+        say(wording.subject, **safe),
+        name,
+        (say(wording.body, **safe),),
+        link=None if link is None or wording.link is None else Link(link, say(wording.link)),
+        closing=(say(wording.otherwise),),
     )

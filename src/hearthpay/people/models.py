@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import Text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hearthpay.database.base import Base
@@ -23,6 +24,8 @@ class PersonRecord(Base):
     language: Mapped[str]
     created_at: Mapped[datetime]
     updated_at: Mapped[datetime]
+    muted_notices: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default="{}")
+    operator_since: Mapped[datetime | None] = mapped_column(default=None)
 
 
 class PersonCredential(Base):

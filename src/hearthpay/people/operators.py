@@ -1,26 +1,39 @@
-"""What the operator may do for people, at the command line and over the owner's connection; each leaves its row."""
+"""What the operator may do for people, at the command line and over the owner's connection; each leaves its row.
+
+A person is an operator on the pages where the command line, or the first owner's link, made one of him: he sees what
+concerns the installation as a whole. It is no role in an organization, and no owner of one comes by it. The service's
+database role cannot grant it.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
+from hearthpay.database.session import become_person
 from hearthpay.people.events import Visit, note_event
+from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address
 from hearthpay.people.members import SentInvitation, invite_member
 from hearthpay.people.models import Membership, PersonRecord, PersonSession
 from hearthpay.people.second_factor import remove_second_factor
-from hearthpay.people.sessions import end_all
+from hearthpay.people.sessions import SignedIn, end_all
 from hearthpay.people.tokens import leave_token
-from hearthpay.security.portal_tokens import PortalToken
+from hearthpay.security.portal_tokens import PortalToken, parse_token
 
+NOT_SENT_FOR: Final = timedelta(days=30)
+"""How far back mail that was not sent is shown."""
+MOST_SHOWN: Final = 200
+
+_NOT_SENT: Final = text("SELECT * FROM mails_not_sent(:since, :most)")
+_FIRST: Final = text("SELECT become_first_operator(:token_hash, :now)")
 _AT_THE_COMMAND_LINE: Final = Visit(None, None, None)
 
 
@@ -33,6 +46,7 @@ class PersonSummary:
     name: str
     organizations: int
     last_seen_at: datetime | None
+    operates: bool
 
 
 async def list_people(session: AsyncSession) -> Sequence[PersonSummary]:
@@ -48,9 +62,14 @@ async def list_people(session: AsyncSession) -> Sequence[PersonSummary]:
         .scalar_subquery()
     )
     rows = await session.execute(
-        select(PersonRecord.id, PersonRecord.email, PersonRecord.name, belongs, seen).order_by(
-            PersonRecord.email
-        )
+        select(
+            PersonRecord.id,
+            PersonRecord.email,
+            PersonRecord.name,
+            belongs,
+            seen,
+            PersonRecord.operator_since.is_not(None),
+        ).order_by(PersonRecord.email)
     )
     return [PersonSummary(*row) for row in rows]
 
@@ -84,6 +103,72 @@ async def remove_second_factor_by_operator(session: AsyncSession, clock: Clock, 
     person = await _person(session, email)
     await remove_second_factor(session, clock.now(), person.id)
     await note_event(session, person.id, _AT_THE_COMMAND_LINE, "second_factor.remove_by_operator")
+
+
+async def make_operator(session: AsyncSession, clock: Clock, email: str) -> None:
+    """Let the person see what concerns the installation as a whole. Raises `not_found`."""
+    person = await _person(session, email)
+    person.operator_since = person.operator_since or clock.now()
+    await session.flush()
+    await note_event(session, person.id, _AT_THE_COMMAND_LINE, "operator.make")
+
+
+async def unmake_operator(session: AsyncSession, email: str) -> None:
+    """Take that from the person again; it holds with the next request. Raises `not_found`."""
+    person = await _person(session, email)
+    person.operator_since = None
+    await session.flush()
+    await note_event(session, person.id, _AT_THE_COMMAND_LINE, "operator.unmake")
+
+
+async def operate_first(
+    session: AsyncSession, now: datetime, person_id: UUID, presented: str, visit: Visit
+) -> None:
+    """Make an operator of who has just used the first owner's link, unless there is one; the transaction is his."""
+    token = parse_token(presented)
+    if token is not None and await session.scalar(_FIRST, {"token_hash": token.hash, "now": now}):
+        await note_event(session, person_id, visit, "operator.make")
+
+
+def require_operator(who: SignedIn) -> None:
+    """Raise `not_found` for who is no operator: he is not told that there is such a page."""
+    if not who.operates:
+        raise Refusal("not_found", "There is nothing at this address.")
+
+
+@dataclass(frozen=True, slots=True)
+class UnsentMail:
+    """A mail that was refused, given up, or put into the folder; to whom, it does not say."""
+
+    id: UUID
+    organization: str | None
+    kind: str
+    recipient: str
+    status: str
+    reason: str
+    created_at: datetime
+
+
+async def mails_not_sent(desk: FrontDesk, who: SignedIn) -> Sequence[UnsentMail]:
+    """Return what was not sent within NOT_SENT_FOR, newest first, of every organization. Raises `not_found`."""
+    require_operator(who)
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        rows = await session.execute(
+            _NOT_SENT, {"since": desk.clock.now() - NOT_SENT_FOR, "most": MOST_SHOWN}
+        )
+        return [
+            UnsentMail(
+                row.mail_id,
+                row.organization,
+                row.kind,
+                row.recipient,
+                row.status,
+                row.reason,
+                row.created_at,
+            )
+            for row in rows
+        ]
 
 
 async def _person(session: AsyncSession, email: str) -> PersonRecord:

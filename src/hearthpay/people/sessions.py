@@ -62,6 +62,8 @@ class SignedIn:
     belongings: tuple[Belonging, ...]
     here: Belonging | None
     sandbox: bool
+    operates: bool = False
+    """Whether he may see what concerns the installation as a whole."""
 
     def is_fresh(self, now: datetime) -> bool:
         """Return whether he proved who he is a moment ago."""
@@ -147,6 +149,7 @@ async def find_session(desk: FrontDesk, presented: str | None) -> SignedIn | Non
             belongings,
             here,
             found.in_sandbox and may_test,
+            person.operator_since is not None,
         )
 
 

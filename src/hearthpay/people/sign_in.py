@@ -175,8 +175,8 @@ async def tell(
     what: str | None = None,
     to: str | None = None,
 ) -> None:
-    """Write to the person whose account changed, in the transaction of the change, where there is a mail server."""
-    if not desk.sends_mail:
+    """Write to the person whose account changed, in the transaction of the change, where mail is written."""
+    if not desk.writes_mail:
         return
     person = await session.get_one(PersonRecord, person_id)
     gaps = {"when": moment_in(person.language, now)}

@@ -27,6 +27,7 @@ from hearthpay.people.identity import read_address, read_language, read_name
 from hearthpay.people.mails import person_mail
 from hearthpay.people.members import OpenMemberInvitation, accept, open_invitation
 from hearthpay.people.models import Membership, OneTimeToken, PersonRecord
+from hearthpay.people.operators import operate_first
 from hearthpay.people.passwords import check_new_password, hash_password
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_in import Entered, enter, person_at
@@ -147,6 +148,7 @@ async def become_first_owner(
             await found_organization(session, now, person_id, named, visit)
         else:
             await _join_as_owner(session, now, person_id, facts.organization_id, visit)
+        await operate_first(session, now, person_id, presented, visit)
         return await enter(desk, session, now, person_id, "link", visit)
 
 

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import structlog
 
 from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import CHUNK as GENERATED_AT_ONCE
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.banking.account_news import find_new_accounts
 from hearthpay.clock import Clock
 from hearthpay.database.audit import seal_waiting
 from hearthpay.database.session import Database
+from hearthpay.documents.news import find_new_papers
+from hearthpay.duties.reminders import remind
+from hearthpay.mail.mail_folder import MailFolder, fill_folder
 from hearthpay.mail.mailer import Mailer
+from hearthpay.mail.news import Find, tell_news
 from hearthpay.mail.notices import NoticeDesk
 from hearthpay.mail.outbox import count_due_mails
-from hearthpay.mail.postman import Postman
+from hearthpay.mail.postman import Postman, Round
 from hearthpay.payroll.payday.bank_day import Bank, advance
 from hearthpay.payroll.payday.firing import CHUNK, FiringReport, fire_due
+from hearthpay.payroll.payday.news import find_debits_ahead, find_paydays
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.expiry import expire
 
+_EVERY_TEN_MINUTES: Final = "*/10 * * * *"
+_NEWS: Final[tuple[tuple[str, Find], ...]] = (
+    ("account_changed", find_new_accounts),
+    ("debit_ahead", find_debits_ahead),
+    ("payday", find_paydays),
+    ("document_ready", find_new_papers),
+)
 _log = structlog.get_logger(__name__)
 
 
@@ -30,10 +45,12 @@ def worker_duties(
     clock: Clock,
     mailer: Mailer | None = None,
     desk: NoticeDesk = NoticeDesk(),  # noqa: B008 - frozen
+    folder: MailFolder | None = None,
 ) -> tuple[Duty, ...]:
     """Return the duties, in the order in which one worker alone does them; `database` acts as the worker's role.
 
-    Without a `mailer` mails wait for a worker that has one. The `desk` says who can be told of what goes wrong.
+    Without a `mailer` mails wait for a worker that has one; those that were written where there is none go into the
+    `folder`. The `desk` says who can be told of what goes wrong.
     """
 
     async def fire(stopping: Stopping) -> Progress:
@@ -56,11 +73,12 @@ def worker_duties(
 
     async def send_mail(stopping: Stopping) -> Progress:
         if mailer is None:
+            kept = Round(0, 0, 0) if folder is None else await fill_folder(database, ring, folder, clock)
             async with database.transaction(None) as session:
                 waiting = await count_due_mails(session, clock)
-            if waiting:
+            if waiting > kept.remaining:
                 _log.error("emails wait, but no mail server is configured for this worker", waiting=waiting)
-            return Progress()
+            return Progress(kept.sent, kept.failed, kept.remaining)
         round_ = await Postman(database, ring, mailer, clock).send_due(stopping)
         return Progress(round_.sent, round_.failed, round_.remaining)
 
@@ -79,12 +97,27 @@ def worker_duties(
         done, left = await run_errands(database, ring, clock, desk, stopping=stopping)
         return Progress(made.scheduled + made.stepped_over + done, made.refused, made.remaining + left)
 
+    async def news(stopping: Stopping) -> Progress:
+        """Tell what goes its usual way: debits, paydays, papers, other accounts, and what is due."""
+        done = Progress()
+        for kind, find in _NEWS:
+            if not stopping():
+                told = await tell_news(database, ring, clock, desk, kind, find)
+                done = Progress(
+                    done.done + told.told, done.failed + told.failed, done.remaining + told.remaining
+                )
+        if stopping():
+            return done
+        looked, left = await remind(database, ring, clock, desk)
+        return Progress(done.done + looked, done.failed, done.remaining + left)
+
     return (
         Duty("fire_due_payrolls", "Payrolls fired", fire, shared_by=CHUNK),
         Duty("bank_day", "Steps of the bank day", bank_day, priority=2),
         Duty("send_mail", "Emails sent", send_mail, priority=-1),
         Duty("expire", "Invitations and idempotency keys expired", end_what_is_over),
         Duty("autopilot", "Steps of Autopilot", autopilot, shared_by=GENERATED_AT_ONCE),
+        Duty("news", "Pieces of news, and households looked at for reminders", news, cron=_EVERY_TEN_MINUTES),
     )
 
 

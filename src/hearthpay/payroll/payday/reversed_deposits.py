@@ -23,14 +23,15 @@ from hearthpay.banking.reversals import (
 )
 from hearthpay.banking.settlement import RETURN_DAYS
 from hearthpay.clock import BUSINESS_TIME
+from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.payroll.trouble.failures import StoredFailure
 
 _WORDS: Final[dict[ReversalReason, str]] = {
-    "duplicate": "Paid twice",
-    "wrong_receiver": "Paid to the wrong person",
-    "wrong_amount": "Paid in the wrong amount",
-    "wrong_date": "Paid on the wrong date",
+    "duplicate": mark("Paid twice"),
+    "wrong_receiver": mark("Paid to the wrong person"),
+    "wrong_amount": mark("Paid in the wrong amount"),
+    "wrong_date": mark("Paid on the wrong date"),
 }
 _LOCK: Final = text("SELECT status FROM payrolls WHERE id = :id FOR NO KEY UPDATE")
 _NOTE: Final = text("UPDATE payrolls SET failure = CAST(:failure AS jsonb) WHERE id = :id")
@@ -108,7 +109,7 @@ async def note_too_late(session: AsyncSession, payroll_id: UUID, employee_id: UU
         "",
         (employee_id,),
         kind="reversal_returned",
-        reason="Too late to be taken back",
+        reason=mark("Too late to be taken back"),
     )
     await note(session, payroll_id, failure)
 

@@ -10,62 +10,78 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from hearthpay.banking.return_codes import return_codes
-from hearthpay.clock import BUSINESS_TIME
+from hearthpay.languages.catalogue import Say, hour_in, mark, say_in
 from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.payroll.trouble.failures import FailureKind
 
 WayOut = Literal["void", "pay_by_check", "wait_for_account", "refund"]
 """What may be asked of the service now: void the payroll, or one of the remedies for a deposit that cannot leave."""
 
-_NOTHING: Final = "Nothing: the payroll is voided."
-_AGAIN: Final = "run the payroll again, or run it by check or cash"
+_NOTHING: Final = mark("Nothing: the payroll is voided.")
+_BY_ITSELF: Final = mark("it is sent by itself then")
+_TRIED_AGAIN: Final = mark("it is tried again by itself")
 
 _NOT_SENT: Final[dict[str, tuple[str, str]]] = {
-    "bank_account_not_ready": (
-        "Connect and verify the household's bank account",
-        "it is sent by itself then",
-    ),
-    "authorization_missing": ("Authorize the debit anew", "it is sent by itself then"),
-    "confirmation_missing": ("Confirm the amount", "it is sent by itself then"),
-    "employee_account_not_ready": (
-        "Invite the employee to enter a bank account",
-        "it is sent by itself then",
-    ),
-    "not_calculable": ("Correct the employee's settings", "it is tried again by itself"),
-    "tax_year_not_final": ("The operator must update Hearthpay", "it is sent by itself then"),
-    "internal_error": ("The operator has been told", "it is tried again by itself"),
+    "bank_account_not_ready": (mark("Connect and verify the household's bank account"), _BY_ITSELF),
+    "authorization_missing": (mark("Authorize the debit anew"), _BY_ITSELF),
+    "confirmation_missing": (mark("Confirm the amount"), _BY_ITSELF),
+    "employee_account_not_ready": (mark("Invite the employee to enter a bank account"), _BY_ITSELF),
+    "not_calculable": (mark("Correct the employee's settings"), _TRIED_AGAIN),
+    "tax_year_not_final": (mark("The operator must update Hearthpay"), _BY_ITSELF),
+    "internal_error": (mark("The operator has been told"), _TRIED_AGAIN),
 }
 """Why a payroll was not sent: what puts it right, and whether the payroll goes by itself then."""
 
 _REASONS: Final = {
-    "bank_account_not_ready": "The household's account is not ready",
-    "employee_account_not_ready": "An employee's account is not ready",
-    "authorization_missing": "The debit is not authorized",
-    "confirmation_missing": "The amount is not confirmed",
-    "debit_expired": "The debit could not be sent in time",
-    "deposit_refunded": "Given back to the household",
-    "employee_left": "The employment had ended",
-    "not_calculable": "The payroll cannot be calculated",
-    "tax_year_not_final": "The year's law is not complete",
-    "internal_error": "An error on our side",
-    "year_passed": "Not sent in time for its year",
-    "payment_held": "A payment cannot leave",
-    "not_authorized": "The debit is not authorized",
-    "bank_unreachable": "The bank cannot be reached",
-    "not_sent_yet": "Due, and not sent yet",
-    "reversed": "Taken back as a mistake",
+    "bank_account_not_ready": mark("The household's account is not ready"),
+    "employee_account_not_ready": mark("An employee's account is not ready"),
+    "authorization_missing": mark("The debit is not authorized"),
+    "confirmation_missing": mark("The amount is not confirmed"),
+    "debit_expired": mark("The debit could not be sent in time"),
+    "deposit_refunded": mark("Given back to the household"),
+    "employee_left": mark("The employment had ended"),
+    "not_calculable": mark("The payroll cannot be calculated"),
+    "tax_year_not_final": mark("The year's law is not complete"),
+    "internal_error": mark("An error on our side"),
+    "year_passed": mark("Not sent in time for its year"),
+    "payment_held": mark("A payment cannot leave"),
+    "not_authorized": mark("The debit is not authorized"),
+    "bank_unreachable": mark("The bank cannot be reached"),
+    "not_sent_yet": mark("Due, and not sent yet"),
+    "reversed": mark("Taken back as a mistake"),
 }
 
 
 _HOLDS: Final = {
-    "the bank account is verifying": "The bank account is still being verified",
-    "the bank account is": "The bank account cannot be used",
-    "the name has": "The name has no letter that banks can read",
-    "it would arrive": "It would arrive in another year",
+    "the bank account is verifying": mark("The bank account is still being verified"),
+    "the bank account is": mark("The bank account cannot be used"),
+    "the name has": mark("The name has no letter that banks can read"),
+    "it would arrive": mark("It would arrive in another year"),
 }
 """How a held payment's reason begins, as the file's builder notes it: in words for the household. Others are ours."""
 
 _NOT_AUTHORIZED: Final = "the household has not authorized"
+
+_NOT_COVERED: Final = mark(
+    "The wages have been paid and cannot be called back: you owe what was to be collected. Contact support to settle "
+    "it, and pay by check or cash until then."
+)
+_NOT_YET: Final = mark("Nothing yet: once it is taken back the payroll can be run again with what is right.")
+_RUN_FOR_THIS_ONE: Final = mark(
+    "Run the payroll again for this employee with what is right, by check if it is urgent."
+)
+_VOID_AND_RUN: Final = mark("Void the payroll, and run it again for those who worked in the period.")
+_RUN_FOR_THOSE: Final = mark("Run it again for those who worked in the period.")
+_AUTHORIZE: Final = mark("Authorize debits of the household's account anew: the payment goes by itself then.")
+_CONNECT: Final = mark(
+    "Connect a bank account of the household that is in use: the payment goes by itself then."
+)
+_REMEDIES: Final[dict[WayOut, str]] = {
+    "pay_by_check": mark("pay this paycheck by check instead"),
+    "wait_for_account": mark("let it wait until a day that you choose"),
+    "refund": mark("have it refunded"),
+}
+_OR: Final = mark(", or ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,93 +107,95 @@ def hold_of(reason: str, *, of_household: bool) -> tuple[str, str]:
     says.
     """
     if reason.startswith(_NOT_AUTHORIZED):
-        return "not_authorized", "The debit is not authorized"
+        return "not_authorized", mark("The debit is not authorized")
     told = next((words for begins, words in _HOLDS.items() if reason.startswith(begins)), None)
     if told is None:
-        return "payment_held", "Something on our side, of which the operator is told"
+        return "payment_held", mark("Something on our side, of which the operator is told")
     if reason.startswith("the bank account is"):
         return ("bank_account_not_ready" if of_household else "employee_account_not_ready"), told
     return "payment_held", told
 
 
-def what_to_do(case: Circumstances) -> str:
+def what_to_do(case: Circumstances, language: str = "en") -> str:
     """Tell the household what to do now; nothing it is told is refused in this state."""
+    say = say_in(language)
     if case.status == "voided" and case.kind != "held":
-        return _NOTHING
+        return say(_NOTHING)
     match case.kind:
         case "not_sent":
-            return _about_sending(case)
+            return _about_sending(case, say)
         case "debit_returned":
-            return _about_debit(case)
+            return _about_debit(case, language)
         case "wages_not_covered":
-            return (
-                "The wages have been paid and cannot be called back: you owe what was to be collected. Contact "
-                "support to settle it, and pay by check or cash until then."
-            )
+            return say(_NOT_COVERED)
         case "deposit_returned":
-            return return_codes().reason(case.code).explain(debit=False).action
+            return say(return_codes().reason(case.code).explain(debit=False).action)
         case "deposit_reversed":
-            if case.status != "failed":
-                return "Nothing yet: once it is taken back the payroll can be run again with what is right."
-            return "Run the payroll again for this employee with what is right, by check if it is urgent."
+            return say(_NOT_YET if case.status != "failed" else _RUN_FOR_THIS_ONE)
         case "reversal_returned":
-            return "Settle with the employee what was paid by mistake: the bank does not try again."
+            return say(
+                mark("Settle with the employee what was paid by mistake: the bank does not try again.")
+            )
         case "held":
-            return _about_hold(case)
+            return _about_hold(case, say)
         case "bank_unreachable":
-            return "Nothing: the payment leaves by itself as soon as the bank can be reached."
+            return say(mark("Nothing: the payment leaves by itself as soon as the bank can be reached."))
         case "delayed":
-            return f"Nothing: it is sent as soon as the service is at work again.{_or_else(case.ways_out)}"
+            nothing = say(mark("Nothing: it is sent as soon as the service is at work again."))
+            return f"{nothing}{_or_else(case.ways_out, say)}"
         case "year_passed" | "debit_expired" | "deposit_refunded":
-            return case.stored
+            return say(case.stored)
 
 
-def _about_sending(case: Circumstances) -> str:
+def _about_sending(case: Circumstances, say: Say) -> str:
     waits = case.status in ("scheduled", "firing")
     known = _NOT_SENT.get(case.code)
     if case.code == "employee_left":
-        first = "Void the payroll, and run" if waits and "void" in case.ways_out else "Run"
-        return f"{first} it again for those who worked in the period."
+        first = waits and "void" in case.ways_out
+        return say(_VOID_AND_RUN if first else _RUN_FOR_THOSE)
     if known is None:
-        return case.stored
+        return say(case.stored)
     remedy, then = known
     if waits:
-        return f"{remedy}; {then}.{_or_else(case.ways_out)}"
+        return f"{say(remedy)}; {say(then)}.{_or_else(case.ways_out, say)}"
     if case.code == "internal_error":
-        return f"{_AGAIN[0].upper()}{_AGAIN[1:]}."
-    return f"{remedy} and {_AGAIN}."
+        return say(mark("Run the payroll again, or run it by check or cash."))
+    return say(
+        mark("{remedy} and run the payroll again, or run it by check or cash."),
+        remedy=say(remedy),
+    )
 
 
-def _about_debit(case: Circumstances) -> str:
+def _about_debit(case: Circumstances, language: str) -> str:
+    say = say_in(language)
     words = return_codes().reason(case.code).explain(debit=True)
     if case.status == "failed" or case.next_try is None:
-        return words.action
-    return f"The debit is presented again {in_words(case.next_try)}. {words.again or ''}".strip()
+        return say(words.action)
+    again = say(mark("The debit is presented again {when}."), when=in_words(case.next_try, language))
+    return f"{again} {say(words.again) if words.again else ''}".strip()
 
 
-def _about_hold(case: Circumstances) -> str:
+def _about_hold(case: Circumstances, say: Say) -> str:
     if case.code == "not_authorized":
-        return "Authorize debits of the household's account anew: the payment goes by itself then."
+        return say(_AUTHORIZE)
     if case.code == "payment_held":
-        return f"Nothing: the operator has been told.{_or_else(case.ways_out)}"
+        return f"{say(mark('Nothing: the operator has been told.'))}{_or_else(case.ways_out, say)}"
     if case.of_household:
-        return "Connect a bank account of the household that is in use: the payment goes by itself then."
-    first = "Invite the employee to enter a bank account: the deposit leaves by itself then."
-    others = {
-        "pay_by_check": "pay this paycheck by check instead",
-        "wait_for_account": "let it wait until a day that you choose",
-        "refund": "have it refunded",
-    }
-    open_now = [words for name, words in others.items() if name in case.ways_out]
+        return say(_CONNECT)
+    first = say(mark("Invite the employee to enter a bank account: the deposit leaves by itself then."))
+    open_now = [say(words) for name, words in _REMEDIES.items() if name in case.ways_out]
     if open_now:
-        return f"{first} Or {', or '.join(open_now)}.{_or_else(case.ways_out)}"
-    return f"{first}{_or_else(case.ways_out)}"
+        others = say(mark("Or {remedies}."), remedies=say(_OR).join(open_now))
+        return f"{first} {others}{_or_else(case.ways_out, say)}"
+    return f"{first}{_or_else(case.ways_out, say)}"
 
 
-def _or_else(ways_out: Collection[WayOut]) -> str:
-    return " Or void the payroll and pay by check or cash." if "void" in ways_out else ""
+def _or_else(ways_out: Collection[WayOut], say: Say) -> str:
+    if "void" not in ways_out:
+        return ""
+    return f" {say(mark('Or void the payroll and pay by check or cash.'))}"
 
 
-def in_words(moment: datetime.datetime) -> str:
+def in_words(moment: datetime.datetime, language: str = "en") -> str:
     """Return a moment as people in the East say it: on Tuesday, November 24, at 3:00 PM Eastern time."""
-    return f"on {moment.astimezone(BUSINESS_TIME):%A, %B %-d, at %-I:%M %p} Eastern time"
+    return say_in(language)(mark("on {moment}"), moment=hour_in(language, moment))

@@ -1,25 +1,57 @@
 """What the mails about a payroll say: plain words, no link, and of an account no more than its last four digits."""
 
-import html
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Final
 
-from hearthpay.clock import BUSINESS_TIME
+from hearthpay.languages.catalogue import Say, day_in, hour_in, mark, money_in
+from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import holds_address, name_in_mail
+from hearthpay.payroll.trouble.advice import reason_of, what_to_do
+from hearthpay.payroll.trouble.failures import FailureKind
 from hearthpay.payroll.trouble.standing import PaycheckStanding, Trouble
+from hearthpay.people.readers import NoticeReader
 
-_SOMEBODY: Final = "Your employer"
+_SOMEBODY: Final = mark("Your employer")
+_AN_EMPLOYEE: Final = mark("your employee")
+_WAYS_TO_BE_PAID: Final = mark("Please ask your employer how you are going to be paid.")
+_ANOTHER_ACCOUNT: Final = mark("Please ask your employer for a link to enter another bank account.")
+_SEE_THERE: Final = mark("Look at the payroll in Hearthpay: it says there what is open to you now.")
+
+_HAPPENED: Final[dict[FailureKind, str]] = {
+    "not_sent": mark("The payroll could not be sent: {reason}."),
+    "debit_returned": mark("The bank sent back the debit of your account: {reason}."),
+    "wages_not_covered": mark(
+        "The bank sent back the debit of your account after the wages had been paid: {reason}."
+    ),
+    "deposit_returned": mark("A direct deposit was sent back by the employee's bank: {reason}."),
+    "deposit_reversed": mark("A direct deposit is taken back from the employee's account: {reason}."),
+    "reversal_returned": mark("A direct deposit that was a mistake could not be taken back: {reason}."),
+    "held": mark("A payment cannot leave: {reason}."),
+    "bank_unreachable": mark("The bank cannot be reached; a payment waits for it."),
+    "delayed": mark("The payroll was to be sent and has not been."),
+    "year_passed": mark(
+        "A direct deposit could not be sent in time to arrive in its year. What was collected for it goes back to "
+        "you."
+    ),
+    "debit_expired": mark("The debit could not be sent in time: {reason}."),
+    "deposit_refunded": mark(
+        "A direct deposit could not be sent. What was collected for it goes back to you."
+    ),
+}
+"""What happened, in a language in which the payroll itself does not tell it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Whom a notice is about; names as their owners spelled them. `pay_date` and `amount` are spelled already."""
+    """Whom a notice is about; names as their owners spelled them."""
 
     household: tuple[str, str]
     employees: tuple[str, ...]
-    pay_date: str
+    pay_date: datetime.date
     payroll_id: str
 
 
@@ -27,138 +59,177 @@ class Told:
 class ReturnTold:
     """A prenote or a payout that came back: to whose account, which it was, why, and how much (None: a prenote).
 
-    Without an employee the account is the household's.
+    Without an employee the account is the household's. `title` and `code` are the bank's reason.
     """
 
     household: tuple[str, str]
     employee: tuple[str, str] | None
     last_four: str
-    reason: str
-    amount: str | None
+    title: str
+    code: str
+    amount: Decimal | None
 
 
-def household_notice(to: str, told: Told, trouble: Trouble) -> Mail:
-    """Return what is in the payroll's way, as `GET /payroll/{id}` tells it at the same moment."""
+def household_notice(to: NoticeReader, told: Told, trouble: Trouble) -> Mail:
+    """Return what is in the payroll's way; in English in the words of `GET /payroll/{id}` at the same moment."""
+    say = to.say
     names = [name for name in (name_in_mail(each) for each in told.employees) if name]
-    about = f" It concerns {', '.join(names)}." if names else ""
-    # The tax engine may repeat what a certificate says: no mail carries an address that somebody typed there.
-    message = f"{trouble.reason}." if holds_address(trouble.message) else trouble.message
+    about = f" {say(mark('It concerns {names}.'), names=', '.join(names))}" if names else ""
+    reason = _reason(to, trouble)
+    pay_date = day_in(to.language, told.pay_date)
     lines = [
-        f"About your payroll with the pay date {told.pay_date}:",
-        f"{message}{about}",
-        f"What to do: {trouble.what_to_do}",
+        say(mark("About your payroll with the pay date {day}:"), day=pay_date),
+        f"{_happened(to, trouble, reason)}{about}",
+        say(mark("What to do: {action}"), action=_action(to, trouble)),
     ]
     if trouble.until is not None and trouble.next_try is not None:
-        lines.append(f"It is tried until {trouble.until.astimezone(BUSINESS_TIME):%A, %B %-d}.")
-    lines.append(f"Payroll {told.payroll_id}.")
-    return plain_mail(
-        to, f"Your payroll of {told.pay_date}: {trouble.reason}", name_in_mail(told.household[0]), lines
+        until = hour_in(to.language, trouble.until)
+        lines.append(say(mark("It is tried until {moment}."), moment=until))
+    lines.append(say(mark("Payroll {number}."), number=told.payroll_id))
+    subject = say(mark("Your payroll of {day}: {reason}"), day=pay_date, reason=reason)
+    return letter(to.address, to.language, subject, told.household[0], tuple(lines))
+
+
+def _reason(to: NoticeReader, trouble: Trouble) -> str:
+    """Return why in a few words; what holds a year or a name is told by its code in other languages than English."""
+    said = to.say(trouble.reason)
+    return to.say(reason_of(trouble.code)) if to.language != "en" and said == trouble.reason else said
+
+
+def _action(to: NoticeReader, trouble: Trouble) -> str:
+    said = what_to_do(trouble.case, to.language)
+    return to.say(_SEE_THERE) if to.language != "en" and said == trouble.what_to_do else said
+
+
+def _happened(to: NoticeReader, trouble: Trouble, reason: str) -> str:
+    if to.language != "en":
+        return to.say(_HAPPENED[trouble.kind], reason=f"{reason[0].lower()}{reason[1:]}")
+    # The tax engine may repeat what a certificate says: no mail carries an address that somebody typed there.
+    return f"{reason}." if holds_address(trouble.message) else trouble.message
+
+
+def employee_notice(to: NoticeReader, told: Told, trouble: Trouble, paid: PaycheckStanding | None) -> Mail:
+    """That pay by direct deposit is late, or does not come; nothing of the household's own affairs."""
+    say = to.say
+    household = name_in_mail(*told.household) or say(_SOMEBODY)
+    account = (
+        say(mark("your account ending in {digits}"), digits=paid.last_four)
+        if paid is not None and paid.last_four
+        else say(mark("your account"))
+    )
+    reason = _reason(to, trouble).lower()
+    day = day_in(to.language, told.pay_date)
+    happened, action = _news(trouble)
+    name = told.employees[0] if told.employees else ""
+    return letter(
+        to.address,
+        to.language,
+        say(mark("About your pay of {day}"), day=day),
+        name,
+        (say(happened, household=household, day=day, account=account, reason=reason), say(action)),
     )
 
 
-def employee_notice(to: str, told: Told, trouble: Trouble, paid: PaycheckStanding | None) -> Mail:
-    """That pay by direct deposit is late, or does not come; nothing of the household's own affairs."""
-    household = name_in_mail(*told.household) or _SOMEBODY
-    ending = f" ending in {paid.last_four}" if paid is not None and paid.last_four else ""
+def _news(trouble: Trouble) -> tuple[str, str]:
     match trouble.kind:
         case "debit_returned" if trouble.next_try is not None:
-            happened = (
-                f"Your pay from {household}, due on {told.pay_date}, is going to arrive later than planned."
+            return (
+                mark("Your pay from {household}, due on {day}, is going to arrive later than planned."),
+                mark("You need not do anything. Please ask your employer if you have questions."),
             )
-            action = "You need not do anything. Please ask your employer if you have questions."
         case "deposit_returned":
-            happened = (
-                f"Your bank sent back your pay from {household} of {told.pay_date}: your account{ending} could not "
-                f"take it ({trouble.reason.lower()})."
+            return (
+                mark(
+                    "Your bank sent back your pay from {household} of {day}: {account} could not take it ({reason})."
+                ),
+                mark(
+                    "Please speak with your employer, who can pay you by check or send you a link for another account."
+                ),
             )
-            action = "Please speak with your employer, who can pay you by check or send you a link for another account."
         case "deposit_reversed":
-            happened = (
-                f"The direct deposit from {household} of {told.pay_date} was a mistake ({trouble.reason.lower()}). "
-                f"The same amount is taken back from your account{ending}."
+            return (
+                mark(
+                    "The direct deposit from {household} of {day} was a mistake ({reason}). The same amount is taken "
+                    "back from {account}."
+                ),
+                mark("Please speak with your employer about what you are to be paid instead."),
             )
-            action = "Please speak with your employer about what you are to be paid instead."
         case "held":
-            happened = (
-                f"Your pay from {household} of {told.pay_date} waits: your account{ending} cannot take it."
-            )
-            action = "Please ask your employer for a link to enter another bank account."
+            return mark(
+                "Your pay from {household} of {day} waits: {account} cannot take it."
+            ), _ANOTHER_ACCOUNT
         case "year_passed":
-            happened = (
-                f"Your pay from {household} of {told.pay_date} could not be sent before the end of the year."
+            return (
+                mark("Your pay from {household} of {day} could not be sent before the end of the year."),
+                mark("Please ask your employer when it comes."),
             )
-            action = "Please ask your employer when it comes."
         case _:
-            happened = f"Your pay from {household}, due on {told.pay_date}, does not come by direct deposit."
-            action = "Please ask your employer how you are going to be paid."
-    name = name_in_mail(*told.employees[:1])
-    return plain_mail(to, f"About your pay of {told.pay_date}", name, [happened, action])
+            return (
+                mark("Your pay from {household}, due on {day}, does not come by direct deposit."),
+                _WAYS_TO_BE_PAID,
+            )
 
 
-def return_notice_to_household(to: str, told: ReturnTold) -> Mail:
+def return_notice_to_household(to: NoticeReader, told: ReturnTold) -> Mail:
     """That an account cannot be used, or that a payout of an employee's set-aside did not arrive."""
-    name = name_in_mail(told.household[0])
+    say = to.say
     if told.employee is None:
-        subject = "Your bank account cannot be used"
-        happened = f"Your bank refused the trial of your account ending in {told.last_four}: {told.reason}."
-        action = (
+        subject = mark("Your bank account cannot be used")
+        happened = mark("Your bank refused the trial of your account ending in {digits}: {reason}.")
+        action = mark(
             "Nothing was debited. Payrolls by direct deposit wait until you connect an account and authorize its "
             "debit; you can pay by check at any time."
         )
-        return plain_mail(to, subject, name, [happened, action])
-    employee = name_in_mail(*told.employee) or "your employee"
-    if told.amount is None:
-        subject = "An employee's bank account cannot be used"
-        happened = f"The bank of {employee} refused the trial of the account ending in {told.last_four}: {told.reason}."
-        action = (
-            "Direct deposit is not possible until another account is entered. "
-            "Send a link to the portal for it, or pay by check."
+    elif told.amount is None:
+        subject = mark("An employee's bank account cannot be used")
+        happened = mark(
+            "The bank of {employee} refused the trial of the account ending in {digits}: {reason}."
         )
-        return plain_mail(to, subject, name, [happened, action])
-    happened = (
-        f"The bank of {employee} sent back a payout of {told.amount} that had been set aside, to the account "
-        f"ending in {told.last_four}: {told.reason}."
-    )
-    action = (
-        "The money is in the employee's balance again. It can be paid out when another account is entered: "
-        "send a link to the portal for it."
-    )
-    return plain_mail(to, "A payout of money set aside came back", name, [happened, action])
+        action = mark(
+            "Direct deposit is not possible until another account is entered. Send a link to the portal for it, or "
+            "pay by check."
+        )
+    else:
+        subject = mark("A payout of money set aside came back")
+        happened = mark(
+            "The bank of {employee} sent back a payout of {amount} that had been set aside, to the account ending in "
+            "{digits}: {reason}."
+        )
+        action = mark(
+            "The money is in the employee's balance again. It can be paid out when another account is entered: send a "
+            "link to the portal for it."
+        )
+    employee = name_in_mail(*(told.employee or ())) or say(_AN_EMPLOYEE)
+    happened = say(happened, employee=employee, **_facts(told, say, to.language))
+    return letter(to.address, to.language, say(subject), told.household[0], (happened, say(action)))
 
 
-def return_notice_to_employee(to: str, told: ReturnTold) -> Mail:
+def return_notice_to_employee(to: NoticeReader, told: ReturnTold) -> Mail:
     """That the employee's account cannot be used, or that a payout did not arrive."""
-    employer = name_in_mail(*told.household) or _SOMEBODY
-    name = name_in_mail(*(told.employee or ())[:1])
-    action = "Please ask your employer for a link to enter another bank account."
+    say = to.say
+    employer = name_in_mail(*told.household) or say(_SOMEBODY)
     if told.amount is None:
-        happened = (
-            f"Your bank refused the trial of your account ending in {told.last_four} ({told.reason}), "
-            f"so {employer} cannot pay you by direct deposit to it."
+        subject = mark("Your bank account cannot be used")
+        happened = mark(
+            "Your bank refused the trial of your account ending in {digits} ({reason}), so {employer} cannot pay you "
+            "by direct deposit to it."
         )
-        return plain_mail(to, "Your bank account cannot be used", name, [happened, action])
-    happened = (
-        f"Your bank sent back {told.amount} that {employer} had set aside for you and that was to be paid to your "
-        f"account ending in {told.last_four} ({told.reason}). The money is in your balance again."
-    )
-    return plain_mail(to, "A payout of money set aside came back", name, [happened, action])
+    else:
+        subject = mark("A payout of money set aside came back")
+        happened = mark(
+            "Your bank sent back {amount} that {employer} had set aside for you and that was to be paid to your "
+            "account ending in {digits} ({reason}). The money is in your balance again."
+        )
+    happened = say(happened, employer=employer, **_facts(told, say, to.language))
+    name = told.employee[0] if told.employee else ""
+    return letter(to.address, to.language, say(subject), name, (happened, say(_ANOTHER_ACCOUNT)))
+
+
+def _facts(told: ReturnTold, say: Say, language: str) -> dict[str, str]:
+    amount = "" if told.amount is None else money_in(language, told.amount)
+    return {"digits": told.last_four, "reason": f"{say(told.title)} ({told.code})", "amount": amount}
 
 
 def operator_notice(to: str, about: str, lines: Sequence[str]) -> Mail:
-    """Return what only the operator can put right."""
-    return plain_mail(to, f"Hearthpay: {about}", "", list(lines))
-
-
-def plain_mail(to: str, subject: str, name: str, lines: Sequence[str]) -> Mail:
-    """Return a mail of plain paragraphs, to someone of this name (empty: without one)."""
-    greeting = f"Hello {name}," if name else "Hello,"
-    paragraphs = [greeting, *lines]
-    body = "\n".join(f"<p>{html.escape(each)}</p>" for each in paragraphs)
-    title = html.escape(subject)
-    page = f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{title}</title></head>\n'
-    return Mail(
-        to=to,
-        subject=subject,
-        text="\n\n".join(paragraphs) + "\n",
-        html=f'{page}<body style="font-family: sans-serif; line-height: 1.5">\n{body}\n</body>\n</html>\n',
-    )
+    """Return what only the operator can put right; in English, as the log that tells more is."""
+    return letter(to, "en", f"Hearthpay: {about}", "", tuple(lines))

@@ -6,7 +6,7 @@ nothing twice. The words are those that `GET /payroll/{id}` has at that moment.
 
 import datetime
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 from uuid import UUID
 
@@ -19,11 +19,11 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES, EMPLOYERS
 from hearthpay.database.session import Database
-from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NoticeDesk, Recipient, queue_notice
 from hearthpay.payroll.trouble.notice_mail import Told, employee_notice, household_notice, operator_notice
 from hearthpay.payroll.trouble.problem_log import NotedProblem
 from hearthpay.payroll.trouble.standing import PayrollStanding, Trouble, read_standing
+from hearthpay.people.readers import Readers, addressed, readers_of
 from hearthpay.security.key_ring import KeyRing
 
 AT_ONCE: Final = 100
@@ -42,11 +42,11 @@ _LOCK: Final = text(
     "AND e.held_told IS DISTINCT FROM e.held_reason) AS held_untold "
     "FROM payrolls WHERE id = :id FOR NO KEY UPDATE SKIP LOCKED"
 )
-HOUSEHOLD: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYERS} e WHERE id = :id")
-"""Who is written to for a household."""
+HOUSEHOLD: Final = text(f"SELECT first_name, last_name FROM {EMPLOYERS} e WHERE id = :id")
+"""What a household is called."""
 _TOLD: Final = text("UPDATE payrolls SET failure_told = :print WHERE id = :id")
 _PEOPLE: Final = text(
-    "SELECT e.id, e.first_name, e.last_name, e.email, n.payment_method FROM payroll_entries n "
+    "SELECT e.id, e.first_name, e.last_name, n.payment_method FROM payroll_entries n "
     f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE n.payroll_id = :id ORDER BY n.position"
 )
 _FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed", "held", "year_passed")
@@ -66,6 +66,7 @@ class _Case:
     payroll: Any
     household: Any
     people: Sequence[Any]
+    readers: Readers
     standing: PayrollStanding
     trouble: Trouble
     episode: str
@@ -129,12 +130,13 @@ async def _tell_of(
     standing = await read_standing(session, payroll_id, now, within_tenant=False)
     household = (await session.execute(HOUSEHOLD, {"id": payroll.employer_id})).one()
     people = (await session.execute(_PEOPLE, {"id": payroll_id})).all()
+    readers = await readers_of(session, payroll.employer_id, [each.id for each in people])
     told = [(standing.stored, str(payroll.print))] if untold else []
     if payroll.held_untold and standing.held is not None:
         told.append((standing.held, standing.held.reason))
     for trouble, episode in told:
         if trouble is not None:
-            case = _Case(payroll, household, people, standing, trouble, episode)
+            case = _Case(payroll, household, people, readers, standing, trouble, episode)
             for notice in _notices(case, desk):
                 await queue_notice(session, ring, desk, now, notice)
     await session.execute(_TOLD, {"id": payroll_id, "print": payroll.print})
@@ -145,15 +147,14 @@ async def _tell_of(
 def _notices(case: _Case, desk: NoticeDesk) -> list[Notice]:
     payroll, trouble = case.payroll, case.trouble
     what = f"{payroll.id}:{trouble.kind}:{trouble.code}"
-    pay_date = f"{payroll.pay_date:%B %-d, %Y}"
     name = (case.household.first_name, case.household.last_name)
 
-    def notice(key: str, recipient: Recipient, mail: Mail | None, employee_id: UUID | None = None) -> Notice:
+    def notice(key: str, recipient: Recipient, employee_id: UUID | None = None) -> Notice:
         return Notice(
             f"{what}:{key}",
             trouble.kind,
             recipient,
-            mail,
+            None,
             payroll.organization_id,
             payroll.employer_id,
             payroll.sandbox,
@@ -164,28 +165,26 @@ def _notices(case: _Case, desk: NoticeDesk) -> list[Notice]:
     concerned = tuple(
         f"{each.first_name} {each.last_name}" for each in case.people if each.id in trouble.employees
     )
-    about = Told(name, concerned, pay_date, str(payroll.id))
-    address = case.household.email
-    notices = [
-        notice(
-            f"{case.episode}:household",
-            "household",
-            household_notice(address, about, trouble) if address else None,
-        )
-    ]
+    about = Told(name, concerned, payroll.pay_date, str(payroll.id))
+    notices = addressed(
+        notice(f"{case.episode}:household", "household"),
+        case.readers.household,
+        lambda reader: household_notice(reader, about, trouble),
+    )
+    again = "again" if trouble.next_try is not None else "for good"
     for each in _employees_told(trouble, case.people):
-        told = Told(name, (each.first_name,), pay_date, str(payroll.id))
+        told = Told(name, (each.first_name,), payroll.pay_date, str(payroll.id))
         paid = case.standing.paychecks.get(each.id)
-        mail = employee_notice(each.email, told, trouble, paid) if each.email else None
-        again = "again" if trouble.next_try is not None else "for good"
-        notices.append(notice(f"{again}:employee:{each.id}", "employee", mail, each.id))
+        reader = case.readers.employees.get(each.id)
+        mail = None if reader is None else employee_notice(reader, told, trouble, paid)
+        notices.append(replace(notice(f"{again}:employee:{each.id}", "employee", each.id), mail=mail))
     if _for_operator(trouble):
         lines = [
-            f"Payroll {payroll.id}, pay date {pay_date}: {trouble.message}",
+            f"Payroll {payroll.id}, pay date {payroll.pay_date:%B %-d, %Y}: {trouble.message}",
             f"{trouble.reason} ({trouble.code}).",
         ]
         mail = None if desk.operator is None else operator_notice(desk.operator, trouble.reason, lines)
-        notices.append(notice(f"{case.episode}:operator", "operator", mail))
+        notices.append(replace(notice(f"{case.episode}:operator", "operator"), mail=mail))
     return notices
 
 

@@ -25,7 +25,6 @@ from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.relations import EMPLOYEES
 from hearthpay.database.session import Database
-from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NoticeDesk, Recipient, queue_notice
 from hearthpay.payroll.trouble.notice_mail import (
     ReturnTold,
@@ -33,13 +32,14 @@ from hearthpay.payroll.trouble.notice_mail import (
     return_notice_to_household,
 )
 from hearthpay.payroll.trouble.notices import HOUSEHOLD
+from hearthpay.people.readers import Readers, addressed, readers_of
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.taxes.money import from_cents
 
 AT_ONCE: Final = 100
 """Returned payments told of in one round."""
 
-_EMPLOYEE: Final = text(f"SELECT first_name, last_name, email FROM {EMPLOYEES} e WHERE id = :id")
+_EMPLOYEE: Final = text(f"SELECT first_name, last_name FROM {EMPLOYEES} e WHERE id = :id")
 _log = structlog.get_logger("hearthpay.payroll")
 
 
@@ -47,6 +47,7 @@ _log = structlog.get_logger("hearthpay.payroll")
 class _People:
     household: Any
     employee: Any
+    readers: Readers
 
 
 async def untold_returns(session: AsyncSession) -> Sequence[UUID]:
@@ -83,7 +84,9 @@ async def _tell_of(
     employee = None
     if entry.employee_id is not None:
         employee = (await session.execute(_EMPLOYEE, {"id": entry.employee_id})).one()
-    for notice in _notices(entry, _People(household, employee)):
+    concerned = [] if entry.employee_id is None else [entry.employee_id]
+    readers = await readers_of(session, entry.employer_id, concerned)
+    for notice in _notices(entry, _People(household, employee, readers)):
         await queue_notice(session, ring, desk, now, notice)
     await note_return_told(session, entry_id, now)
     return True
@@ -92,12 +95,12 @@ async def _tell_of(
 def _notices(entry: UntoldReturn, people: _People) -> list[Notice]:
     kind = f"{entry.kind}_returned"
 
-    def notice(recipient: Recipient, mail: Mail | None) -> Notice:
+    def notice(recipient: Recipient) -> Notice:
         return Notice(
             f"{entry.id}:{kind}:{recipient}",
             kind,
             recipient,
-            mail,
+            None,
             entry.organization_id,
             entry.employer_id,
             entry.sandbox,
@@ -110,12 +113,18 @@ def _notices(entry: UntoldReturn, people: _People) -> list[Notice]:
         (household.first_name, household.last_name),
         None if employee is None else (employee.first_name, employee.last_name),
         entry.last_four,
-        f"{reason.title} ({entry.code})",
-        None if entry.kind == "prenote" else f"${from_cents(entry.amount):,}",
+        reason.title,
+        entry.code,
+        None if entry.kind == "prenote" else from_cents(entry.amount),
     )
-    address = household.email
-    notices = [notice("household", return_notice_to_household(address, told) if address else None)]
+    notices = addressed(
+        notice("household"),
+        people.readers.household,
+        lambda reader: return_notice_to_household(reader, told),
+    )
     if employee is not None:
-        mail = return_notice_to_employee(employee.email, told) if employee.email else None
-        notices.append(notice("employee", mail))
+        found = people.readers.employees.values()
+        notices += addressed(
+            notice("employee"), found, lambda reader: return_notice_to_employee(reader, told)
+        )
     return notices

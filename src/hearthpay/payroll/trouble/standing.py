@@ -98,6 +98,8 @@ class Trouble:
     next_try: datetime.datetime | None
     until: datetime.datetime | None
     employees: tuple[UUID, ...]
+    case: Circumstances
+    """What its words depend on, to say them in another language."""
 
     def as_json(self) -> dict[str, Any]:
         """As it is answered."""
@@ -284,7 +286,7 @@ def _of(
     reason: str = "",
 ) -> Trouble:
     told = reason or reason_of(case.code)
-    return Trouble(case.kind, case.code, told, message, what_to_do(case), next_try, until, employees)
+    return Trouble(case.kind, case.code, told, message, what_to_do(case), next_try, until, employees, case)
 
 
 def _last_day(tax_year: int) -> datetime.date:

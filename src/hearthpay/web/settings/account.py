@@ -47,6 +47,9 @@ EVENTS: Final = {
     "session.end": mark("A session was ended"),
     "session.end_others": mark("All other sessions were ended"),
     "session.end_by_operator": mark("The operator ended all sessions"),
+    "notices.choose": mark("Notices by mail were chosen"),
+    "operator.make": mark("Became an operator"),
+    "operator.unmake": mark("Is no operator any more"),
     "session.proved": mark("Proved again who it is"),
     "session.proof_failed": mark("Could not prove who it is"),
 }

@@ -28,6 +28,7 @@ from hearthpay.clock import end_of_day
 from hearthpay.database import audit
 from hearthpay.http.runtime import address_of
 from hearthpay.languages.catalogue import mark
+from hearthpay.mail.bounces import bounced
 from hearthpay.people import members
 from hearthpay.people.mails import person_mail
 from hearthpay.web.settings.account import id_in_path
@@ -232,9 +233,14 @@ async def show_audit(visitor: Visitor) -> Response:
 async def _members(visitor: Visitor, problems: dict[str, str], **more: str) -> Response:
     actor = visitor.actor(of_both_modes=True)
     async with visitor.desk.database.transaction(actor.tenant) as session:
+        there = await members.list_members(session, actor)
+        invited = await members.list_member_invitations(session, actor, visitor.desk.clock)
         facts = {
-            "members": await members.list_members(session, actor),
-            "invitations": await members.list_member_invitations(session, actor, visitor.desk.clock),
+            "members": there,
+            "invitations": invited,
+            "bounced": await bounced(
+                session, [*(each.email for each in there), *(each.email for each in invited)]
+            ),
             "may_keep": actor.role == "owner",
             "problems": problems,
             "entered": visitor.form if problems else {},

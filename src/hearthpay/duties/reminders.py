@@ -1,0 +1,163 @@
+"""Reminders of what a household must do: two weeks before its day and three days before it, each once.
+
+What is due on several days at once is told in one mail. A household is looked at only when there is something to tell,
+and once a week for what has come up since: its calendar is worked out from its books, which takes some milliseconds.
+The day up to which it was looked at stands with it, in the transaction that queues the mail.
+"""
+
+import datetime
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+from uuid import UUID
+
+import structlog
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.session import Database
+from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.rules import Kind
+from hearthpay.duties.service import items_of
+from hearthpay.employers.duty_looks import count_looks, note_look, take_looks
+from hearthpay.employers.models import Employer
+from hearthpay.languages.catalogue import day_in, mark, money_in
+from hearthpay.mail.letter import letter
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.notices import Notice, NoticeDesk, queue_notice
+from hearthpay.payroll.payday.news import MUTED_BY
+from hearthpay.people.readers import NoticeReader, addressed, readers_of_households
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.taxes.money import from_cents
+
+DAYS_AHEAD: Final = (14, 3)
+"""How many days before its last day something is told of."""
+LOOK_AGAIN: Final = datetime.timedelta(days=7)
+"""After so long a household is looked at although nothing was to be told: its books have changed."""
+CHUNK: Final = 25
+"""Households looked at in one transaction."""
+
+_DAY: Final = datetime.timedelta(days=1)
+_FROM_HOUR: Final = 8
+"""Reminders are written from eight in the morning, Eastern time."""
+
+_log = structlog.get_logger("hearthpay.duties")
+
+_DO: Final[dict[Kind, str]] = {
+    "return": mark("By {day}: file {form} with {agency}, for {period}."),
+    "payment": mark("By {day}: pay {agency}, for {period} ({form})."),
+    "statement": mark("By {day}: hand out {form}, for {period} ({agency})."),
+    "report": mark("By {day}: report to {agency}, for {period} ({form})."),
+    "election": mark("Until {day} you may choose, with {agency}, for {period}: {form}."),
+    "notice": mark("By {day}: give notice, for {period} ({form}; {agency})."),
+}
+_ON_CALENDAR: Final = mark("as on your calendar")
+
+
+async def remind(
+    database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, *, chunk: int = CHUNK
+) -> tuple[int, int]:
+    """Look at up to `chunk` households whose day it is and queue what is to be told; return how many, and are left.
+
+    `database` acts as the worker's role. A household that cannot be looked at holds no other back, and is looked at
+    again in a week. Raises DatabaseUnavailable.
+    """
+    now = clock.now()
+    here = now.astimezone(BUSINESS_TIME)
+    if here.hour < _FROM_HOUR:
+        return 0, 0
+    today = here.date()
+    async with database.transaction(None) as session:
+        taken = await take_looks(session, today, chunk)
+        readers = await readers_of_households(session, [look.household for look in taken])
+        for look in taken:
+            again = today + LOOK_AGAIN
+            try:
+                async with session.begin_nested():
+                    notices, again = await _look_at(
+                        session, look.household, look.seen_on, today, readers.get(look.household, ())
+                    )
+                    for notice in notices:
+                        await queue_notice(session, ring, desk, now, notice)
+            except DatabaseUnavailable:
+                raise
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
+                _log.error("a household was not reminded", employer_id=str(look.household), exc_info=error)
+            await note_look(session, look.household, today, again)
+        left = await count_looks(session, today) if len(taken) == chunk else 0
+    return len(taken), left
+
+
+async def _look_at(
+    session: AsyncSession,
+    household: UUID,
+    seen: datetime.date | None,
+    today: datetime.date,
+    readers: Sequence[NoticeReader],
+) -> tuple[list[Notice], datetime.date]:
+    """Return what the household is told today, and when to look at it again."""
+    employer = await session.get_one(Employer, household)
+    until = today + max(DAYS_AHEAD) * _DAY + LOOK_AGAIN
+    items = [item for item in await items_of(session, employer, today, today, until) if item.done_on is None]
+    told = to_be_told(items, seen or today - _DAY, today)
+    if not told:
+        return [], next_look(items, today)
+    notice = Notice(
+        f"duties_due:{employer.id}:{today}",
+        "duties_due",
+        "household",
+        None,
+        employer.organization_id,
+        employer.id,
+        employer.sandbox,
+    )
+    write = partial(_write, employer.first_name, told)
+    return addressed(notice, readers, write, "duties"), next_look(items, today)
+
+
+def to_be_told(
+    items: Sequence[CalendarItem], seen: datetime.date, today: datetime.date
+) -> tuple[CalendarItem, ...]:
+    """Return what is to be told today: what has come within one of DAYS_AHEAD of its last day since `seen`."""
+    return tuple(
+        item
+        for item in items
+        if any(seen < item.due - days * _DAY <= today <= item.due for days in DAYS_AHEAD)
+    )
+
+
+def next_look(items: Sequence[CalendarItem], today: datetime.date) -> datetime.date:
+    """Return the next day on which something is to be told, or LOOK_AGAIN from today if that comes first."""
+    ahead = (item.due - days * _DAY for item in items for days in DAYS_AHEAD)
+    return min([*(day for day in ahead if day > today), today + LOOK_AGAIN])
+
+
+def duties_due_mail(to: NoticeReader, first_name: str, items: Sequence[CalendarItem]) -> Mail:
+    """What is due when; what the law calls it is told in English, and forms by their names."""
+    say, language = to.say, to.language
+    lines = [say(mark("This is due soon:")), *(_line(to, item) for item in items)]
+    lines.append(say(mark("Your calendar in Hearthpay says more. Mark there what you have done.")))
+    first = day_in(language, min(item.due for item in items))
+    subject = say(mark("Due by {day}: {what}"), day=first, what=_what(to, items[0]))
+    if len(items) > 1:
+        subject = say(mark("{number} things to do, the first by {day}"), number=len(items), day=first)
+    return letter(to.address, language, subject, first_name, tuple(lines), closing=(say(MUTED_BY),))
+
+
+def _line(to: NoticeReader, item: CalendarItem) -> str:
+    say, language = to.say, to.language
+    day = day_in(language, item.due)
+    amount = "" if not item.amount else f" {money_in(language, from_cents(item.amount))}."
+    if language == "en":
+        return f"By {day}: {item.what}.{amount}"
+    facts = {"day": day, "agency": item.agency, "period": item.period, "form": item.form or say(_ON_CALENDAR)}
+    return f"{say(_DO[item.kind], **facts)}{amount}"
+
+
+def _what(to: NoticeReader, item: CalendarItem) -> str:
+    return item.what if to.language == "en" else item.form or item.agency
+
+
+def _write(first_name: str, items: Sequence[CalendarItem], reader: NoticeReader) -> Mail:
+    return duties_due_mail(reader, first_name, items)

@@ -1,0 +1,65 @@
+"""One form for every mail: a letter in paragraphs, as text and as HTML that say the same.
+
+The HTML holds its style in itself, loads nothing, tells nobody that it was opened, and leaves colours to the reader's
+program, so that it reads in light and in dark.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from hearthpay.languages.catalogue import mark, say_in
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.wording import name_in_mail
+
+_HELLO: Final = mark("Hello,")
+_HELLO_NAME: Final = mark("Hello {name},")
+_TEMPLATES: Final = Environment(
+    loader=PackageLoader("hearthpay.mail"),
+    autoescape=select_autoescape(["html"]),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where a letter leads: an address of ours, and what it is called."""
+
+    address: str
+    name: str
+
+
+def letter(
+    to: str,
+    language: str,
+    subject: str,
+    name: str,
+    paragraphs: tuple[str, ...],
+    *,
+    link: Link | None = None,
+    closing: tuple[str, ...] = (),
+) -> Mail:
+    """Return the mail to someone of this `name` (as typed; empty: without one), all of it said in `language` already.
+
+    What people chose must stand in subject and paragraphs as `name_in_mail` has it. `closing` is what is said below:
+    why somebody gets it, and what to do where it was not asked for.
+    """
+    say, known = say_in(language), name_in_mail(name)
+    facts = {
+        "language": language,
+        "subject": subject,
+        "greeting": say(_HELLO_NAME, name=known) if known else say(_HELLO),
+        "paragraphs": paragraphs,
+        "link": link,
+        "closing": closing,
+    }
+    return Mail(
+        to=to,
+        subject=subject,
+        text=_TEMPLATES.get_template("letter.txt").render(facts),
+        html=_TEMPLATES.get_template("letter.html").render(facts),
+    )

@@ -1,0 +1,141 @@
+"""Which notices come by mail, what the plan allows, and for operators the mail that was not sent."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import READ_PLAN
+from hearthpay.access.plans import FEATURES, Feature, Limits
+from hearthpay.accounts.plan_use import PlanUse, plan_use
+from hearthpay.http.envelope import request_id_of
+from hearthpay.languages.catalogue import mark
+from hearthpay.people.notice_choices import choose_notices, notice_choices
+from hearthpay.people.operators import mails_not_sent
+from hearthpay.people.readers import TOPICS, Topic
+from hearthpay.web.shell import page_of, show
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+_TOPICS: Final[dict[Topic, tuple[str, str]]] = {
+    "payday": (mark("Paydays"), mark("That a payroll was paid; for employees, that there is a pay stub.")),
+    "duties": (mark("Duties"), mark("What a household must file or pay, two weeks and three days before.")),
+    "documents": (mark("Documents"), mark("For employees, that a Form W-2 is ready.")),
+}
+_ALWAYS: Final = (
+    (
+        mark("Who gets into your account"),
+        mark("New sign-ins, changed passwords and addresses: you would not notice a thief otherwise."),
+    ),
+    (
+        mark("Money in danger"),
+        mark("A payroll that failed, a payment that came back or waits: wages are late unless you act."),
+    ),
+    (
+        mark("Money that leaves"),
+        mark("A debit that comes, another bank account: you must be able to stop what is not right."),
+    ),
+)
+FEATURE_NAMES: Final[dict[Feature, str]] = {
+    "calculator": mark("Calculator"),
+    "payroll": mark("Payroll"),
+    "employees": mark("Employees"),
+    "documents": mark("Documents"),
+    "state_registrations": mark("State registrations"),
+    "multi_employer": mark("Several households"),
+    "ach": mark("Direct deposit"),
+    "autopilot": mark("Autopilot"),
+    "test_keys": mark("Test mode"),
+}
+KINDS: Final = {
+    "person": mark("To somebody who signs in"),
+    "employee": mark("To an employee"),
+    "household": mark("To a household"),
+    "operator": mark("To the operator"),
+}
+REASONS: Final = {
+    "kept_in_folder": mark("In the folder: there is no mail server"),
+    "recipient_refused": mark("The address was refused"),
+    "message_refused": mark("The message was refused"),
+    "mail_server_unreachable": mark("The mail server could not be reached"),
+    "mail_server_too_slow": mark("The mail server was too slow"),
+    "mail_server_refuses_us": mark("The mail server refuses this service"),
+    "mail_server_busy": mark("The mail server was busy"),
+    "unsafe_content": mark("The message could not be written"),
+    "not_taken_in_time": mark("It was not sent in time"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LimitShown:
+    """A limit of the plan: what it counts, how much of it there may be (None: any number), and how much there is."""
+
+    name: str
+    limit: int | None
+    used: int | None
+
+
+@page_of(router, "GET", "/settings/notifications", "signed_in")
+async def notifications(visitor: Visitor) -> Response:
+    """Which notices come by mail."""
+    return await _notifications(visitor)
+
+
+@page_of(router, "POST", "/settings/notifications", "signed_in")
+async def choose(visitor: Visitor) -> Response:
+    """Save which notices come by mail."""
+    wanted = [topic for topic in TOPICS if visitor.form.get(f"topic_{topic}")]
+    await choose_notices(visitor.desk, visitor.signed_in, wanted, visitor.visit)
+    return await _notifications(visitor, notice=mark("Saved."))
+
+
+@page_of(router, "GET", "/settings/plan", "member", permission=READ_PLAN)
+async def plan(visitor: Visitor) -> Response:
+    """What the plan of the organization has, and how much of it is used."""
+    here = visitor.signed_in.here
+    assert here is not None
+    uses = []
+    for sandbox in (False, True):
+        actor = replace(visitor.signed_in, sandbox=sandbox).actor(request_id_of(visitor.request))
+        async with visitor.desk.database.transaction(actor.tenant) as session:
+            uses.append(await plan_use(session, actor))
+    facts = {
+        "plan": here.terms.plan,
+        "features": [(FEATURE_NAMES[each], each in here.terms.features) for each in FEATURES],
+        "limits": limits_shown(here.terms.limits, *uses),
+    }
+    return show(visitor, "plan.html", facts)
+
+
+@page_of(router, "GET", "/operator/mail", "signed_in")
+async def mail_not_sent(visitor: Visitor) -> Response:
+    """For operators: mail that was refused, given up, or lies in the folder."""
+    found = await mails_not_sent(visitor.desk, visitor.signed_in)
+    facts = {"mails": found, "sends_mail": visitor.desk.sends_mail, "kinds": KINDS, "reasons": REASONS}
+    return show(visitor, "mail_not_sent.html", facts)
+
+
+def limits_shown(limits: Limits, live: PlanUse, sandbox: PlanUse) -> list[LimitShown]:
+    """Return the limits beside what is used of them; of requests, which each key counts for itself, the limit alone."""
+    most = max(live.most_employees, sandbox.most_employees)
+    return [
+        LimitShown(mark("Households"), limits.households, live.households),
+        LimitShown(mark("Employees in the household that has most"), limits.employees_per_household, most),
+        LimitShown(mark("API keys"), limits.keys, live.keys),
+        LimitShown(mark("Test households"), limits.sandbox_households, sandbox.households),
+        LimitShown(mark("Requests of one API key in a day"), limits.requests_per_day, None),
+    ]
+
+
+async def _notifications(visitor: Visitor, notice: str | None = None) -> Response:
+    chosen = await notice_choices(visitor.desk, visitor.signed_in)
+    facts = {
+        "topics": [(topic, *words, topic in chosen.wanted) for topic, words in _TOPICS.items()],
+        "always": _ALWAYS,
+        "bounced_at": chosen.bounced_at,
+        "sends_mail": visitor.desk.sends_mail,
+        "notice": notice,
+    }
+    return show(visitor, "notifications.html", facts)

@@ -1,0 +1,218 @@
+"""Every mail that the product writes, each with made-up facts: a mail without a row here fails a test."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any, cast, get_args
+from uuid import UUID
+
+from hearthpay.autopilot.mails import AUTOPILOT_KINDS
+from hearthpay.autopilot.mails import mail_of as autopilot_mail
+from hearthpay.banking.account_news import account_changed_mail
+from hearthpay.documents.news import document_ready_mail
+from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.reminders import duties_due_mail
+from hearthpay.duties.rules import KINDS
+from hearthpay.employees.commands import InvitationType
+from hearthpay.employees.invitation_mail import invitation_mail
+from hearthpay.mail.mailer import Mail
+from hearthpay.payroll.payday.news import debit_ahead_mail, pay_stub_mail, payday_mail
+from hearthpay.payroll.trouble.advice import Circumstances, reason_of, what_to_do
+from hearthpay.payroll.trouble.failures import FailureKind
+from hearthpay.payroll.trouble.notice_mail import (
+    ReturnTold,
+    Told,
+    employee_notice,
+    household_notice,
+    return_notice_to_employee,
+    return_notice_to_household,
+)
+from hearthpay.payroll.trouble.standing import Trouble
+from hearthpay.people.mails import PersonMailKind, person_mail
+from hearthpay.people.readers import NoticeReader
+
+NUMBER = UUID("018f0000-0000-7000-8000-000000000001")
+SENT = datetime(2026, 11, 24, 20, tzinfo=UTC)
+TO = "reader@example.com"
+LINK = "https://pay.example.com/x/abc"
+
+Write = Callable[[str, str], Mail]
+"""Writes the mail in a language, where everybody has chosen this name."""
+
+
+def _payroll(name: str) -> Any:
+    return SimpleNamespace(
+        id=NUMBER,
+        scheduled_send_at=SENT,
+        net_pay=123450,
+        period_start=date(2026, 11, 9),
+        period_end=date(2026, 11, 15),
+        pay_date=date(2026, 11, 30),
+        household_first=name,
+        household_last=name,
+    )
+
+
+def _person(kind: PersonMailKind) -> Write:
+    gaps = {"new_sign_in": ("when",), "changed": ("when", "what"), "moved": ("when",)}.get(kind, ())
+    asked = {"sign_up", "account_exists", "reset", "new_email", "invitation"}
+
+    def write(language: str, name: str) -> Mail:
+        facts = dict.fromkeys(gaps, "Nov 24")
+        if kind == "invitation":
+            facts = {"inviter": name, "organization": name}
+        return person_mail(kind, TO, language, name=name, link=LINK if kind in asked else None, **facts)
+
+    return write
+
+
+def _portal(kind: InvitationType) -> Write:
+    def write(language: str, name: str) -> Mail:
+        household = SimpleNamespace(first_name=name, last_name=name)
+        employee = SimpleNamespace(first_name=name, language=language)
+        return invitation_mail(TO, cast(Any, household), cast(Any, employee), kind, LINK, SENT)
+
+    return write
+
+
+def _trouble(kind: FailureKind) -> Trouble:
+    code = {"debit_returned": "R01", "wages_not_covered": "R10", "deposit_returned": "R02"}.get(kind)
+    code = code or {"held": "employee_account_not_ready", "not_sent": "authorization_missing"}.get(kind, kind)
+    stored = "Run the payroll again with a pay date in the new year, or pay by check."
+    trying = SENT if kind in ("debit_returned", "held") else None
+    case = Circumstances(
+        kind,
+        code,
+        "failed" if trying is None else "scheduled",
+        trying,
+        frozenset({"void", "refund"}),
+        stored=stored,
+    )
+    said = f"What happened in English, {kind}."
+    return Trouble(kind, code, reason_of(code), said, what_to_do(case), trying, trying, (NUMBER,), case)
+
+
+def _told(name: str) -> Told:
+    return Told((name, name), (name,), date(2026, 11, 30), str(NUMBER))
+
+
+def _to_household(kind: FailureKind) -> Write:
+    return lambda language, name: household_notice(NoticeReader(TO, language), _told(name), _trouble(kind))
+
+
+def _to_employee(kind: FailureKind) -> Write:
+    return lambda language, name: employee_notice(
+        NoticeReader(TO, language), _told(name), _trouble(kind), None
+    )
+
+
+def _returned(employee: bool, amount: Decimal | None) -> ReturnTold:
+    return ReturnTold(("A", "B"), ("A", "B") if employee else None, "6789", "Account closed", "R02", amount)
+
+
+def _named(told: ReturnTold, name: str) -> ReturnTold:
+    return ReturnTold(
+        (name, name), told.employee and (name, name), told.last_four, told.title, told.code, told.amount
+    )
+
+
+def _return(write: Callable[[NoticeReader, ReturnTold], Mail], told: ReturnTold) -> Write:
+    return lambda language, name: write(NoticeReader(TO, language), _named(told, name))
+
+
+def _autopilot(kind: str) -> Write:
+    details = {
+        "failure_count": 3,
+        "reasons": ["R01", "not_plus"],
+        "period_start": "2026-11-09",
+        "period_end": "2026-11-15",
+    }
+
+    def write(language: str, name: str) -> Mail:
+        people = SimpleNamespace(first_name=name, last_name=name, household_first=name)
+        return autopilot_mail(kind, NoticeReader(TO, language), people, _payroll(name), details)
+
+    return write
+
+
+def _duty(*kinds: str) -> Write:
+    items = [
+        SimpleNamespace(
+            kind=kind,
+            what="File Form 941 for the third quarter",
+            agency="IRS",
+            form="Form 941",
+            period="2026-Q3",
+            due=date(2026, 11, 30),
+            amount=12345 if kind == "payment" else None,
+        )
+        for kind in kinds
+    ]
+    return lambda language, name: duties_due_mail(
+        NoticeReader(TO, language), name, cast("list[CalendarItem]", items)
+    )
+
+
+def _paper(kind: str) -> Write:
+    def write(language: str, name: str) -> Mail:
+        paper = SimpleNamespace(
+            kind=kind, tax_year=2026, first_name=name, household_first=name, household_last=name
+        )
+        return document_ready_mail(NoticeReader(TO, language), paper)
+
+    return write
+
+
+_ACCOUNT = {"created_at": SENT, "last_four": "6789"}
+
+EVERY_MAIL: dict[str, Write] = {
+    **{f"person {kind}": _person(kind) for kind in get_args(PersonMailKind)},
+    **{f"portal {kind}": _portal(kind) for kind in get_args(InvitationType)},
+    **{f"household {kind}": _to_household(kind) for kind in get_args(FailureKind)},
+    **{
+        f"employee {kind}": _to_employee(kind)
+        for kind in (
+            "debit_returned",
+            "deposit_returned",
+            "deposit_reversed",
+            "held",
+            "year_passed",
+            "not_sent",
+        )
+    },
+    "household's prenote": _return(return_notice_to_household, _returned(False, None)),
+    "employee's prenote to household": _return(return_notice_to_household, _returned(True, None)),
+    "payout to household": _return(return_notice_to_household, _returned(True, Decimal("12.30"))),
+    "employee's prenote": _return(return_notice_to_employee, _returned(True, None)),
+    "payout": _return(return_notice_to_employee, _returned(True, Decimal("12.30"))),
+    **{f"autopilot {kind}": _autopilot(kind) for kind in AUTOPILOT_KINDS},
+    "payday": lambda language, name: payday_mail(NoticeReader(TO, language), _payroll(name), [(name, "")]),
+    "debit_ahead": lambda language, name: debit_ahead_mail(NoticeReader(TO, language), _payroll(name)),
+    "pay_stub": lambda language, name: pay_stub_mail(NoticeReader(TO, language), _payroll(name), name),
+    "account_changed": lambda language, name: account_changed_mail(
+        NoticeReader(TO, language), SimpleNamespace(household_first=name, **_ACCOUNT)
+    ),
+    **{f"duty {kind}": _duty(kind) for kind in KINDS},
+    "several duties": _duty(*KINDS),
+    "paper w2": _paper("w2"),
+    "paper w2c": _paper("w2c"),
+}
+"""By what they are about."""
+
+WRITERS = (
+    person_mail,
+    invitation_mail,
+    household_notice,
+    employee_notice,
+    return_notice_to_household,
+    return_notice_to_employee,
+    autopilot_mail,
+    payday_mail,
+    debit_ahead_mail,
+    pay_stub_mail,
+    account_changed_mail,
+    duties_due_mail,
+    document_ready_mail,
+)
+"""What writes them; `operator_notice` writes to the operator, in English, as his log is."""
