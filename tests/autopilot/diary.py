@@ -1,4 +1,4 @@
-"""What a household asked of Autopilot and got, and when, noted as it was answered: kept beside the books, not in them."""
+"""What a household asked of Autopilot and got, and when: noted as it was answered, beside the books and not in them."""
 
 import datetime
 from collections.abc import Iterator

@@ -29,7 +29,7 @@ from hearthpay.payroll.payday.outcomes import undo_returned
 from tests.autopilot.diary import Diary, Wish
 from tests.autopilot.pilot import Pilot
 from tests.autopilot.proving import proved
-from tests.autopilot.witness import NOT_FINAL, nobody_is_paid_twice, bear_witness
+from tests.autopilot.witness import NOT_FINAL, bear_witness, nobody_is_paid_twice
 from tests.http.api import NewAccount
 from tests.worlds.households import add_employee, add_household, payroll_of
 from tests.worlds.town import Family, Town

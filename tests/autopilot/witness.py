@@ -14,16 +14,27 @@ from psycopg.rows import namedtuple_row
 
 from tests.autopilot.diary import FOREVER, Diary
 
-CLOSED: Final = frozenset(
-    datetime.date.fromisoformat(day)
-    for day in (
-        "2025-01-01 2025-01-20 2025-02-17 2025-05-26 2025-06-19 2025-07-04 2025-09-01 2025-10-13 2025-11-11 2025-11-27 "
-        "2025-12-25 2026-01-01 2026-01-19 2026-02-16 2026-05-25 2026-06-19 2026-09-07 2026-10-12 2026-11-11 2026-11-26 "
-        "2026-12-25 2027-01-01 2027-01-18 2027-02-15 2027-05-31 2027-07-05 2027-09-06 2027-10-11 2027-11-11 2027-11-25 "
-        "2028-01-17 2028-02-21"
-    ).split()
-)
-"""Holidays Observed by the Federal Reserve System 2024-2028 (federalreserve.gov); those on a Saturday close nothing."""
+_HOLIDAYS: Final = {
+    2025: (
+        (1, 1),
+        (1, 20),
+        (2, 17),
+        (5, 26),
+        (6, 19),
+        (7, 4),
+        (9, 1),
+        (10, 13),
+        (11, 11),
+        (11, 27),
+        (12, 25),
+    ),
+    2026: ((1, 1), (1, 19), (2, 16), (5, 25), (6, 19), (9, 7), (10, 12), (11, 11), (11, 26), (12, 25)),
+    2027: ((1, 1), (1, 18), (2, 15), (5, 31), (7, 5), (9, 6), (10, 11), (11, 11), (11, 25)),
+    2028: ((1, 17), (2, 21)),
+}
+"""Holidays observed by the Federal Reserve System, as printed (frbservices.org); those on a Saturday close nothing."""
+
+CLOSED: Final = frozenset(datetime.date(year, *day) for year, days in _HOLIDAYS.items() for day in days)
 
 NOT_FINAL: Final = datetime.date(2027, 1, 1)
 """From here on the law is not complete."""
