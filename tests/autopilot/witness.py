@@ -93,7 +93,7 @@ def open_day_by(day: datetime.date) -> datetime.date:
     return day
 
 
-def nobody_is_paid_twice(owner: psycopg.Connection) -> None:
+def _nobody_is_paid_twice(owner: psycopg.Connection) -> None:
     """No day's hours are paid by two payrolls."""
     assert owner.execute(_TWICE).fetchall() == []
 
@@ -121,7 +121,7 @@ def bear_witness(owner: psycopg.Connection, diaries: Sequence[Diary]) -> Counter
             _has_its_reason(period, diary_of[enrollment.employee], pauses)
             _is_paid_as_told(period, diary_of[enrollment.employee].by_hand | own_payrolls)
             counted[period.outcome] += 1
-    nobody_is_paid_twice(owner)
+    _nobody_is_paid_twice(owner)
     return counted
 
 
