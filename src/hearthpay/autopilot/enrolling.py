@@ -76,7 +76,7 @@ async def enroll(
     try:
         await session.flush()
     except IntegrityError as error:  # two at once: a constraint lets one of them in
-        raise enrolled_already(employee.id) from error
+        raise enrolled_already(wanted.employee_id) from error
     version = new_version(enrollment, actor, now, 1, first.start, wanted.terms, net_pay)
     session.add(version)
     await record_agreement(session, actor, employer, enrollment, wanted.agreement, now)

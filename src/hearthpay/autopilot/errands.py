@@ -154,8 +154,10 @@ async def _do(
         elif kind == "paid" and failures[enrollment.id]:
             failures[enrollment.id] = 0
             await session.execute(_COUNT, {"id": enrollment.id, "failures": 0, "now": now})
-        if kind in ("debit_tomorrow", "held") and (payroll is None or payroll.status != "scheduled"):
+        if kind == "held" and (payroll is None or payroll.status != "scheduled"):
             continue  # it has been voided, or sent
+        if kind == "debit_tomorrow" and (payroll is None or payroll.status in ("voided", "failed")):
+            continue  # a worker that was away tells of what has been sent all the same
         about = row.payroll_id or details.get("period_start") or row.id
         again = ":for_good" if details.get("for_good") else ""
         notice = Notice(
