@@ -1,4 +1,4 @@
-"""What Autopilot promises in numbers: reasons by name, three failures, questions before what is large, notices always."""
+"""What Autopilot promises in numbers: reasons by name, three failures, a question before what is large, each notice."""
 
 import datetime
 from typing import Final
