@@ -313,7 +313,7 @@ async def test_six_weeks_over_the_turn_of_the_year(
 
 @pytest.mark.long
 @pytest.mark.parametrize("clock", ["2025-01-06"], indirect=True)
-@pytest.mark.timeout(6 * 3600)
+@pytest.mark.timeout(2 * 3600)
 async def test_three_years_of_two_hundred_households(
     town: Town, new_account: NewAccount, owner_pool: Database, owner_connection: psycopg.Connection
 ) -> None:
