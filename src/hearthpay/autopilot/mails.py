@@ -40,6 +40,15 @@ _WORDINGS: Final[Mapping[str, tuple[str, ...]]] = {
         mark("Payroll {number}. Until then it can be voided."),
         _HOW_TO_STOP,
     ),
+    "debit_now": (
+        mark("Autopilot: your account is debited for {name}"),
+        mark(
+            "{amount} net and what is set aside is being debited from your account, to pay {name} for {first} to "
+            "{last} on {pay_date}. We could not tell you a day before."
+        ),
+        mark("Payroll {number}."),
+        _HOW_TO_STOP,
+    ),
     "held": (
         mark("Autopilot asks you: the pay of {name}"),
         mark(
@@ -67,6 +76,8 @@ def mail_of(kind: str, reader: NoticeReader, people: Any, payroll: Any, details:
     `people` has the names of employee and household, `payroll` what is known of the payroll it is about, if any.
     """
     name = name_in_mail(people.first_name, people.last_name) or reader.say(_AN_EMPLOYEE)
+    if kind == "debit_tomorrow" and payroll.status != "scheduled":
+        kind = "debit_now"  # the worker was away when a day before was
     subject, *lines = _said(kind, reader, name, payroll, details)
     return letter(reader.address, reader.language, subject, people.household_first, tuple(lines))
 
