@@ -12,7 +12,8 @@ ORGANIZATIONS: Final = "(SELECT id, name, plan FROM organizations)"
 
 # employers/
 EMPLOYERS: Final = (
-    "(SELECT id, organization_id, sandbox, first_name, last_name, email, threshold_bases FROM employers)"
+    "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, ein_status, threshold_bases "
+    "FROM employers)"
 )
 ASSIGNED_RATES: Final = "(SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates)"
 
@@ -21,6 +22,8 @@ EMPLOYEES: Final = (
     "(SELECT id, organization_id, employer_id, sandbox, person_id, first_name, last_name, email, status, work_state, "
     "relationship, start_date, end_date, pay_rate_cents FROM employees)"
 )
+
+INVITATIONS: Final = "(SELECT id, employee_id, type, status, created_at, expires_at FROM invitations)"
 
 # banking/
 BANK_ACCOUNTS: Final = (

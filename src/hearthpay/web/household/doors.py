@@ -5,10 +5,13 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hearthpay.access.permissions import READ_HOUSEHOLD
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import READ_HOUSEHOLD, READ_PAYROLLS, allow
+from hearthpay.access.refusal import Refusal
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.household.place import ROOT, AtHousehold, household_page
-from hearthpay.web.household.side_by_side import HouseholdLine, households_of
+from hearthpay.web.household.side_by_side import HouseholdLine, households_of, matching, with_what_waits
+from hearthpay.web.household.waiting import SENTENCES
 from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.shell import go, page_of, show
 from hearthpay.web.visitor import Visitor
@@ -33,6 +36,7 @@ _SETTINGS: Final = (
     NavigationItem("/settings/keys", mark("API keys"), "key"),
     NavigationItem("/settings/audit", mark("History"), "list"),
 )
+_LONGEST_SEARCH: Final = 100
 _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
 
 
@@ -45,7 +49,7 @@ async def home(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/households", "signed_in")
 async def households(visitor: Visitor) -> Response:
     """The households side by side, and what one is looking at."""
-    return _side_by_side(visitor, await _reached(visitor))
+    return await _side_by_side(visitor, await _reached(visitor))
 
 
 @page_of(router, "GET", ROOT, "signed_in")
@@ -73,7 +77,7 @@ async def _door(visitor: Visitor, part: str) -> Response:
     found = await _reached(visitor)
     if len(found) == 1:
         return go(f"{ROOT}/{found[0].id}{part}")
-    return _side_by_side(visitor, found)
+    return await _side_by_side(visitor, found)
 
 
 async def _reached(visitor: Visitor) -> tuple[HouseholdLine, ...]:
@@ -84,11 +88,28 @@ async def _reached(visitor: Visitor) -> tuple[HouseholdLine, ...]:
         return await households_of(session, actor)
 
 
-def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Response:
+async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Response:
     who = visitor.signed_in
+    wanted = visitor.request.query_params.get("q", "")[:_LONGEST_SEARCH]
+    shown = matching(found, wanted)
+    if shown and _may_see_payrolls(visitor.actor()):
+        actor = visitor.actor()
+        async with visitor.desk.database.transaction(actor.tenant) as session:
+            shown = await with_what_waits(session, actor, visitor.desk.clock, shown)
     facts = {
-        "households": found,
+        "households": shown,
+        "how_many": len(found),
+        "wanted": wanted,
+        "sentences": SENTENCES,
         "role_name": "" if who.here is None else _ROLES[who.here.role],
         "may_test": who.here is not None and "test_keys" in who.here.terms.features,
     }
-    return show(visitor, "households.html", facts)
+    return show(visitor, "side_by_side.html", facts, folder="household")
+
+
+def _may_see_payrolls(actor: Actor) -> bool:
+    try:
+        allow(actor, READ_PAYROLLS)
+    except Refusal:
+        return False
+    return True
