@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
-from hearthpay.access.permissions import READ_HOUSEHOLD, READ_PAYROLLS, allow
+from hearthpay.access.permissions import CREATE_HOUSEHOLD, READ_HOUSEHOLD, READ_PAYROLLS, Permission, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.household.place import ROOT, AtHousehold, household_page
@@ -42,7 +42,7 @@ _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark
 
 @page_of(router, "GET", "/home", "signed_in")
 async def home(visitor: Visitor) -> Response:
-    """Where one begins: at the only household, or at the choice of several."""
+    """Where one begins: at the only household, at the choice of several, or at the making of the first."""
     return await _door(visitor, "")
 
 
@@ -77,6 +77,8 @@ async def _door(visitor: Visitor, part: str) -> Response:
     found = await _reached(visitor)
     if len(found) == 1:
         return go(f"{ROOT}/{found[0].id}{part}")
+    if not found and _may_begin(visitor):
+        return go(f"{ROOT}/start")
     return await _side_by_side(visitor, found)
 
 
@@ -92,13 +94,14 @@ async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> R
     who = visitor.signed_in
     wanted = visitor.request.query_params.get("q", "")[:_LONGEST_SEARCH]
     shown = matching(found, wanted)
-    if shown and _may_see_payrolls(visitor.actor()):
+    if shown and _may(visitor.actor(), READ_PAYROLLS):
         actor = visitor.actor()
         async with visitor.desk.database.transaction(actor.tenant) as session:
             shown = await with_what_waits(session, actor, visitor.desk.clock, shown)
     facts = {
         "households": shown,
         "how_many": len(found),
+        "may_begin": _may_begin(visitor),
         "wanted": wanted,
         "sentences": SENTENCES,
         "role_name": "" if who.here is None else _ROLES[who.here.role],
@@ -107,9 +110,13 @@ async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> R
     return show(visitor, "side_by_side.html", facts, folder="household")
 
 
-def _may_see_payrolls(actor: Actor) -> bool:
+def _may_begin(visitor: Visitor) -> bool:
+    return visitor.signed_in.here is not None and _may(visitor.actor(), CREATE_HOUSEHOLD)
+
+
+def _may(actor: Actor, permission: Permission) -> bool:
     try:
-        allow(actor, READ_PAYROLLS)
+        allow(actor, permission)
     except Refusal:
         return False
     return True

@@ -12,7 +12,13 @@ from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
-from hearthpay.access.permissions import READ_AUTOPILOT, READ_CALENDAR, READ_HOUSEHOLD, READ_PAYROLLS
+from hearthpay.access.permissions import (
+    CHANGE_EMPLOYEES,
+    READ_AUTOPILOT,
+    READ_CALENDAR,
+    READ_HOUSEHOLD,
+    READ_PAYROLLS,
+)
 from hearthpay.autopilot.service import list_autopilot
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.service import CalendarWanted, read_calendar
@@ -64,7 +70,11 @@ async def overview(at: AtHousehold) -> Response:
     """Where a visit to a household begins."""
     today = at.clock.today()
     first, last = today.replace(day=1), _last_of_month(today)
-    facts: dict[str, object] = {"sentences": SENTENCES, "today": today}
+    facts: dict[str, object] = {
+        "sentences": SENTENCES,
+        "today": today,
+        "may_change": at.may(CHANGE_EMPLOYEES),
+    }
     async with at.transaction() as session:
         if at.may(READ_PAYROLLS):
             costs = await costs_by_month(session, at.id, _months_back(first, _MONTHS - 1), last)
