@@ -23,6 +23,11 @@ from hearthpay.web.household.setup import Setup
 
 router: Final = APIRouter(include_in_schema=False)
 
+_AGREED: Final = "elected"
+"""Whether both agreed on the state's withholding; untold, it goes with the federal one."""
+_BY_AGREEMENT: Final = frozenset({"voluntary", "follows_federal"})
+_RECIPROCITY: Final = "reciprocity_certificate_on_file"
+_SAID_ENOUGH: Final = frozenset({_AGREED, "exempt", "additional_withholding", _RECIPROCITY})
 _FEDERAL_AMOUNTS: Final = ("dependents_credit", "other_income", "deductions", "extra_withholding")
 
 
@@ -91,7 +96,9 @@ def _state(entries: Entries, law: Jurisdiction) -> dict[str, object] | None:
     found: dict[str, object] = {}
     for entry in _asked(law):
         name = f"state_{entry.name}"
-        match entry.type:
+        match "agreed" if entry.name == _AGREED else entry.type:
+            case "agreed":
+                found[entry.name] = {"yes": True, "no": False}.get(entries.text(name) or "")
             case "flag":
                 found[entry.name] = entries.ticked(name)
             case "count":
@@ -117,10 +124,14 @@ def _place(law: Jurisdiction, employee: EmployeeDetail) -> str:
 
 
 def _asked(law: Jurisdiction) -> list[CertificateEntryItem]:
-    """Return the entries that the form asks for: not those that the choice of a place answers."""
+    """Return the entries that the form asks for: not those that the choice of a place or the law itself answers."""
     assert law.certificate is not None
-    by_place = {each.certificate_entry for each in law.localities}
-    return [entry for entry in law.certificate.entries if entry.name not in by_place]
+    answered: set[str | None] = {each.certificate_entry for each in law.localities}
+    if law.certificate.household not in _BY_AGREEMENT:
+        answered.add(_AGREED)
+    if not law.reciprocity:
+        answered.add(_RECIPROCITY)
+    return [entry for entry in law.certificate.entries if entry.name not in answered]
 
 
 def _questions(at: AtHousehold, law: Jurisdiction, employee: EmployeeDetail) -> list[CertificateQuestion]:
@@ -134,11 +145,13 @@ def _questions(at: AtHousehold, law: Jurisdiction, employee: EmployeeDetail) -> 
         questions.append(
             CertificateQuestion(
                 f"state_{entry.name}",
-                entry.type,
+                "agreed" if entry.name == _AGREED else entry.type,
                 label,
-                "" if entry.meaning.casefold() == label.casefold() else entry.meaning,
+                ""
+                if entry.name in _SAID_ENOUGH or entry.meaning.casefold() == label.casefold()
+                else entry.meaning,
                 tuple((each.value, _choice_name(each.value, each.also_known_as)) for each in entry.values),
-                _typed(told),
+                {True: "yes", False: "no", None: ""}[told] if entry.name == _AGREED else _typed(told),
             )
         )
     return questions
