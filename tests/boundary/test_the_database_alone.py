@@ -36,6 +36,8 @@ _SEE_MORE: Final = {
     "find_person",
     "find_person_session",
     "found_organization",
+    "installation_health",
+    "is_operator",
     "keep_an_owner",
     "own_memberships",
     "queue_person_mail",

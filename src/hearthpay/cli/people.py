@@ -94,6 +94,22 @@ def remove_second_factor(email: EmailArgument, data_dir: DataDir = None) -> None
     typer.echo("The second factor was removed.")
 
 
+@people.command("operator")
+def operator(
+    email: EmailArgument,
+    remove: Annotated[bool, typer.Option("--remove", help="Let the person look no more.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Let a person who can sign in look at the page /operator: how the installation goes. It opens no household."""
+    from hearthpay.people.operators import name_operator_by_operator
+
+    async def run(session: Any) -> None:
+        await name_operator_by_operator(session, SystemClock(), email, named=not remove)
+
+    as_operator(data_dir, run)
+    typer.echo("No operator any more." if remove else f"An operator: {_address()}/operator")
+
+
 def _address() -> str:
     """Return what links begin with: HEARTHPAY_PUBLIC_URL, or where `hearthpay serve` listens by itself."""
     return os.environ.get("HEARTHPAY_PUBLIC_URL", "").strip().rstrip("/") or "http://localhost:8000"

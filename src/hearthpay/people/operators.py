@@ -13,6 +13,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.people.events import Visit, note_event
+from hearthpay.people.health import name_operator
 from hearthpay.people.identity import read_address
 from hearthpay.people.members import SentInvitation, invite_member
 from hearthpay.people.models import Membership, PersonRecord, PersonSession
@@ -84,6 +85,11 @@ async def remove_second_factor_by_operator(session: AsyncSession, clock: Clock, 
     person = await _person(session, email)
     await remove_second_factor(session, clock.now(), person.id)
     await note_event(session, person.id, _AT_THE_COMMAND_LINE, "second_factor.remove_by_operator")
+
+
+async def name_operator_by_operator(session: AsyncSession, clock: Clock, email: str, *, named: bool) -> None:
+    """Let the person look at how the installation goes, or no more. Raises `not_found`."""
+    await name_operator(session, clock, await _person(session, email), named=named)
 
 
 async def _person(session: AsyncSession, email: str) -> PersonRecord:

@@ -7,6 +7,7 @@ from starlette.routing import BaseRoute
 
 from hearthpay.web.household.routes import HOUSEHOLD_ROUTES
 from hearthpay.web.settings.account import router as account
+from hearthpay.web.settings.health_page import router as health
 from hearthpay.web.settings.organization import router as organization
 from hearthpay.web.shell import APP_STYLE_PATH, PASSKEY_SCRIPT_PATH, app_style, passkey_script
 from hearthpay.web.signin.doors import router as doors
@@ -17,7 +18,7 @@ _files.add_api_route(APP_STYLE_PATH, app_style)
 _files.add_api_route(PASSKEY_SCRIPT_PATH, passkey_script)
 
 PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
-    *(route for router in (doors, joining, account, organization, _files) for route in router.routes),
+    *(route for router in (doors, joining, account, organization, health, _files) for route in router.routes),
     *HOUSEHOLD_ROUTES,
 )
 """Routes, for the application to serve beside the portal's."""

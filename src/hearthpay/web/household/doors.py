@@ -9,6 +9,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import CREATE_HOUSEHOLD, READ_HOUSEHOLD, READ_PAYROLLS, Permission, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.languages.catalogue import mark
+from hearthpay.people.health import runs_the_installation
 from hearthpay.web.household.place import ROOT, AtHousehold, household_page
 from hearthpay.web.household.side_by_side import HouseholdLine, households_of, matching, with_what_waits
 from hearthpay.web.household.waiting import SENTENCES
@@ -102,6 +103,7 @@ async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> R
         "households": shown,
         "how_many": len(found),
         "may_begin": _may_begin(visitor),
+        "is_operator": await runs_the_installation(visitor.desk, who),
         "wanted": wanted,
         "sentences": SENTENCES,
         "role_name": "" if who.here is None else _ROLES[who.here.role],

@@ -47,6 +47,8 @@ EVENTS: Final = {
     "session.end_others": mark("All other sessions were ended"),
     "session.end_by_operator": mark("The operator ended all sessions"),
     "session.proved": mark("Proved again who it is"),
+    "operator.named": mark("Became an operator of this installation"),
+    "operator.unnamed": mark("Is no operator of this installation any more"),
     "session.proof_failed": mark("Could not prove who it is"),
 }
 """What can have happened to an account, in a person's words."""
