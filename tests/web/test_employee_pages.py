@@ -70,30 +70,30 @@ async def test_an_employee_is_added_as_typed(browser: Browser, world: World) -> 
     assert "Every two weeks" in page.text
 
 
-@pytest.mark.parametrize(
-    ("field", "typed", "told"),
-    [
-        ("pay_rate", "much", "Must be an amount in dollars, such as 28.50."),
-        ("pay_rate", "28.505", "Must have at most 2 decimals."),
-        ("pay_rate", "-3", "Must be between 0.01 and 9,999.99."),
-        ("first_name", "", "Is required."),
-        ("email", "ana", "Must be an email address."),
-        ("start_date", "soon", "Must be a day, as 2026-11-20."),
-        ("address_zip", "1", "Must be a ZIP code such as 94110 or 94110-1234."),
-        ("birth_year", "19x8", "Must be a whole number."),
-        ("work_state", "ZZ", "Must be one of the 50 states or DC, by its two letters."),
-    ],
-)
+WRONG = [
+    ("pay_rate", "much", "Must be an amount in dollars, such as 28.50."),
+    ("pay_rate", "28.505", "Must have at most 2 decimals."),
+    ("pay_rate", "-3", "Must be between 0.01 and 9,999.99."),
+    ("first_name", "", "Is required."),
+    ("email", "ana", "Must be an email address."),
+    ("start_date", "soon", "Must be a day, as 2026-11-20."),
+    ("address_zip", "1", "Must be a ZIP code such as 94110 or 94110-1234."),
+    ("birth_year", "19x8", "Must be a whole number."),
+    ("work_state", "ZZ", "Must be one of the 50 states or DC, by its two letters."),
+]
+
+
 async def test_what_is_wrong_stands_beside_its_field_and_the_rest_stays(
-    browser: Browser, world: World, field: str, typed: str, told: str
+    browser: Browser, world: World, subtests: pytest.Subtests
 ) -> None:
-    page = await send(browser, f"/app/{world.household_id}/employees/new", **NEW | {field: typed})
-    assert page.status_code == 400
-    assert re.search(rf'id="{field}-problem">{re.escape(told)}<', page.text), page.text
-    tree = parsed(page)
-    inputs = {each.get("name"): each.get("value") for each in tree.iter("input")}
-    assert inputs["last_name"] == "Ruiz"
-    assert inputs["address_city"] == "Yonkers"
+    for field, typed, told in WRONG:
+        with subtests.test(f"{field}={typed}"):
+            page = await send(browser, f"/app/{world.household_id}/employees/new", **NEW | {field: typed})
+            assert page.status_code == 400
+            assert re.search(rf'id="{field}-problem">{re.escape(told)}<', page.text), page.text
+            inputs = {each.get("name"): each.get("value") for each in parsed(page).iter("input")}
+            assert inputs["last_name"] == "Ruiz"
+            assert inputs["address_city"] == "Yonkers"
     assert world.connection.execute("SELECT count(*) FROM employees").fetchone() == (1,)
 
 

@@ -56,7 +56,7 @@ async def test_the_service_itself_names_nobody(database: Database, people: dict[
     from sqlalchemy.exc import ProgrammingError
 
     for statement in (
-        "INSERT INTO operators (person_id, named_at) SELECT gen_random_uuid(), now()",
+        "INSERT INTO operators (id, person_id, named_at) SELECT gen_random_uuid(), gen_random_uuid(), now()",
         "SELECT * FROM operators",
         "SELECT * FROM examinations",
     ):

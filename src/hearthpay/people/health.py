@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
@@ -20,7 +21,7 @@ from hearthpay.people.sessions import SignedIn
 _IS_OPERATOR: Final = text("SELECT is_operator()")
 _HEALTH: Final = text("SELECT name, figure, moment FROM installation_health(:at)")
 _NAME: Final = text(
-    "INSERT INTO operators (person_id, named_at) VALUES (:person, :at) ON CONFLICT (person_id) DO NOTHING"
+    "INSERT INTO operators (id, person_id, named_at) VALUES (:id, :person, :at) ON CONFLICT (person_id) DO NOTHING"
 )
 _UNNAME: Final = text("DELETE FROM operators WHERE person_id = :person")
 _AT_THE_COMMAND_LINE: Final = Visit(None, None, None)
@@ -53,7 +54,7 @@ async def vitals(desk: FrontDesk, who: SignedIn) -> Mapping[str, Vital]:
 async def name_operator(session: AsyncSession, clock: Clock, person: PersonRecord, *, named: bool) -> None:
     """Let a person look at how the installation goes, or no more; the session is the owner's. Leaves a row."""
     if named:
-        await session.execute(_NAME, {"person": person.id, "at": clock.now()})
+        await session.execute(_NAME, {"id": uuid7(), "person": person.id, "at": clock.now()})
     else:
         await session.execute(_UNNAME, {"person": person.id})
     await note_event(

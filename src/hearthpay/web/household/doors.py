@@ -88,7 +88,7 @@ async def _reached(visitor: Visitor) -> tuple[HouseholdLine, ...]:
         return ()
     actor = visitor.actor()
     async with visitor.desk.database.transaction(actor.tenant) as session:
-        return await households_of(session, actor)
+        return await households_of(session, visitor)
 
 
 async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Response:
@@ -98,7 +98,7 @@ async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> R
     if shown and _may(visitor.actor(), READ_PAYROLLS):
         actor = visitor.actor()
         async with visitor.desk.database.transaction(actor.tenant) as session:
-            shown = await with_what_waits(session, actor, visitor.desk.clock, shown)
+            shown = await with_what_waits(session, visitor, shown)
     facts = {
         "households": shown,
         "how_many": len(found),

@@ -8,11 +8,10 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_MEMBERS, READ_PAYROLLS, allow
-from hearthpay.clock import Clock
 from hearthpay.database.relations import EMPLOYERS, PAYROLLS
 from hearthpay.web.household.waiting import Waiting, what_waits
+from hearthpay.web.visitor import Visitor
 
 _HOUSEHOLDS: Final = text(
     f"SELECT id, first_name, last_name, state FROM {EMPLOYERS} h "
@@ -35,8 +34,9 @@ class HouseholdLine:
     waits: tuple[Waiting, ...] = ()
 
 
-async def households_of(session: AsyncSession, actor: Actor) -> tuple[HouseholdLine, ...]:
+async def households_of(session: AsyncSession, visitor: Visitor) -> tuple[HouseholdLine, ...]:
     """Return the households of the mode that the member is looking at, by name, whatever the plan has."""
+    actor = visitor.actor()
     allow(actor, READ_MEMBERS)
     rows = await session.execute(
         _HOUSEHOLDS, {"organization_id": actor.organization_id, "sandbox": actor.sandbox}
@@ -49,10 +49,11 @@ async def households_of(session: AsyncSession, actor: Actor) -> tuple[HouseholdL
 
 
 async def with_what_waits(
-    session: AsyncSession, actor: Actor, clock: Clock, lines: tuple[HouseholdLine, ...]
+    session: AsyncSession, visitor: Visitor, lines: tuple[HouseholdLine, ...]
 ) -> tuple[HouseholdLine, ...]:
     """Return the households with their next payday and what waits in each. Raises what `allow` raises."""
-    allow(actor, READ_PAYROLLS)
+    allow(visitor.actor(), READ_PAYROLLS)
+    clock = visitor.desk.clock
     waits: dict[UUID, list[Waiting]] = {line.id: [] for line in lines}
     for each in await what_waits(session, clock.now(), clock.today()):
         if each.employer_id in waits:

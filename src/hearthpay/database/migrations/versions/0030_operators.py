@@ -12,7 +12,8 @@ depends_on = None
 # No tenant's, and nothing that the service's role may see or write: an operator is named at the command line alone.
 TABLES = """
 CREATE TABLE operators (
-    person_id uuid PRIMARY KEY REFERENCES people,
+    id uuid PRIMARY KEY,
+    person_id uuid NOT NULL UNIQUE REFERENCES people,
     named_at timestamptz NOT NULL
 );
 COMMENT ON TABLE operators IS 'People who may look at how the installation goes; it opens no household to them';
