@@ -24,10 +24,8 @@ async def _sign_in(page: Page) -> None:
 async def test_a_parent_sets_up_her_household_and_takes_it_up_again(
     browser: Browser, address: str, maria: SignedIn, owner_connection: psycopg.Connection
 ) -> None:
-    """Without scripts, 360 px wide; left after the employee, and gone on with from the overview."""
-    context = await browser.new_context(
-        base_url=address, java_script_enabled=False, viewport={"width": 360, "height": 740}
-    )
+    """360 px wide; left after the employee, and gone on with from the overview."""
+    context = await browser.new_context(base_url=address, viewport={"width": 360, "height": 740})
     page = await context.new_page()
     await _sign_in(page)
     await page.wait_for_url("**/app/start")
