@@ -317,6 +317,21 @@ async def _invite(session: AsyncSession, actor: Actor, target: Target) -> object
     return await invitations.invite(session, actor, CLOCK, sending, target.employee_id, new, offered=False)
 
 
+@_deed(invitations.list_invitations, LOOKERS, "employees")
+async def _list_invitations(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await invitations.list_invitations(session, actor, target.employee_id)
+
+
+@_deed(invitations.withdraw_invitation, HELPERS, "employees")
+async def _withdraw_invitation(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await invitations.withdraw_invitation(session, actor, CLOCK, target.employee_id, "tax_info")
+
+
+@_deed(employees.rate_changes, LOOKERS, "employees")
+async def _rate_changes(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employees.rate_changes(session, actor, target.employee_id)
+
+
 @_deed(onboarding.save_employee_tax_number, OWN_NUMBERS, None)
 async def _save_tax_number(session: AsyncSession, actor: Actor, target: Target) -> object:
     await _employee(session, target)

@@ -41,6 +41,7 @@ _SEE_MORE: Final = {
     "find_person",
     "find_person_session",
     "found_organization",
+    "installation_health",
     "keep_an_owner",
     "own_memberships",
     "queue_person_mail",

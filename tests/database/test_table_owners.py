@@ -43,6 +43,7 @@ OWNERS = {
         "vault_keys",
     ),
     "duties": ("calendar_links", "closed_accounts", "duty_marks", "filing_choices"),
+    "doctor": ("examinations",),
     "documents": ("documents",),
     "employees": ("employees", "invitations"),
     "employers": ("assigned_rates", "employers"),

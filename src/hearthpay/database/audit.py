@@ -111,6 +111,7 @@ async def entries(
     organization_id: UUID | None = None,
     employer_id: UUID | None = None,
     action: str | None = None,
+    subject_id: UUID | None = None,
     since: datetime | None = None,
     limit: int,
 ) -> list[AuditEntry]:
@@ -143,6 +144,8 @@ async def entries(
         statement = statement.where(log.employer_id == employer_id)
     if action is not None:
         statement = statement.where(log.action == action)
+    if subject_id is not None:
+        statement = statement.where(log.subject_id == subject_id)
     if since is not None:
         statement = statement.where(log.at >= since)
     return [AuditEntry(**row) for row in (await session.execute(statement)).mappings()]

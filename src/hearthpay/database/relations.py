@@ -12,7 +12,8 @@ ORGANIZATIONS: Final = "(SELECT id, name, plan FROM organizations)"
 
 # employers/
 EMPLOYERS: Final = (
-    "(SELECT id, organization_id, sandbox, first_name, last_name, email, threshold_bases FROM employers)"
+    "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, ein_status, threshold_bases "
+    "FROM employers)"
 )
 ASSIGNED_RATES: Final = "(SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates)"
 
@@ -27,6 +28,8 @@ NOTICES: Final = (
     "(SELECT notice_key, kind, employer_id, payroll_id, created_at FROM mail_outbox "
     "WHERE notice_key IS NOT NULL)"
 )
+
+INVITATIONS: Final = "(SELECT id, employee_id, type, status, created_at, expires_at FROM invitations)"
 
 # banking/
 BANK_ACCOUNTS: Final = (

@@ -6,7 +6,7 @@ in the answer kept for an `Idempotency-Key`, because the same request must be an
 email until that has left.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from math import ceil
@@ -29,7 +29,7 @@ from hearthpay.employees.invitation_mail import invitation_mail
 from hearthpay.employees.invitation_schemas import EmailStatus, InvitationItem
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import direct_deposit_available
-from hearthpay.employees.service import lock_employee, lock_everyone
+from hearthpay.employees.service import find_employee, lock_employee, lock_everyone
 from hearthpay.employers.models import Employer
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.outbox import Addressee, MailState, queue_mail, state_of_mail, withdraw_mail
@@ -41,6 +41,7 @@ PORTAL_PATH: Final = "/portal"
 """Where the portal's links begin; the token follows."""
 OPEN_FOR: Final = timedelta(days=7)
 BETWEEN_BANK_INVITATIONS: Final = timedelta(hours=24)
+MOST_LISTED: Final = 50
 
 _FIND: Final = text(
     "SELECT invitation_id, organization_id, employer_id, sandbox, employee_id, type, status, expires_at "
@@ -119,6 +120,38 @@ async def invite(
     sent, status, reason = _told(state)
     return InvitationItem(
         portal_url, sent, invitation.expires_at, status, reason, employee.employer_id, employee.id
+    )
+
+
+async def list_invitations(session: AsyncSession, actor: Actor, employee_id: UUID) -> Sequence[Invitation]:
+    """Return the links that were opened for the employee, the newest first; none of them can be read.
+
+    Raises what `allow` raises, and `not_found`.
+    """
+    await find_employee(session, actor, employee_id)
+    statement = select(Invitation).where(Invitation.employee_id == employee_id).order_by(Invitation.id.desc())
+    return (await session.scalars(statement.limit(MOST_LISTED))).all()
+
+
+async def withdraw_invitation(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, invitation_type: InvitationType
+) -> None:
+    """Close the link of this type that is open, and stop its email where that has not left; again it changes nothing.
+
+    Raises what `allow` raises, and `not_found`.
+    """
+    allow(actor, CHANGE_EMPLOYEES)
+    employee = await lock_employee(session, actor, employee_id)
+    cancelled = await _cancel_pending(session, clock, employee, invitation_type)
+    if cancelled is None:
+        return
+    await record_audit(
+        session,
+        actor,
+        "invitation.withdraw",
+        employer_id=employee.employer_id,
+        subject_id=cancelled,
+        details={"employee_id": employee.id, "type": invitation_type},
     )
 
 

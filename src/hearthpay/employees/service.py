@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from hearthpay.access.entitlements import refuse_beyond
 from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
+from hearthpay.database import audit
 from hearthpay.employees.certificates import to_storage
 from hearthpay.employees.changes import settings_after
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee
@@ -32,6 +34,7 @@ from hearthpay.employers.service import resolve_employer
 from hearthpay.unchanged import UNCHANGED, changes_of
 from hearthpay.wire.paging import WantedPage, page_of
 
+_CHANGES_READ: Final = 200
 _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "locality", "state_withholding"})
 
 
@@ -111,6 +114,41 @@ async def update_employee(
         await _refuse_duplicate(session, employee)
     await _store(session, actor, clock, employee, "employee.update", before)
     return Noted(employee, warnings)
+
+
+@dataclass(frozen=True, slots=True)
+class RateChange:
+    """An hourly rate that another took the place of, in dollars; None where there was none."""
+
+    at: datetime.datetime
+    before: Decimal | None
+    after: Decimal | None
+
+
+async def rate_changes(session: AsyncSession, actor: Actor, employee_id: UUID) -> Sequence[RateChange]:
+    """Return the changes of the employee's hourly rate, the latest first, as the audit log has them.
+
+    A rate holds for what is run from then on; payrolls that were run or approved keep theirs. Raises what `allow`
+    raises, and `not_found`.
+    """
+    employee = await find_employee(session, actor, employee_id)
+    rows = await audit.entries(
+        session,
+        organization_id=employee.organization_id,
+        employer_id=employee.employer_id,
+        action="employee.update",
+        subject_id=employee_id,
+        limit=_CHANGES_READ,
+    )
+    return [
+        RateChange(row.at, _rate(row.details["before"]["pay_rate"]), _rate(row.details["after"]["pay_rate"]))
+        for row in rows
+        if "pay_rate" in row.details.get("before", {})
+    ]
+
+
+def _rate(kept: object) -> Decimal | None:
+    return None if kept is None else Decimal(str(kept))
 
 
 async def terminate_employee(

@@ -7,6 +7,7 @@ from starlette.routing import BaseRoute
 
 from hearthpay.web.household.routes import HOUSEHOLD_ROUTES
 from hearthpay.web.settings.account import router as account
+from hearthpay.web.settings.health_page import router as health
 from hearthpay.web.settings.notices import router as notices
 from hearthpay.web.settings.organization import router as organization
 from hearthpay.web.shell import APP_STYLE_PATH, PASSKEY_SCRIPT_PATH, app_style, passkey_script
@@ -20,7 +21,7 @@ _files.add_api_route(PASSKEY_SCRIPT_PATH, passkey_script)
 PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
     *(
         route
-        for router in (doors, joining, account, organization, notices, _files)
+        for router in (doors, joining, account, organization, notices, health, _files)
         for route in router.routes
     ),
     *HOUSEHOLD_ROUTES,

@@ -5,7 +5,7 @@ from typing import Final
 from tests.web.rows.row import Row, at_household
 from tests.web.rows.world import World
 
-_LEADS_ON: Final = Row(303, 303, 303, 303, 200, 303)
+_LEADS_ON: Final = Row(303, 303, 303, 303, 303, 303)
 
 ROWS: Final = {
     "GET /home": _LEADS_ON,

@@ -2,8 +2,49 @@
 
 from typing import Final
 
-from tests.web.rows.row import at_household
+from tests.web.rows.row import Row, at_household, kept
 
-ROWS: Final = {
-    "GET /app/{household_id}/employees": at_household(200),
+_PATH: Final = "/app/{household_id}/employees"
+_ONE: Final = f"{_PATH}/{{employee_id}}"
+_PERSON: Final = {
+    "first_name": "Ana",
+    "last_name": "Ruiz",
+    "start_date": "2026-11-02",
+    "pay_frequency": "weekly",
+}
+
+ROWS: Final[dict[str, Row]] = {
+    f"GET {_PATH}": at_household(200),
+    f"GET {_PATH}/new": kept(200),
+    f"POST {_PATH}/new": kept(303, **_PERSON),
+    f"GET {_ONE}": at_household(200),
+    f"GET {_ONE}/change": kept(200),
+    f"POST {_ONE}/change": kept(303, **_PERSON | {"last_name": "Diaz", "work_state": "CA"}),
+    f"GET {_ONE}/rate": kept(200),
+    f"POST {_ONE}/rate": kept(303, pay_rate="31.00"),
+    f"GET {_ONE}/method": kept(200),
+    f"POST {_ONE}/method": kept(303, payment_method="cash"),
+    f"GET {_ONE}/withholding": kept(200),
+    f"POST {_ONE}/withholding": kept(303, federal_elected="yes", federal_filing_status="married"),
+    f"GET {_ONE}/leave": kept(200),
+    f"POST {_ONE}/leave": kept(303, end_date="2026-11-20"),
+    f"GET {_ONE}/return": kept(200),
+    f"POST {_ONE}/return": kept(303, how="go_on"),
+    f"GET {_ONE}/invitations": at_household(200),
+    f"POST {_ONE}/invitations": kept(200, type="tax_info"),
+    f"POST {_ONE}/invitations/{{kind}}/withdraw": kept(303),
+    f"GET {_ONE}/set-aside": kept(200),
+    f"POST {_ONE}/set-aside": kept(303, rule="rate", percent="5"),
+    f"GET {_ONE}/prior-wages": at_household(200),
+    f"POST {_ONE}/prior-wages": kept(
+        200,
+        source="Before",
+        as_of="2026-06-30",
+        gross_pay="1,000.00",
+        **{
+            "line_US-SS-EE_subject_wages": "1000",
+            "line_US-SS-EE_taxable_wages": "1000",
+            "line_US-SS-EE_amount": "62",
+        },
+    ),
 }

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from starlette.responses import Response
 
 from hearthpay.access.permissions import READ_AUTOPILOT
-from hearthpay.autopilot. import list_autopilot
+from hearthpay.autopilot.reading import list_autopilot
 from hearthpay.employees.models import Employee
 from hearthpay.web.household.place import AtHousehold, household_page
 

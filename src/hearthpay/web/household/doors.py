@@ -5,10 +5,13 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hearthpay.access.permissions import READ_HOUSEHOLD
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import CREATE_HOUSEHOLD, READ_HOUSEHOLD, READ_PAYROLLS, Permission, allow
+from hearthpay.access.refusal import Refusal
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.household.place import ROOT, AtHousehold, household_page
-from hearthpay.web.household.side_by_side import HouseholdLine, households_of
+from hearthpay.web.household.side_by_side import HouseholdLine, households_of, matching, with_what_waits
+from hearthpay.web.household.waiting import SENTENCES
 from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.shell import go, page_of, show
 from hearthpay.web.visitor import Visitor
@@ -33,19 +36,20 @@ _SETTINGS: Final = (
     NavigationItem("/settings/keys", mark("API keys"), "key"),
     NavigationItem("/settings/audit", mark("History"), "list"),
 )
+_LONGEST_SEARCH: Final = 100
 _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
 
 
 @page_of(router, "GET", "/home", "signed_in")
 async def home(visitor: Visitor) -> Response:
-    """Where one begins: at the only household, or at the choice of several."""
+    """Where one begins: at the only household, at the choice of several, or at the making of the first."""
     return await _door(visitor, "")
 
 
 @page_of(router, "GET", "/households", "signed_in")
 async def households(visitor: Visitor) -> Response:
     """The households side by side, and what one is looking at."""
-    return _side_by_side(visitor, await _reached(visitor))
+    return await _side_by_side(visitor, await _reached(visitor))
 
 
 @page_of(router, "GET", ROOT, "signed_in")
@@ -73,7 +77,9 @@ async def _door(visitor: Visitor, part: str) -> Response:
     found = await _reached(visitor)
     if len(found) == 1:
         return go(f"{ROOT}/{found[0].id}{part}")
-    return _side_by_side(visitor, found)
+    if not found and _may_begin(visitor):
+        return go(f"{ROOT}/start")
+    return await _side_by_side(visitor, found)
 
 
 async def _reached(visitor: Visitor) -> tuple[HouseholdLine, ...]:
@@ -81,14 +87,37 @@ async def _reached(visitor: Visitor) -> tuple[HouseholdLine, ...]:
         return ()
     actor = visitor.actor()
     async with visitor.desk.database.transaction(actor.tenant) as session:
-        return await households_of(session, actor)
+        return await households_of(session, visitor)
 
 
-def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Response:
+async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> Response:
     who = visitor.signed_in
+    wanted = visitor.request.query_params.get("q", "")[:_LONGEST_SEARCH]
+    shown = matching(found, wanted)
+    if shown and _may(visitor.actor(), READ_PAYROLLS):
+        actor = visitor.actor()
+        async with visitor.desk.database.transaction(actor.tenant) as session:
+            shown = await with_what_waits(session, visitor, shown)
     facts = {
-        "households": found,
+        "households": shown,
+        "how_many": len(found),
+        "may_begin": _may_begin(visitor),
+        "is_operator": who.operates,
+        "wanted": wanted,
+        "sentences": SENTENCES,
         "role_name": "" if who.here is None else _ROLES[who.here.role],
         "may_test": who.here is not None and "test_keys" in who.here.terms.features,
     }
-    return show(visitor, "households.html", facts)
+    return show(visitor, "side_by_side.html", facts, folder="household")
+
+
+def _may_begin(visitor: Visitor) -> bool:
+    return visitor.signed_in.here is not None and _may(visitor.actor(), CREATE_HOUSEHOLD)
+
+
+def _may(actor: Actor, permission: Permission) -> bool:
+    try:
+        allow(actor, permission)
+    except Refusal:
+        return False
+    return True

@@ -51,6 +51,8 @@ EVENTS: Final = {
     "operator.make": mark("Became an operator"),
     "operator.unmake": mark("Is no operator any more"),
     "session.proved": mark("Proved again who it is"),
+    "operator.named": mark("Became an operator of this installation"),
+    "operator.unnamed": mark("Is no operator of this installation any more"),
     "session.proof_failed": mark("Could not prove who it is"),
 }
 """What can have happened to an account, in a person's words."""

@@ -5,19 +5,35 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hearthpay.access.permissions import READ_EMPLOYEES
-from hearthpay.employees.schemas import EmployeeQuery
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES
+from hearthpay.employees.onboarding import onboarding_of
+from hearthpay.employees.schemas import EmployeeQuery, item_of
 from hearthpay.employees.service import list_employees
+from hearthpay.web.household.employees.words import FREQUENCIES
 from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.household.queries import cursor_in
 
 router: Final = APIRouter(include_in_schema=False)
 
+_SHOWN: Final = 50
+
 
 @household_page(router, "GET", "/employees", permission=READ_EMPLOYEES)
 async def employees(at: AtHousehold) -> Response:
     """Everybody, who has left as well, the newest first."""
-    wanted = EmployeeQuery(employer_id=at.id, limit=50).model_copy(update={"cursor": cursor_in(at.visitor)})
+    wanted = EmployeeQuery(employer_id=at.id, limit=_SHOWN).model_copy(
+        update={"cursor": cursor_in(at.visitor)}
+    )
     async with at.transaction() as session:
         found, next_cursor = await list_employees(session, at.actor, at.id, wanted)
-    return at.show("employees.html", {"employees": found, "next_cursor": next_cursor})
+        onboarding = await onboarding_of(session, at.clock, found)
+    items = [item_of(each, onboarding[each.id]) for each in found]
+    facts = {
+        "employees": [each for each in items if each.status == "active"],
+        "former": [each for each in items if each.status != "active"],
+        "frequencies": FREQUENCIES,
+        "next_cursor": next_cursor,
+        "first": wanted.cursor is None,
+        "may_change": at.may(CHANGE_EMPLOYEES),
+    }
+    return at.show("employees/list.html", facts)

@@ -1,0 +1,110 @@
+"""What wages cost a household, as it is shown at a glance: by month, paycheck by paycheck, and what is still to come.
+
+All amounts are whole cents. Whoever calls has asked whether it may be told.
+"""
+
+import datetime
+from decimal import Decimal
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
+
+_STANDING: Final = "c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
+"""Of a paycheck that was taken back neither it nor what took it back."""
+
+_BY_MONTH: Final = text(
+    "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, CAST(sum(c.net_pay) AS bigint) AS net_pay, "
+    "CAST(sum(c.gross_pay - c.net_pay) AS bigint) AS withheld, "
+    "CAST(sum(c.employer_taxes) AS bigint) AS employer_taxes "
+    "FROM payrolls p JOIN paychecks c ON c.payroll_id = p.id "
+    f"WHERE p.employer_id = :employer AND p.pay_date BETWEEN :first AND :last AND {_STANDING} "
+    "GROUP BY 1 ORDER BY 1"
+)
+_LATEST: Final = text(
+    "SELECT p.id AS payroll_id, p.pay_date, c.employee_id, c.employee_name, c.net_pay, c.total_cost "
+    "FROM (SELECT id, pay_date FROM payrolls WHERE employer_id = :employer AND status NOT IN ('draft', 'voided') "
+    "ORDER BY pay_date DESC, id DESC LIMIT :limit) p JOIN paychecks c ON c.payroll_id = p.id "
+    f"WHERE {_STANDING} ORDER BY p.pay_date DESC, p.id DESC, c.position LIMIT :limit"
+)
+_COMING: Final = text(
+    "SELECT p.id AS payroll_id, p.status, p.pay_date, p.net_pay, p.direct_deposit, "
+    "CASE WHEN p.direct_deposit THEN coalesce("
+    f"(SELECT max(e.settle_on) FROM {BANK_ENTRIES} e WHERE e.payroll_id = p.id AND e.kind = 'debit'), "
+    "(p.scheduled_send_at AT TIME ZONE 'America/New_York')::date) END AS leaves_on, "
+    "who.names, who.hours "
+    "FROM payrolls p CROSS JOIN LATERAL ("
+    "SELECT array_agg(w.first_name || ' ' || w.last_name ORDER BY w.last_name, w.id) AS names, "
+    "sum(n.regular_hours + n.overtime_hours) AS hours "
+    f"FROM payroll_entries n JOIN {EMPLOYEES} w ON w.id = n.employee_id WHERE n.payroll_id = p.id) who "
+    "WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') "
+    "ORDER BY p.pay_date, p.id LIMIT :limit"
+)
+_NET_OF_DAYS: Final = text(
+    "SELECT CAST(coalesce(sum(net_pay), 0) AS bigint) FROM payrolls WHERE employer_id = :employer "
+    "AND pay_date BETWEEN :first AND :last AND status NOT IN ('draft', 'voided', 'failed')"
+)
+
+
+class MonthlyCost(NamedTuple):
+    """What the paychecks of a month's pay dates cost: the three add up to it."""
+
+    month: datetime.date
+    net_pay: int
+    withheld: int
+    employer_taxes: int
+
+
+class LatestPaycheck(NamedTuple):
+    """A paycheck that stands, as a list shows it."""
+
+    payroll_id: UUID
+    pay_date: datetime.date
+    employee_id: UUID
+    employee_name: str
+    net_pay: int
+    total_cost: int
+
+
+class ComingPayroll(NamedTuple):
+    """A payroll under way. `leaves_on`: when the money leaves the household's account; None by check or cash."""
+
+    payroll_id: UUID
+    status: str
+    pay_date: datetime.date
+    net_pay: int
+    direct_deposit: bool
+    leaves_on: datetime.date | None
+    names: list[str]
+    hours: Decimal
+
+
+async def costs_by_month(
+    session: AsyncSession, employer_id: UUID, first: datetime.date, last: datetime.date
+) -> list[MonthlyCost]:
+    """Return what was paid from ``first`` to ``last`` by the months of its pay dates; months without are left out."""
+    rows = await session.execute(_BY_MONTH, {"employer": employer_id, "first": first, "last": last})
+    return [MonthlyCost(*row) for row in rows]
+
+
+async def latest_paychecks(session: AsyncSession, employer_id: UUID, *, limit: int) -> list[LatestPaycheck]:
+    """Return the paychecks that were paid last, the latest pay date first."""
+    rows = await session.execute(_LATEST, {"employer": employer_id, "limit": limit})
+    return [LatestPaycheck(*row) for row in rows]
+
+
+async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: int) -> list[ComingPayroll]:
+    """Return the payrolls that are scheduled or on their way, the next pay date first."""
+    rows = await session.execute(_COMING, {"employer": employer_id, "limit": limit})
+    return [ComingPayroll(*row) for row in rows]
+
+
+async def net_pay_of_days(
+    session: AsyncSession, employer_id: UUID, first: datetime.date, last: datetime.date
+) -> int:
+    """Return the net pay of the payrolls paid within these days, those to come included."""
+    found: int = await session.scalar(_NET_OF_DAYS, {"employer": employer_id, "first": first, "last": last})
+    return found

@@ -1,0 +1,33 @@
+"""How the installation goes, for the people who run it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from sqlalchemy import text
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.database.session import become_person
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.sessions import SignedIn
+
+_HEALTH: Final = text("SELECT name, figure, moment FROM installation_health(:at)")
+
+
+class Vital(NamedTuple):
+    """One number, in cents where it is money, and since or at when it is so; None where that has no moment."""
+
+    figure: int
+    moment: datetime | None
+
+
+async def vitals(desk: FrontDesk, who: SignedIn) -> Mapping[str, Vital]:
+    """Return how it all goes, over all organizations. Raises `not_found` for who is no operator."""
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        rows = (await session.execute(_HEALTH, {"at": desk.clock.now()})).all()
+    if not rows:
+        raise Refusal("not_found", "There is nothing at this address.")
+    return {row.name: Vital(row.figure, row.moment) for row in rows}

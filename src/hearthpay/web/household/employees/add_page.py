@@ -1,0 +1,50 @@
+"""Adding an employee."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import CHANGE_EMPLOYEES
+from hearthpay.access.refusal import Refusal
+from hearthpay.employees.service import create_employee
+from hearthpay.web.household.employees.person_form import CHOICES, read_new
+from hearthpay.web.household.entry import Entries, problems_in
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.setup import Setup
+
+router: Final = APIRouter(include_in_schema=False)
+
+
+@household_page(router, "GET", "/employees/new", permission=CHANGE_EMPLOYEES)
+async def ask_for_employee(at: AtHousehold) -> Response:
+    """The form about a person and the job."""
+    entered = {
+        "start_date": at.clock.today().isoformat(),
+        "work_state": at.household.state,
+        "address_state": at.household.state,
+        "pay_frequency": "biweekly",
+    }
+    return _form(at, {}, entered)
+
+
+@household_page(router, "POST", "/employees/new", permission=CHANGE_EMPLOYEES)
+async def add_employee(at: AtHousehold) -> Response:
+    """Add the person, and go on to what is withheld."""
+    entries = Entries(at.form)
+    new = read_new(at, entries)
+    if new is None:
+        return _form(at, entries.problems, at.form)
+    try:
+        async with at.transaction() as session:
+            noted = await create_employee(session, at.actor, at.clock, new)
+    except Refusal as error:
+        return _form(at, problems_in(error, at.form), at.form)
+    setup = Setup.of(at)
+    path = f"/employees/{noted.employee.id}"
+    return at.go(setup.link(f"{path}/withholding") if setup.under_way else path)
+
+
+def _form(at: AtHousehold, problems: dict[str, str], entered: object) -> Response:
+    facts = {"problems": problems, "entered": entered, "choices": CHOICES, "setup": Setup.of(at, "employee")}
+    return at.show("employees/new.html", facts, status=400 if problems else 200)

@@ -1,0 +1,69 @@
+"""One employee: everything that was told, how far the numbers have come, and the ways to change it."""
+
+from typing import Final
+from uuid import UUID
+
+from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, RUN_PAYROLL
+from hearthpay.access.refusal import Refusal
+from hearthpay.banking.accounts import current_employee_accounts
+from hearthpay.employees.models import Employee
+from hearthpay.employees.onboarding import onboarding_of
+from hearthpay.employees.same_person import other_records, told_of_other_record
+from hearthpay.employees.schemas import EmployeeDetail, detail_of
+from hearthpay.employees.service import find_employee
+from hearthpay.jurisdictions.reading import jurisdiction_on
+from hearthpay.payroll.set_asides.escrow import read_account
+from hearthpay.web.household.employees.person_form import CHOICES
+from hearthpay.web.household.employees.words import ENTRY_NAMES, FILING_STATUSES
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.settings.account import id_in_path
+
+router: Final = APIRouter(include_in_schema=False)
+
+
+@household_page(router, "GET", "/employees/{employee_id}", permission=READ_EMPLOYEES)
+async def employee(at: AtHousehold) -> Response:
+    """What the books have of the person and the job."""
+    async with at.transaction() as session:
+        record = await find_here(at, session)
+        found = await described(at, session, record)
+        account = await read_account(session, record.id)
+        banks = await current_employee_accounts(session, [record.id])
+    law = jurisdiction_on(found.work_state, at.clock.today())
+    facts = {
+        "employee": found,
+        "account": account,
+        "bank": banks.get(record.id),
+        "law": law,
+        "localities": [each.name for each in law.localities if each.code in found.localities],
+        "choices": CHOICES,
+        "entry_names": ENTRY_NAMES,
+        "filing_statuses": FILING_STATUSES,
+        "may_change": at.may(CHANGE_EMPLOYEES),
+        "may_set_aside": at.may(RUN_PAYROLL),
+    }
+    return at.show("employees/one.html", facts)
+
+
+def employee_in_path(at: AtHousehold) -> UUID:
+    """Return the id of the employee that the address names. Raises `not_found` for what is none."""
+    return id_in_path(at.visitor, "employee_id")
+
+
+async def find_here(at: AtHousehold, session: AsyncSession) -> Employee:
+    """Return the employee that the address names. Raises `not_found` for one of another household."""
+    found = await find_employee(session, at.actor, employee_in_path(at))
+    if found.employer_id != at.id:
+        raise Refusal("not_found", "There is no such employee.")
+    return found
+
+
+async def described(at: AtHousehold, session: AsyncSession, record: Employee) -> EmployeeDetail:
+    """Return the employee as the API tells of one."""
+    onboarding = await onboarding_of(session, at.clock, [record])
+    others = await other_records(session, [record])
+    return detail_of(record, onboarding[record.id], map(told_of_other_record, others.get(record.id, ())))

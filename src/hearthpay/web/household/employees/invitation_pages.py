@@ -1,0 +1,130 @@
+"""Links by which an employee enters the numbers: those that were opened, sending another, and taking one back."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Final, cast, get_args
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES
+from hearthpay.access.refusal import Refusal
+from hearthpay.employees.commands import InvitationType, Invite
+from hearthpay.employees.invitations import (
+    PORTAL_PATH,
+    Sending,
+    invite,
+    list_invitations,
+    with_email_of,
+    withdraw_invitation,
+)
+from hearthpay.employees.models import Invitation
+from hearthpay.http.runtime import address_of
+from hearthpay.mail.postman import Postman
+from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
+from hearthpay.web.household.employees.words import EMAIL_REASONS, INVITATIONS, OTHER_REASON
+from hearthpay.web.household.entry import Entries, problems_in
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.setup import Setup
+
+router: Final = APIRouter(include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SentLink:
+    """A link that was just opened: shown this once. `reason` says why no email brings it, where none does."""
+
+    address: str
+    emailed: bool
+    reason: str | None
+
+
+@household_page(router, "GET", "/employees/{employee_id}/invitations", permission=READ_EMPLOYEES)
+async def invitations(at: AtHousehold) -> Response:
+    """What was asked of the employee, and what came of it."""
+    return await _page(at, {}, None)
+
+
+@household_page(router, "POST", "/employees/{employee_id}/invitations", permission=CHANGE_EMPLOYEES)
+async def send_invitation(at: AtHousehold) -> Response:
+    """Open a link, and send it where there is an address and a mail server; it is shown in any case."""
+    entries = Entries(at.form)
+    wanted = _type(entries.text("type"))
+    runtime = at.runtime
+    if runtime.ring is None:
+        raise Refusal("service_unavailable", "This service has no encryption keys yet.")
+    sending = Sending(
+        f"{address_of(at.visitor.request)}{PORTAL_PATH}",
+        runtime.ring,
+        None if runtime.mailer is None else runtime.mail_limits,
+    )
+    try:
+        async with at.transaction() as session:
+            record = await find_here(at, session)
+            made = await invite(
+                session,
+                at.actor,
+                at.clock,
+                sending,
+                record.id,
+                Invite(wanted, entries.ticked("send_email")),
+                offered=runtime.direct_deposit,
+            )
+    except Refusal as error:
+        return await _page(at, problems_in(error, at.form), None)
+    postman = None
+    if runtime.mailer is not None:
+        postman = Postman(runtime.database, runtime.ring, runtime.mailer, runtime.clock)
+    told = await with_email_of(runtime.database, at.clock, postman, at.actor.tenant, asdict(made))
+    reason = None
+    if not told["email_sent"]:
+        reason = EMAIL_REASONS.get(str(told["email_reason"]), OTHER_REASON)
+    return await _page(at, {}, SentLink(made.portal_url, bool(told["email_sent"]), reason))
+
+
+@household_page(
+    router, "POST", "/employees/{employee_id}/invitations/{kind}/withdraw", permission=CHANGE_EMPLOYEES
+)
+async def withdraw(at: AtHousehold) -> Response:
+    """Close the link that is open."""
+    wanted = _type(at.visitor.request.path_params["kind"])
+    async with at.transaction() as session:
+        record = await find_here(at, session)
+        await withdraw_invitation(session, at.actor, at.clock, record.id, wanted)
+    return at.go(f"/employees/{employee_in_path(at)}/invitations")
+
+
+def _type(text: str | None) -> InvitationType:
+    if text not in get_args(InvitationType):
+        raise Refusal("not_found", "There is no such invitation.")
+    return cast(InvitationType, text)
+
+
+async def _page(at: AtHousehold, problems: dict[str, str], sent: SentLink | None) -> Response:
+    async with at.transaction() as session:
+        record = await find_here(at, session)
+        found = await described(at, session, record)
+        links = await list_invitations(session, at.actor, record.id)
+    now = at.clock.now()
+    facts = {
+        "employee": found,
+        "states": _states(links, at),
+        "pending": [each for each in links if each.status == "pending" and each.expires_at > now],
+        "kinds": INVITATIONS,
+        "sent": sent,
+        "sends_mail": at.runtime.mailer is not None,
+        "may_change": at.may(CHANGE_EMPLOYEES),
+        "setup": Setup.of(at, "invitation"),
+        "problems": problems,
+        "entered": at.form if problems else {},
+    }
+    return at.show("employees/invitations.html", facts, status=400 if problems else 200)
+
+
+def _states(links: Sequence[Invitation], at: AtHousehold) -> list[tuple[Invitation, str]]:
+    """Return the links with their states as of now: one whose time is over has expired, whoever has noticed."""
+    now = at.clock.now()
+    return [
+        (each, "expired" if each.status == "pending" and each.expires_at <= now else each.status)
+        for each in links
+    ]

@@ -1,0 +1,113 @@
+"""What another payroll paid the employee earlier in the year: entered once, so that caps and sums go on from it."""
+
+from decimal import Decimal
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES
+from hearthpay.access.refusal import Refusal
+from hearthpay.jurisdictions.reading import jurisdiction_on
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.years.prior_schemas import NewPriorWages
+from hearthpay.payroll.years.prior_wages import enter_prior_wages, list_prior_wages
+from hearthpay.web.household.employees.detail_page import described, find_here
+from hearthpay.web.household.entry import Entries, problems_in
+from hearthpay.web.household.place import AtHousehold, household_page
+
+router: Final = APIRouter(include_in_schema=False)
+
+_FEDERAL: Final = (
+    ("US-SS-EE", mark("Social Security, from the pay")),
+    ("US-SS-ER", mark("Social Security, your share")),
+    ("US-MED-EE", mark("Medicare, from the pay")),
+    ("US-MED-ER", mark("Medicare, your share")),
+    ("US-FUTA", mark("Federal unemployment (FUTA)")),
+    ("US-FIT", mark("Federal income tax")),
+)
+_LINE: Final = mark("must be filled in in all three fields, or in none")
+_NO_LINES: Final = mark("Please fill in at least one line.")
+
+
+@household_page(router, "GET", "/employees/{employee_id}/prior-wages", permission=READ_EMPLOYEES)
+async def prior_wages(at: AtHousehold) -> Response:
+    """What was entered, and the form for more."""
+    return await _page(at, {}, ())
+
+
+@household_page(router, "POST", "/employees/{employee_id}/prior-wages", permission=CHANGE_EMPLOYEES)
+async def enter(at: AtHousehold) -> Response:
+    """Count them; what differs from the law is told."""
+    entries = Entries(at.form)
+    async with at.transaction() as session:
+        found = await described(at, session, await find_here(at, session))
+    lines = []
+    for code, _ in _lines(at, found.work_state):
+        line = _line(entries, code)
+        if line is not None:
+            lines.append(line)
+    last_day = entries.day("as_of")
+    values = {
+        "tax_year": None if last_day is None else last_day.year,
+        "source": entries.text("source"),
+        "as_of": last_day,
+        "gross_pay": entries.amount("gross_pay"),
+        "lines": lines,
+    }
+    if not lines and not entries.problems:
+        entries.problems[""] = _NO_LINES
+    new = entries.checked(NewPriorWages, values)
+    if new is None:
+        return await _page(at, entries.problems, ())
+    try:
+        async with at.transaction() as session:
+            record = await find_here(at, session)
+            made = await enter_prior_wages(session, at.actor, at.clock, record.id, new.to_command())
+    except Refusal as error:
+        return await _page(at, problems_in(error, at.form), ())
+    return await _page(at, {}, tuple(made.warnings), saved=True)
+
+
+def _line(entries: Entries, code: str) -> dict[str, object] | None:
+    """Return the line of a tax; None where nothing of it was filled in, or not all of it."""
+    name = f"line_{code}"
+    parts: dict[str, Decimal | None] = {
+        part: entries.amount(f"{name}_{part}") for part in ("subject_wages", "taxable_wages", "amount")
+    }
+    told = [amount for amount in parts.values() if amount is not None]
+    if not told:
+        return None
+    if len(told) < len(parts):
+        for part, amount in parts.items():
+            if amount is None:
+                entries.problems.setdefault(f"{name}_{part}", _LINE)
+        return None
+    return {"code": code, **parts}
+
+
+def _lines(at: AtHousehold, state: str) -> list[tuple[str, str]]:
+    """Return the taxes that a form asks for: the federal ones, and those of the state of work; by code and name."""
+    law = jurisdiction_on(state, at.clock.today())
+    names = [(code, at.say(name)) for code, name in _FEDERAL]
+    return names + [(tax.code, tax.name) for tax in law.taxes]
+
+
+async def _page(
+    at: AtHousehold, problems: dict[str, str], warnings: tuple[str, ...], *, saved: bool = False
+) -> Response:
+    async with at.transaction() as session:
+        record = await find_here(at, session)
+        found = await described(at, session, record)
+        items = await list_prior_wages(session, at.actor, record.id)
+    facts = {
+        "employee": found,
+        "items": items,
+        "lines": _lines(at, found.work_state),
+        "may_change": at.may(CHANGE_EMPLOYEES),
+        "warnings": warnings,
+        "notice": mark("Saved.") if saved else None,
+        "problems": problems,
+        "entered": at.form if problems else {},
+    }
+    return at.show("employees/prior_wages.html", facts, status=400 if problems else 200)

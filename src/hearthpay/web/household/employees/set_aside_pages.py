@@ -1,0 +1,97 @@
+"""What an employee wants to have set aside from each paycheck: a share, an amount, or nothing."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import RUN_PAYROLL
+from hearthpay.access.refusal import Refusal
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.set_asides.escrow import list_movements, read_account, set_rule
+from hearthpay.payroll.set_asides.rules import LARGEST_SET_ASIDE, MOST_DECIMALS, SetAsideRule
+from hearthpay.taxes.money import from_cents
+from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
+from hearthpay.web.household.entry import Entries, problems_in
+from hearthpay.web.household.place import AtHousehold, household_page
+
+router: Final = APIRouter(include_in_schema=False)
+
+_SHOWN: Final = 30
+_PERCENT_RANGE: Final = mark("must be above 0 and at most 100")
+_AMOUNT_RANGE: Final = mark("must be above 0 and at most 9,999, in whole cents")
+_CHOOSE: Final = mark("must be chosen")
+_KINDS: Final = {
+    "deposit": mark("Set aside"),
+    "reversal": mark("Taken back with its paycheck"),
+    "payout": mark("Paid out"),
+    "payout_returned": mark("Sent back by the bank"),
+}
+
+
+@household_page(router, "GET", "/employees/{employee_id}/set-aside", permission=RUN_PAYROLL)
+async def ask_for_rule(at: AtHousehold) -> Response:
+    """The rule as it stands, and what was set aside."""
+    return await _form(at, {})
+
+
+@household_page(router, "POST", "/employees/{employee_id}/set-aside", permission=RUN_PAYROLL)
+async def change_rule(at: AtHousehold) -> Response:
+    """Set aside by another rule from the next payroll on."""
+    entries = Entries(at.form)
+    rule = _rule(entries)
+    if entries.problems:
+        return await _form(at, entries.problems)
+    try:
+        async with at.transaction() as session:
+            await set_rule(session, at.actor, await find_here(at, session), rule)
+    except Refusal as error:
+        return await _form(at, problems_in(error, at.form))
+    return at.go(f"/employees/{employee_in_path(at)}")
+
+
+def _rule(entries: Entries) -> SetAsideRule | None:
+    match entries.text("rule"):
+        case "none":
+            return None
+        case "rate":
+            percent = entries.amount("percent")
+            rate = None if percent is None else percent / 100
+            if rate is not None and 0 < rate <= 1 and round(rate, MOST_DECIMALS) == rate:
+                return SetAsideRule(rate=rate.normalize())
+            entries.problems.setdefault("percent", _PERCENT_RANGE)
+        case "amount":
+            dollars = entries.amount("dollars")
+            cents = None if dollars is None else dollars * 100
+            if cents is not None and 0 < cents <= LARGEST_SET_ASIDE and cents == int(cents):
+                return SetAsideRule(amount_cents=int(cents))
+            entries.problems.setdefault("dollars", _AMOUNT_RANGE)
+        case _:
+            entries.problems["rule"] = _CHOOSE
+    return None
+
+
+async def _form(at: AtHousehold, problems: dict[str, str]) -> Response:
+    async with at.transaction() as session:
+        record = await find_here(at, session)
+        found = await described(at, session, record)
+        account = await read_account(session, record.id)
+        movements = await list_movements(session, record.id, limit=_SHOWN)
+    facts = {
+        "employee": found,
+        "account": account,
+        "movements": movements,
+        "kinds": _KINDS,
+        "held": _held(account.rule),
+        "problems": problems,
+        "entered": at.form if problems else {},
+    }
+    return at.show("employees/set_aside.html", facts, status=400 if problems else 200)
+
+
+def _held(rule: SetAsideRule | None) -> dict[str, str]:
+    if rule is None:
+        return {"rule": "none", "percent": "", "dollars": ""}
+    if rule.rate is not None:
+        return {"rule": "rate", "percent": f"{(rule.rate * 100).normalize():f}", "dollars": ""}
+    return {"rule": "amount", "percent": "", "dollars": f"{from_cents(rule.amount_cents or 0):.2f}"}

@@ -1,0 +1,63 @@
+"""What the settings of an employee are called on pages, and what a person should know to choose among them."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from hearthpay.languages.catalogue import mark
+
+FREQUENCIES: Final[Mapping[str, str]] = {
+    "weekly": mark("Every week"),
+    "biweekly": mark("Every two weeks"),
+    "semimonthly": mark("Twice a month"),
+    "monthly": mark("Once a month"),
+}
+METHODS: Final[Mapping[str, str]] = {
+    "check": mark("Check"),
+    "cash": mark("Cash"),
+    "direct_deposit": mark("Direct deposit"),
+}
+RELATIONS: Final[Mapping[str, str]] = {
+    "none": mark("Not related to you"),
+    "spouse": mark("Your husband or wife"),
+    "parent": mark("Your parent"),
+    "parent_caring_for_grandchild": mark("Your parent, who cares for your child"),
+    "child_under_18": mark("Your child, under 18"),
+    "child_18_to_20": mark("Your child, 18 to 20"),
+    "child_under_21": mark("Your child, under 21"),
+    "student_under_18": mark("A student under 18"),
+}
+LANGUAGES: Final[Mapping[str, str]] = {"en": mark("English"), "es": mark("Spanish")}
+FILING_STATUSES: Final[Mapping[str, str]] = {
+    "single": mark("Single, or married filing separately"),
+    "married": mark("Married filing jointly, or surviving spouse"),
+    "head_of_household": mark("Head of household"),
+}
+INVITATIONS: Final[Mapping[str, str]] = {
+    "tax_info": mark("Social Security number and address"),
+    "bank_account": mark("Bank account for direct deposit"),
+}
+EMAIL_REASONS: Final[Mapping[str, str]] = {
+    "not_requested": mark("No email was wanted: give the link yourself."),
+    "no_address": mark("There is no email address on file: give the link yourself."),
+    "no_mail_server": mark("This service sends no mail: give the link yourself."),
+    "sandbox": mark("This is a test household: no email leaves."),
+}
+OTHER_REASON: Final = mark("The email has not left yet. You can give the link yourself as well.")
+HOUSEHOLD_RULES: Final[Mapping[str, str]] = {
+    "voluntary": mark("Your state asks for it only where you both agree."),
+    "follows_federal": mark("Your state asks for it as soon as federal income tax is withheld."),
+    "required": mark("Your state asks every household to withhold it."),
+    "prohibited": mark("Households do not withhold it in your state."),
+}
+ENTRY_NAMES: Final[Mapping[str, str]] = {
+    "elected": mark("We agreed that it is withheld"),
+    "exempt": mark("Exempt from withholding"),
+    "additional_withholding": mark("More to withhold from each paycheck"),
+    "reciprocity_certificate_on_file": mark("A certificate of a neighboring state is on file"),
+    "allowances": mark("Allowances"),
+    "exemptions": mark("Exemptions"),
+    "regular_allowances": mark("Regular allowances"),
+    "estimated_deduction_allowances": mark("Allowances for estimated deductions"),
+    "filing_status": mark("Filing status"),
+}
+"""The entries that several states' forms have; others are called as the form calls them."""

@@ -1,0 +1,70 @@
+"""What was told of the household itself: its name, address and email."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD
+from hearthpay.access.refusal import Refusal
+from hearthpay.employers.schemas import EmployerChanges
+from hearthpay.employers.service import update_employer
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.web.household.employees.person_form import address_in
+from hearthpay.web.household.entry import Entries, problems_in
+from hearthpay.web.household.place import AtHousehold, household_page
+
+router: Final = APIRouter(include_in_schema=False)
+
+
+@household_page(router, "GET", "/household", permission=CHANGE_HOUSEHOLD)
+async def ask_for_household_changes(at: AtHousehold) -> Response:
+    """The household as it stands."""
+    household, address = at.household, at.household.address
+    held = {
+        "first_name": household.first_name,
+        "last_name": household.last_name,
+        "email": household.email or "",
+        "state": household.state,
+        "address_state": household.state,
+    }
+    if address is not None:
+        held |= {f"address_{name}": getattr(address, name) or "" for name in address.__slots__}
+    return _form(at, {}, held)
+
+
+@household_page(router, "POST", "/household", permission=CHANGE_HOUSEHOLD)
+async def change_household(at: AtHousehold) -> Response:
+    """Save it."""
+    entries = Entries(at.form)
+    values = {
+        "first_name": entries.text("first_name"),
+        "last_name": entries.text("last_name"),
+        "email": entries.text("email"),
+        "state": entries.text("state"),
+        "address": address_in(entries),
+    }
+    for name in ("first_name", "last_name", "state"):
+        if values[name] is None:
+            entries.problems[name] = "is required"
+    changes = entries.checked(EmployerChanges, values)
+    if changes is None:
+        return _form(at, entries.problems, at.form)
+    command = changes.to_command()
+    if values["email"] is None:
+        command = replace(command, email=None)
+    if values["address"] is None:
+        command = replace(command, address=None)
+    try:
+        async with at.transaction() as session:
+            await update_employer(session, at.actor, at.id, command)
+    except Refusal as error:
+        return _form(at, problems_in(error, at.form), at.form)
+    return at.go()
+
+
+def _form(at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str]) -> Response:
+    facts = {"problems": problems, "entered": entered, "states": tuple(sorted(STATES))}
+    return at.show("household.html", facts, status=400 if problems else 200)

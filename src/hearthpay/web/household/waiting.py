@@ -1,0 +1,128 @@
+"""What waits for somebody in households: numbers and rates that are missing, held payrolls, money that is stuck.
+
+One statement finds it for all households of the transaction, however many there are; amounts are not asked.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Final, Literal
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.relations import (
+    AUTOPILOT_PERIODS,
+    BANK_ACCOUNTS,
+    BANK_ENTRIES,
+    EMPLOYEES,
+    EMPLOYERS,
+    INVITATIONS,
+    PAYROLLS,
+    VAULT_ENDINGS,
+)
+from hearthpay.languages.catalogue import mark
+
+WaitingKind = Literal[
+    "money_stuck",
+    "payroll_failed",
+    "payroll_held",
+    "account_failed",
+    "pay_rate_missing",
+    "tax_info_missing",
+    "tax_info_asked",
+    "bank_account_asked",
+    "ein_missing",
+]
+
+SENTENCES: Final[Mapping[WaitingKind, str]] = {
+    "money_stuck": mark("Money of the payday {day} cannot leave. Decide what happens to it."),
+    "payroll_failed": mark("The payroll of {day} failed."),
+    "payroll_held": mark("The payroll of {day} waits for your word."),
+    "account_failed": mark("The bank refused your account."),
+    "pay_rate_missing": mark("{name} has no pay rate yet."),
+    "tax_info_missing": mark("The Social Security number of {name} is missing."),
+    "tax_info_asked": mark("{name} was asked for the Social Security number on {day}."),
+    "bank_account_asked": mark("{name} was asked for a bank account on {day}."),
+    "ein_missing": mark("Your employer identification number is missing."),
+}
+"""What is said of each; the first are the most urgent."""
+
+_ORDER: Final = tuple(SENTENCES)
+_FAILED_FOR: Final = 60
+"""Days after its pay date for which a failed payroll is still told of."""
+
+_FIND: Final = text(
+    f"""
+    SELECT p.employer_id, 'money_stuck' AS kind, CAST(NULL AS text) AS name, p.pay_date AS day, p.id AS payroll_id,
+           CAST(NULL AS uuid) AS employee_id
+      FROM {PAYROLLS} p
+     WHERE EXISTS (SELECT FROM {BANK_ENTRIES} e
+                    WHERE e.payroll_id = p.id AND e.status = 'pending' AND e.held_reason IS NOT NULL)
+    UNION ALL
+    SELECT p.employer_id, 'payroll_failed', NULL, p.pay_date, p.id, NULL
+      FROM {PAYROLLS} p WHERE p.status = 'failed' AND p.pay_date > CAST(:today AS date) - CAST(:failed_for AS int)
+    UNION ALL
+    SELECT p.employer_id, 'payroll_held', NULL, p.pay_date, p.id, NULL
+      FROM {AUTOPILOT_PERIODS} a JOIN {PAYROLLS} p ON p.id = a.payroll_id
+     WHERE a.outcome = 'scheduled' AND a.held <> '{{}}' AND a.confirmed_at IS NULL
+    UNION ALL
+    SELECT b.employer_id, 'account_failed', NULL, NULL, NULL, NULL
+      FROM {BANK_ACCOUNTS} b WHERE b.employee_id IS NULL AND b.status = 'failed'
+    UNION ALL
+    SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
+      FROM {EMPLOYEES} w WHERE w.status = 'active' AND w.pay_rate_cents IS NULL
+    UNION ALL
+    SELECT w.employer_id, 'tax_info_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
+      FROM {EMPLOYEES} w
+     WHERE w.status = 'active'
+       AND NOT EXISTS (SELECT FROM {VAULT_ENDINGS} v
+                        WHERE v.owner_kind = 'employee' AND v.owner_id = w.id AND v.kind IN ('ssn', 'itin'))
+       AND NOT EXISTS (SELECT FROM {INVITATIONS} i WHERE i.employee_id = w.id AND i.type = 'tax_info'
+                          AND i.status = 'pending' AND i.expires_at > :now)
+    UNION ALL
+    SELECT w.employer_id, i.type || '_asked', w.first_name || ' ' || w.last_name,
+           (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, w.id
+      FROM {INVITATIONS} i JOIN {EMPLOYEES} w ON w.id = i.employee_id
+     WHERE i.status = 'pending' AND i.expires_at > :now
+    UNION ALL
+    SELECT h.id, 'ein_missing', NULL, NULL, NULL, NULL
+      FROM {EMPLOYERS} h
+     WHERE h.ein_status = 'none' AND EXISTS (SELECT FROM {PAYROLLS} p WHERE p.employer_id = h.id)
+    """
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """One thing that waits; `name`, `day` and the ids are there where the kind has them."""
+
+    employer_id: UUID
+    kind: WaitingKind
+    name: str | None
+    day: date | None
+    payroll_id: UUID | None
+    employee_id: UUID | None
+
+    @property
+    def way(self) -> str:
+        """Where it is seen to, below the household's own address."""
+        if self.payroll_id is not None:
+            return f"/payrolls/{self.payroll_id}"
+        if self.employee_id is not None:
+            part = "" if self.kind == "pay_rate_missing" else "/invitations"
+            return f"/employees/{self.employee_id}{part}"
+        return "/bank" if self.kind == "account_failed" else "/state-accounts"
+
+    @property
+    def tone(self) -> str:
+        """How it looks: `bad` where something went wrong, else `waits`."""
+        return "bad" if self.kind in ("money_stuck", "payroll_failed", "account_failed") else "waits"
+
+
+async def what_waits(session: AsyncSession, now: datetime, today: date) -> list[Waiting]:
+    """Return what waits in the households that the transaction sees, the most urgent first."""
+    rows = await session.execute(_FIND, {"now": now, "today": today, "failed_for": _FAILED_FOR})
+    found = [Waiting(*row) for row in rows]
+    return sorted(found, key=lambda each: (_ORDER.index(each.kind), each.day or date.min, each.name or ""))

@@ -1,0 +1,7 @@
+"""The page of who runs the installation: it is there for nobody else."""
+
+from typing import Final
+
+from tests.web.rows.row import Row
+
+ROWS: Final = {"GET /operator": Row(303, 404, 404, 404, 404, 404)}

@@ -1,0 +1,30 @@
+"""The first household, setting it up, and what was told of it."""
+
+from typing import Final
+
+from tests.web.rows.row import Row, by_owners, kept
+
+_HOUSEHOLD: Final = {
+    "first_name": "Maria",
+    "last_name": "Rivera",
+    "email": "maria@example.com",
+    "state": "CA",
+    "address_line1": "1 Elm Street",
+    "address_city": "Oakland",
+    "address_state": "CA",
+    "address_zip": "94610",
+}
+_MADE: Final = {name: value for name, value in _HOUSEHOLD.items() if name != "state"}
+
+ROWS: Final[dict[str, Row]] = {
+    "GET /app/start": by_owners(200, other=200),
+    "POST /app/start": by_owners(303, other=303, **_MADE),
+    "GET /app/{household_id}/setup": kept(200),
+    "GET /app/{household_id}/household": kept(200),
+    "POST /app/{household_id}/household": kept(303, **_HOUSEHOLD),
+}
+
+
+async def things(world: object) -> dict[str, str]:
+    """What a path says of an invitation."""
+    return {"kind": "tax_info"}

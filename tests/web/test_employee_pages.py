@@ -1,0 +1,233 @@
+"""Employees on pages: what is typed is what the books hold, and what is wrong stands beside its field."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.clock import FixedClock
+from hearthpay.people.sessions import SignedIn
+from tests.web.people_browser import Browser
+from tests.web.rows.world import World
+from tests.web.test_pages import parsed
+from tests.web.test_pages_by_role import _browser, app, desk, people
+
+__all__ = ["app", "desk", "people"]
+
+NEW = {
+    "first_name": "Ana",
+    "last_name": "Ruiz",
+    "email": "ana@example.com",
+    "start_date": "2026-11-02",
+    "pay_rate": "$1,028.50",
+    "pay_frequency": "biweekly",
+    "relationship": "none",
+    "work_state": "NY",
+    "payment_method": "check",
+    "language": "es",
+    "address_line1": "1 Elm Street",
+    "address_city": "Yonkers",
+    "address_state": "NY",
+    "address_zip": "10701",
+}
+
+
+@pytest.fixture
+async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
+    return await World.make(app.state.front_desk, owner_connection, people["owner"])
+
+
+@pytest.fixture
+async def browser(app: FastAPI, world: World, clock: FixedClock) -> Browser:
+    return await _browser(app, "admin", clock)
+
+
+async def send(browser: Browser, path: str, **form: str) -> Any:
+    return await browser.send(path, page="/settings/profile", **form)
+
+
+def row(world: World, name: str = "Rosa") -> dict[str, Any]:
+    cursor = world.connection.cursor(row_factory=psycopg.rows.dict_row)
+    found = cursor.execute("SELECT * FROM employees WHERE first_name = %s", (name,)).fetchone()
+    assert found is not None
+    return found
+
+
+async def test_an_employee_is_added_as_typed(browser: Browser, world: World) -> None:
+    path = f"/app/{world.household_id}/employees/new"
+    answer = await send(browser, path, **NEW)
+    assert answer.status_code == 303
+    added = row(world, "Ana")
+    assert answer.headers["location"] == f"/app/{world.household_id}/employees/{added['id']}"
+    assert (added["pay_rate_cents"], added["work_state"], added["language"]) == (102850, "NY", "es")
+    assert added["address"]["zip"] == "10701"
+    page = await browser.look(answer.headers["location"])
+    assert "$1,028.50" in page.text
+    assert "Every two weeks" in page.text
+
+
+WRONG = [
+    ("pay_rate", "much", "Must be an amount in dollars, such as 28.50."),
+    ("pay_rate", "28.505", "Must have at most 2 decimals."),
+    ("pay_rate", "-3", "Must be between 0.01 and 9,999.99."),
+    ("first_name", "", "Is required."),
+    ("email", "ana", "Must be an email address."),
+    ("start_date", "soon", "Must be a day, as 2026-11-20."),
+    ("address_zip", "1", "Must be a ZIP code such as 94110 or 94110-1234."),
+    ("birth_year", "19x8", "Must be a whole number."),
+    ("work_state", "ZZ", "Must be one of the 50 states or DC, by its two letters."),
+]
+
+
+async def test_what_is_wrong_stands_beside_its_field_and_the_rest_stays(
+    browser: Browser, world: World, subtests: pytest.Subtests
+) -> None:
+    for field, typed, told in WRONG:
+        with subtests.test(f"{field}={typed}"):
+            page = await send(browser, f"/app/{world.household_id}/employees/new", **NEW | {field: typed})
+            assert page.status_code == 400
+            assert re.search(rf'id="{field}-problem">{re.escape(told)}<', page.text), page.text
+            inputs = {each.get("name"): each.get("value") for each in parsed(page).iter("input")}
+            assert inputs["last_name"] == "Ruiz"
+            assert inputs["address_city"] == "Yonkers"
+    assert world.connection.execute("SELECT count(*) FROM employees").fetchone() == (1,)
+
+
+async def test_somebody_who_is_there_already_is_told_of(browser: Browser, world: World) -> None:
+    same = NEW | {"first_name": "Rosa", "last_name": "Diaz", "email": "rosa@example.com"}
+    page = await send(browser, f"/app/{world.household_id}/employees/new", **same)
+    assert page.status_code == 400
+    assert 'role="alert"' in page.text
+
+
+async def test_changing_keeps_what_was_not_asked_and_takes_out_what_was_emptied(
+    browser: Browser, world: World
+) -> None:
+    here = f"/app/{world.household_id}/employees/{world.employee_id}"
+    before = row(world)
+    form = {
+        "first_name": "Rosa",
+        "last_name": "Díaz Peña",
+        "email": "",
+        "start_date": "2026-01-05",
+        "pay_frequency": "weekly",
+        "relationship": "none",
+        "work_state": "CA",
+        "language": "en",
+    }
+    assert (await send(browser, f"{here}/change", **form)).status_code == 303
+    after = row(world)
+    assert (after["last_name"], after["email"]) == ("Díaz Peña", None)
+    assert after["pay_rate_cents"] == before["pay_rate_cents"]
+
+
+async def test_a_rate_is_changed_and_its_history_told_with_the_day(browser: Browser, world: World) -> None:
+    here = f"/app/{world.household_id}/employees/{world.employee_id}/rate"
+    assert (await send(browser, here, pay_rate="31.25")).status_code == 303
+    assert row(world)["pay_rate_cents"] == 3125
+    assert row(world)["overtime_rate_cents"] == 4688
+    page = await browser.look(here)
+    assert "$28.50" in page.text
+    assert "$31.25" in page.text
+    assert (await send(browser, here, pay_rate="")).status_code == 400
+
+
+async def test_withholding_is_kept_by_the_states_own_form(browser: Browser, world: World) -> None:
+    here = f"/app/{world.household_id}/employees/{world.employee_id}/withholding"
+    page = await browser.look(here)
+    assert "California: DE 4" in page.text
+    assert 'name="state_reciprocity_certificate_on_file"' not in page.text
+    form = {
+        "federal_elected": "yes",
+        "federal_filing_status": "head_of_household",
+        "federal_dependents_credit": "2,000",
+        "state_regular_allowances": "2",
+        "state_additional_withholding": "12.50",
+        "state_filing_status": "head_of_household",
+        "residence_state": "CA",
+    }
+    assert (await send(browser, here, **form)).status_code == 303
+    kept = row(world)
+    assert kept["federal_withholding"]["filing_status"] == "head_of_household"
+    assert kept["federal_withholding"]["dependents_credit"] == "2000.00"
+    assert kept["state_withholding"]["regular_allowances"] == 2
+    assert kept["state_withholding"]["additional_withholding"] == "12.50"
+    assert "elected" not in kept["state_withholding"]  # untold, it goes with the federal one
+    refused = await send(browser, here, **form | {"state_regular_allowances": "two"})
+    assert 'id="state_regular_allowances-problem"' in refused.text
+
+
+async def test_a_place_is_chosen_by_name(browser: Browser, world: World) -> None:
+    await send(browser, f"/app/{world.household_id}/employees/new", **NEW)
+    here = f"/app/{world.household_id}/employees/{row(world, 'Ana')['id']}/withholding"
+    assert "New York City (" in (await browser.look(here)).text
+    form = {"federal_elected": "yes", "federal_filing_status": "single", "residence_state": "NY"}
+    assert (await send(browser, here, **form, locality="NYC")).status_code == 303
+    assert re.search(r'<option value="NYC" selected>', (await browser.look(here)).text)
+    assert (await send(browser, here, **form, locality="")).status_code == 303
+    assert row(world, "Ana")["localities"] == []
+
+
+async def test_leaving_and_coming_back(browser: Browser, world: World) -> None:
+    here = f"/app/{world.household_id}/employees/{world.employee_id}"
+    early = await send(browser, f"{here}/leave", end_date="2025-01-01")
+    assert early.status_code == 400
+    assert 'id="end_date-problem"' in early.text
+    assert (await send(browser, f"{here}/leave", end_date="2026-11-13")).status_code == 303
+    assert row(world)["status"] == "terminated"
+    assert "Have left" in (await browser.look(f"/app/{world.household_id}/employees")).text
+    assert (await send(browser, f"{here}/return", how="anew", start_date="2026-11-10")).status_code == 400
+    assert (await send(browser, f"{here}/return", how="anew", start_date="2026-11-16")).status_code == 303
+    assert (row(world)["status"], str(row(world)["start_date"])) == ("active", "2026-11-16")
+
+
+async def test_an_invitation_is_sent_shown_once_and_withdrawn(
+    app: FastAPI, browser: Browser, world: World
+) -> None:
+    here = f"/app/{world.household_id}/employees/{world.employee_id}/invitations"
+    page = await send(browser, here, type="tax_info", send_email="")
+    found = re.search(r'class="secret">https://[^<]*/portal/(\w{43})<', page.text)
+    assert found is not None, page.text
+    assert found[1] not in (await browser.look(here)).text
+    assert (await browser.client.get(f"/portal/{found[1]}")).status_code == 200
+    assert "Rosa Diaz was asked" in (await browser.look(f"/app/{world.household_id}")).text
+    assert (await send(browser, f"{here}/tax_info/withdraw")).status_code == 303
+    assert (await browser.client.get(f"/portal/{found[1]}")).status_code != 200
+    assert "Withdrawn" in (await browser.look(here)).text
+    actions = world.connection.execute(
+        "SELECT action, actor_kind FROM audit_log WHERE action LIKE 'invitation.%' ORDER BY at, id"
+    )
+    assert actions.fetchall() == [("invitation.create", "user"), ("invitation.withdraw", "user")]
+
+
+async def test_money_is_set_aside_by_a_share_an_amount_or_not_at_all(browser: Browser, world: World) -> None:
+    here = f"/app/{world.household_id}/employees/{world.employee_id}/set-aside"
+    rule = "SELECT rule_rate, rule_amount FROM escrow_accounts"
+    assert (await send(browser, here, rule="rate", percent="7.5")).status_code == 303
+    assert [str(each) for each in world.connection.execute(rule).fetchone() or ()] == ["0.075", "None"]
+    assert (await send(browser, here, rule="amount", dollars="25")).status_code == 303
+    assert world.connection.execute(rule).fetchone() == (None, 2500)
+    for wrong in ({"percent": "101"}, {"percent": "0"}, {"percent": ""}):
+        page = await send(browser, here, rule="rate", **wrong)
+        assert 'id="percent-problem"' in page.text
+    assert world.connection.execute(rule).fetchone() == (None, 2500)
+    assert (await send(browser, here, rule="none")).status_code == 303
+    assert world.connection.execute(rule).fetchone() == (None, None)
+
+
+async def test_an_employee_of_another_household_is_not_there(
+    browser: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    second = await World.make(world.desk, owner_connection, world.owner, first_name="Ana", last_name="Ng")
+    for part in ("", "/change", "/rate", "/withholding", "/invitations", "/set-aside", "/prior-wages"):
+        path = f"/app/{second.household_id}/employees/{world.employee_id}{part}"
+        assert (await browser.look(path)).status_code == 404, part
+    answer = await send(
+        browser, f"/app/{second.household_id}/employees/{world.employee_id}/rate", pay_rate="99"
+    )
+    assert answer.status_code == 404
+    assert row(world)["pay_rate_cents"] == 2850

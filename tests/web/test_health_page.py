@@ -1,0 +1,64 @@
+"""The operator sees how the installation goes, and nobody else learns that there is such a page."""
+
+from __future__ import annotations
+
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.doctor.examination import CheckResult
+from hearthpay.doctor.last_word import keep_last_word
+from hearthpay.people.operators import make_operator, unmake_operator
+from hearthpay.people.sessions import SignedIn
+from tests.web.test_pages_by_role import _browser, app, desk, people
+
+__all__ = ["app", "desk", "people"]
+
+
+async def test_only_who_was_named_sees_it_and_until_he_is_named_no_more(
+    app: FastAPI,
+    people: dict[str, SignedIn],
+    owner_database: Database,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+) -> None:
+    browser = await _browser(app, "viewer", clock)
+    assert (await browser.look("/operator")).status_code == 404
+    async with owner_database.transaction(None) as session:
+        await make_operator(session, clock, "viewer@example.com")
+    page = await browser.look("/operator")
+    assert page.status_code == 200
+    assert "Never asked" in page.text
+    other = await _browser(app, "owner", clock)
+    assert (await other.look("/operator")).status_code == 404
+
+    right, wrong = CheckResult("a", "b", 0, (), 0.1), CheckResult("c", "d", 3, (), 0.1)
+    async with owner_database.transaction(None) as session:
+        await keep_last_word(session, clock.now(), [right], [])
+    assert "The books are right" in (await browser.look("/operator")).text
+    async with owner_database.transaction(None) as session:
+        await keep_last_word(session, clock.now(), [right, wrong], [])
+    assert "3 figures differ" in (await browser.look("/operator")).text
+
+    async with owner_database.transaction(None) as session:
+        await unmake_operator(session, "viewer@example.com")
+    assert (await browser.look("/operator")).status_code == 404
+    events = owner_connection.execute(
+        "SELECT action FROM person_events WHERE action LIKE 'operator.%' ORDER BY id"
+    )
+    assert [action for (action,) in events] == ["operator.make", "operator.unmake"]
+
+
+async def test_the_service_itself_names_nobody(database: Database, people: dict[str, SignedIn]) -> None:
+    from sqlalchemy import text
+    from sqlalchemy.exc import ProgrammingError
+
+    for statement in (
+        "UPDATE people SET operator_since = now()",
+        "SELECT * FROM examinations",
+    ):
+        with pytest.raises(ProgrammingError):
+            async with database.transaction(None) as session:
+                await session.execute(text(statement))

@@ -1,0 +1,97 @@
+"""The home page of a household tells what the books hold, and the households stand side by side with what waits."""
+
+from __future__ import annotations
+
+import psycopg
+from fastapi import FastAPI
+
+from hearthpay.clock import FixedClock
+from hearthpay.people.sessions import SignedIn
+from tests.web.rows.world import World
+from tests.web.test_pages import parsed
+from tests.web.test_pages_by_role import _browser, app, desk, people
+
+__all__ = ["app", "desk", "people"]
+
+
+async def _world(app: FastAPI, connection: psycopg.Connection, people: dict[str, SignedIn]) -> World:
+    return await World.make(app.state.front_desk, connection, people["owner"])
+
+
+async def test_an_empty_household_says_what_comes_first(
+    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    world = await _world(app, owner_connection, people)
+    browser = await _browser(app, "owner", clock)
+    page = await browser.look(f"/app/{world.household_id}")
+    assert "None planned" in page.text
+    assert "Nothing was paid yet" in page.text
+    assert "The Social Security number of Rosa Diaz is missing." in page.text
+    assert "Your employer identification number is missing." not in page.text  # nobody was paid yet
+
+
+async def test_costs_stand_by_month_and_a_void_takes_them_out(
+    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    from hearthpay.payroll.voiding import void_payroll
+
+    world = await _world(app, owner_connection, people)
+    await world.pay(weeks_ago=6)
+    await world.pay(weeks_ago=1)
+    last = await world.pay()
+    browser = await _browser(app, "owner", clock)
+    page = await browser.look(f"/app/{world.household_id}")
+    tree = parsed(page)
+    rows = owner_connection.execute(
+        "SELECT date_trunc('month', p.pay_date)::date, sum(c.total_cost)::int FROM paychecks c "
+        "JOIN payrolls p ON p.id = c.payroll_id GROUP BY 1 ORDER BY 1"
+    ).fetchall()
+    assert len(rows) == 2
+    words = " ".join("".join(tree.itertext()).split())
+    for _, cost in rows:
+        assert f"${cost // 100:,}.{cost % 100:02d}" in words
+    assert page.text.count("<rect ") == 6
+    assert "Your employer identification number is missing." in words
+
+    async with world.desk.database.transaction(world.actor.tenant) as session:
+        await void_payroll(session, world.actor, clock, last, "wrong hours")
+    words = (await browser.look(f"/app/{world.household_id}")).text
+    november = rows[1][1] // 2
+    assert f"${november // 100:,}.{november % 100:02d}" in words
+    assert f"/payrolls/{last}" not in words
+
+
+async def test_several_households_stand_side_by_side(
+    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    world = await _world(app, owner_connection, people)
+    second = await World.make(
+        world.desk, owner_connection, world.owner, first_name="Ana", last_name="Ng", state="NY"
+    )
+    browser = await _browser(app, "viewer", clock)
+    page = await browser.look("/home")
+    assert page.status_code == 200
+    for each in (world, second):
+        assert f"/app/{each.household_id}" in page.text
+    assert "1 waiting" in page.text
+    found = await browser.look("/households?q=ny ana")
+    assert f"/app/{second.household_id}" in found.text
+    assert f"/app/{world.household_id}" not in found.text
+    assert "None is called like that" in (await browser.look("/households?q=zz")).text
+
+
+async def test_a_household_of_the_other_mode_is_not_there(
+    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    world = await _world(app, owner_connection, people)
+    browser = await _browser(app, "owner", clock)
+    assert (await browser.look(f"/app/{world.household_id}")).status_code == 200
+    here = people["owner"].here
+    assert here is not None
+    await browser.send(
+        "/settings/where", page="/settings/profile", where=str(here.organization_id), mode="test"
+    )
+    there = await browser.look(f"/app/{world.household_id}")
+    nowhere = await browser.look("/app/not-an-id")
+    assert (there.status_code, nowhere.status_code) == (404, 404)
+    assert "There is no such household." in there.text
