@@ -5,13 +5,13 @@ test holds that none is missing. Money and dates are written as US readers of ei
 """
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
 from babel import Locale
-from babel.dates import format_datetime
+from babel.dates import format_date, format_datetime
 from babel.messages.pofile import read_po
 
 from hearthpay.clock import BUSINESS_TIME
@@ -52,6 +52,11 @@ def moment_in(language: str, moment: datetime) -> str:
     """Return a moment as a person reads it: in US Eastern time, which is said."""
     shown = format_datetime(moment.astimezone(BUSINESS_TIME), "MMM d, y, h:mm a", locale=_LOCALES[language])
     return f"{shown} ET"
+
+
+def day_in(language: str, day: date) -> str:
+    """Return a day as a person reads it."""
+    return str(format_date(day, "MMM d, y", locale=_LOCALES[language]))
 
 
 def preferred(accepted: str | None) -> str:

@@ -36,6 +36,7 @@ SignInMethod = Literal["password", "passkey", "link"]
 
 _FIND: Final = text("SELECT session_id, person_id FROM find_person_session(:token_hash)")
 _OWN: Final = text("SELECT * FROM own_memberships()")
+_EMPLOYED: Final = text("SELECT EXISTS (SELECT FROM own_employees())")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ class SignedIn:
     belongings: tuple[Belonging, ...]
     here: Belonging | None
     sandbox: bool
+    employed: bool = False
+    """Whether a household's record of an employee is hers."""
 
     def is_fresh(self, now: datetime) -> bool:
         """Return whether he proved who he is a moment ago."""
@@ -147,6 +150,7 @@ async def find_session(desk: FrontDesk, presented: str | None) -> SignedIn | Non
             belongings,
             here,
             found.in_sandbox and may_test,
+            bool(await session.scalar(_EMPLOYED)),
         )
 
 

@@ -13,7 +13,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.http.runtime import address_of
 
 _LARGEST: Final = 10_000
-_MOST_FIELDS: Final = 20
+_MOST_FIELDS: Final = 60
 _KIND: Final = "application/x-www-form-urlencoded"
 
 

@@ -5,7 +5,13 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.routing import BaseRoute
 
+from hearthpay.web.my.certificates import router as my_certificates
+from hearthpay.web.my.details import router as my_details
+from hearthpay.web.my.joining import router as my_joining
+from hearthpay.web.my.pay import router as my_pay
+from hearthpay.web.my.set_aside import router as my_set_aside
 from hearthpay.web.settings.account import router as account
+from hearthpay.web.settings.employees import router as employees
 from hearthpay.web.settings.organization import router as organization
 from hearthpay.web.shell import APP_STYLE_PATH, PASSKEY_SCRIPT_PATH, app_style, passkey_script
 from hearthpay.web.signin.doors import router as doors
@@ -15,7 +21,11 @@ _files: Final = APIRouter(include_in_schema=False)
 _files.add_api_route(APP_STYLE_PATH, app_style)
 _files.add_api_route(PASSKEY_SCRIPT_PATH, passkey_script)
 
+_MY: Final = (my_joining, my_pay, my_details, my_certificates, my_set_aside)
+
 PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = tuple(
-    route for router in (doors, joining, account, organization, _files) for route in router.routes
+    route
+    for router in (doors, joining, account, organization, employees, *_MY, _files)
+    for route in router.routes
 )
 """Routes, for the application to serve beside the portal's."""

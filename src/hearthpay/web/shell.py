@@ -51,9 +51,12 @@ _ALLOWED: Final[Mapping[Extra, str]] = {
     "script": "; script-src 'self'; connect-src 'self'",
     "picture": "; img-src data:",
 }
+_MY_PAY: Final = ("/my", mark("My pay"), "pay")
+_PROFILE: Final = ("/settings/profile", mark("Profile"), "person")
 _NAVIGATION: Final = (
     ("/home", mark("Home"), "home"),
-    ("/settings/profile", mark("Profile"), "person"),
+    _PROFILE,
+    ("/settings/employees", mark("Employees"), "hands"),
     ("/settings/members", mark("Members"), "people"),
     ("/settings/keys", mark("API keys"), "key"),
     ("/settings/audit", mark("History"), "list"),
@@ -137,7 +140,7 @@ def show(
         "who": visitor.who,
         "form_token": visitor.form_token,
         "path": visitor.request.url.path,
-        "navigation": _NAVIGATION,
+        "navigation": _navigation(visitor),
         "problems": {},
         "entered": {},
         "notice": None,
@@ -146,6 +149,14 @@ def show(
     headers = {"Content-Security-Policy": policy, "Vary": "Cookie, Accept-Language"}
     response = page(f"people/{template}", frame | dict(facts or {}), status=status, headers=headers)
     return remember_visit(response, visitor)
+
+
+def _navigation(visitor: Visitor) -> tuple[tuple[str, str, str], ...]:
+    """Return the ways through the pages: an employee who is in no organization has her pay, and nothing to keep."""
+    who = visitor.who
+    if who is None or not who.employed:
+        return _NAVIGATION
+    return (_MY_PAY, _PROFILE) if who.here is None else (_MY_PAY, *_NAVIGATION)
 
 
 def go(path: str) -> Response:

@@ -7,6 +7,8 @@ import structlog
 from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import CHUNK as GENERATED_AT_ONCE
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.banking.account_changes import CHUNK as CONNECTED_AT_ONCE
+from hearthpay.banking.account_changes import connect_due
 from hearthpay.clock import Clock
 from hearthpay.database.audit import seal_waiting
 from hearthpay.database.session import Database
@@ -79,12 +81,19 @@ def worker_duties(
         done, left = await run_errands(database, ring, clock, desk, stopping=stopping)
         return Progress(made.scheduled + made.stepped_over + done, made.refused, made.remaining + left)
 
+    async def connect_accounts(stopping: Stopping) -> Progress:
+        if stopping():
+            return Progress()
+        connected = await connect_due(database, ring, clock)
+        return Progress(connected, remaining=int(connected == CONNECTED_AT_ONCE))
+
     return (
         Duty("fire_due_payrolls", "Payrolls fired", fire, shared_by=CHUNK),
         Duty("bank_day", "Steps of the bank day", bank_day, priority=2),
         Duty("send_mail", "Emails sent", send_mail, priority=-1),
         Duty("expire", "Invitations and idempotency keys expired", end_what_is_over),
         Duty("autopilot", "Steps of Autopilot", autopilot, shared_by=GENERATED_AT_ONCE),
+        Duty("connect_accounts", "Bank accounts connected", connect_accounts),
     )
 
 

@@ -44,6 +44,7 @@ EVENTS: Final = {
     "email.change": mark("The address was changed"),
     "profile.change": mark("Name or language was changed"),
     "member.join": mark("Joined an organization"),
+    "employee.link": mark("An employee's record was added"),
     "session.sign_out": mark("Signed out"),
     "session.end": mark("A session was ended"),
     "session.end_others": mark("All other sessions were ended"),
@@ -66,6 +67,8 @@ def id_in_path(visitor: Visitor, name: str) -> UUID:
 async def home(visitor: Visitor) -> Response:
     """Where one begins: the households of the organization that one is looking at."""
     who = visitor.signed_in
+    if who.here is None and who.employed:
+        return go("/my")
     facts: dict[str, object] = {"households": (), "role_name": "", "may_test": False}
     if who.here is not None:
         actor = visitor.actor()
