@@ -18,6 +18,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import ENTER_NUMBERS
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.accounts import (
     AccountDetails,
@@ -30,8 +31,9 @@ from hearthpay.banking.nacha.records import AccountType
 from hearthpay.clock import Clock
 from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.session import Database
+from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
-from hearthpay.employees.onboarding import allow_numbers_of
+from hearthpay.employees.service import lock_employee
 from hearthpay.security.content_seal import (
     SealedContent,
     account_change_place,
@@ -72,7 +74,7 @@ async def change_account(
 ) -> AskedFor:
     """Let the employee's pay go to another account, after the waiting day; one that waits already is replaced.
 
-    Raises what `allow_numbers_of` raises, `not_found`, `invalid_state` for somebody who has left, and KeyRingError.
+    Raises what `allow_own` raises, `not_found`, `invalid_state` for somebody who has left, and KeyRingError.
     """
     now = clock.now()
     employee = await _lock(session, actor, employee_id)
@@ -122,7 +124,7 @@ async def change_account(
 
 
 async def take_back_change(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
-    """Take the change that waits back; return whether there was one. Raises what `allow_numbers_of` raises."""
+    """Take the change that waits back; return whether there was one. Raises what `allow_own` raises."""
     employee = await _lock(session, actor, employee_id)
     withdrawn = await _withdraw(session, clock.now(), employee.id)
     if withdrawn is None:
@@ -201,15 +203,8 @@ async def _connect(session: AsyncSession, ring: KeyRing, clock: Clock, change_id
 
 
 async def _lock(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
-    employer_id = actor.employer_id
-    if employer_id is None:
-        raise Refusal("not_found", "There is no such employee.")
-    allow_numbers_of(actor, employer_id, employee_id)
-    statement = select(Employee).where(Employee.id == employee_id).with_for_update(key_share=True)
-    employee = await session.scalar(statement.execution_options(populate_existing=True))
-    if employee is None or not actor.reaches(employee.employer_id):
-        raise Refusal("not_found", "There is no such employee.")
-    return employee
+    allow_own(actor, ENTER_NUMBERS, employee_id)
+    return await lock_employee(session, actor, employee_id)
 
 
 async def _withdraw(session: AsyncSession, now: datetime.datetime, employee_id: UUID) -> UUID | None:

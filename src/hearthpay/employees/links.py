@@ -34,7 +34,7 @@ _WITH_ACCOUNTS: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Employment:
+class OwnEmployment:
     """One of a person's records as an employee, and the household that it is with."""
 
     link_id: UUID
@@ -78,14 +78,14 @@ def allow_own(actor: Actor, permission: Permission, employee_id: UUID) -> None:
         raise Refusal("household_forbidden", "An employee sees and changes no record but his own.")
 
 
-async def employments_of(database: Database, person_id: UUID) -> tuple[Employment, ...]:
+async def employments_of(database: Database, person_id: UUID) -> tuple[OwnEmployment, ...]:
     """Return the person's records, those of employments that go on first."""
     async with database.transaction(None) as session:
         await become_person(session, person_id)
-        return tuple(Employment(**row._mapping) for row in await session.execute(_OWN))
+        return tuple(OwnEmployment(**row._mapping) for row in await session.execute(_OWN))
 
 
-async def employment_of(database: Database, person_id: UUID, employee_id: UUID) -> Employment:
+async def employment_of(database: Database, person_id: UUID, employee_id: UUID) -> OwnEmployment:
     """Return one of the person's records. Raises `not_found` for one that is not hers."""
     for each in await employments_of(database, person_id):
         if each.employee_id == employee_id:
@@ -95,7 +95,7 @@ async def employment_of(database: Database, person_id: UUID, employee_id: UUID) 
 
 @asynccontextmanager
 async def own_transaction(
-    database: Database, person_id: UUID, employment: Employment
+    database: Database, person_id: UUID, employment: OwnEmployment
 ) -> AsyncIterator[AsyncSession]:
     """One transaction of the household in which nothing of its employees is seen but the person's own record."""
     async with database.transaction(employment.tenant) as session:

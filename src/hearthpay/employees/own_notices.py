@@ -36,7 +36,7 @@ CHANGED: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class NewsReader:
     """Whoever changed something: the address of her account, and her language."""
 
     email: str
@@ -44,7 +44,7 @@ class Reader:
 
 
 async def tell_of_change(
-    desk: FrontDesk, session: AsyncSession, employee: Employee, reader: Reader, what: str
+    desk: FrontDesk, session: AsyncSession, employee: Employee, reader: NewsReader, what: str
 ) -> None:
     """Queue the news that `what` (one of CHANGED) was changed, for the employee and the household."""
     if employee.sandbox:
@@ -69,14 +69,14 @@ async def tell_of_link(
     desk: FrontDesk, session: AsyncSession, employee: Employee, address: str, language: str
 ) -> None:
     """Queue the news that an account was linked to the employee's record."""
-    await tell_of_change(desk, session, employee, Reader(address, language), "link")
+    await tell_of_change(desk, session, employee, NewsReader(address, language), "link")
 
 
 async def tell_of_account(
     desk: FrontDesk,
     session: AsyncSession,
     employee: Employee,
-    reader: Reader,
+    reader: NewsReader,
     *,
     old: str,
     new: str,
@@ -149,7 +149,7 @@ async def _tell_household(
     await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST)
 
 
-def _addresses(employee: Employee, reader: Reader) -> dict[str, str]:
+def _addresses(employee: Employee, reader: NewsReader) -> dict[str, str]:
     """Return where the employee is told, with the language: whoever took one of the two does not keep it from her."""
     found = {reader.email: reader.language}
     if employee.email is not None:

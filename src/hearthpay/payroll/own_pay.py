@@ -31,11 +31,10 @@ _YEARS: Final = text(
     "SELECT DISTINCT c.tax_year FROM paychecks c WHERE c.employee_id = :employee ORDER BY 1 DESC"
 )
 _YEAR: Final = text(
-    "SELECT coalesce(sum(regular_hours + overtime_hours), 0) AS hours, coalesce(sum(gross_pay), 0)::bigint AS gross, "
-    "coalesce(sum(employee_taxes), 0)::bigint AS taxes, coalesce(sum(net_pay), 0)::bigint AS net, "
-    "coalesce(sum(set_aside), 0)::bigint AS set_aside "
-    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id WHERE c.employee_id = :employee AND c.tax_year = :year "
-    "AND p.status = ANY(:with_stubs)"
+    "SELECT coalesce(sum(c.regular_hours + c.overtime_hours), 0), coalesce(sum(c.gross_pay), 0)::bigint, "
+    "coalesce(sum(c.employee_taxes), 0)::bigint, coalesce(sum(c.net_pay), 0)::bigint, "
+    "coalesce(sum(c.set_aside), 0)::bigint FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "WHERE c.employee_id = :employee AND c.tax_year = :year AND p.status = ANY(:with_stubs)"
 )
 
 

@@ -26,7 +26,7 @@ from hearthpay.employees.service import lock_employee
 from hearthpay.payroll.set_asides.escrow import set_rule
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 
-Decision = Literal["approved", "declined"]
+RequestDecision = Literal["approved", "declined"]
 
 _COLUMNS: Final = (
     "r.id, r.employee_id, r.rate, r.amount, r.asked_at, e.first_name || ' ' || e.last_name AS name"
@@ -52,7 +52,7 @@ _END: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class SetAsideRequest:
+class AskedSetAside:
     """A request that waits."""
 
     id: UUID
@@ -113,20 +113,20 @@ async def take_back_request(session: AsyncSession, actor: Actor, clock: Clock, e
     return True
 
 
-async def pending_request(session: AsyncSession, employee_id: UUID) -> SetAsideRequest | None:
+async def pending_request(session: AsyncSession, employee_id: UUID) -> AskedSetAside | None:
     """Return the employee's request that waits, if there is one."""
     row = (await session.execute(_PENDING_OF, {"employee": employee_id})).one_or_none()
     return None if row is None else _request(row)
 
 
-async def pending_requests(session: AsyncSession, actor: Actor) -> Sequence[SetAsideRequest]:
+async def pending_requests(session: AsyncSession, actor: Actor) -> Sequence[AskedSetAside]:
     """Return every request that waits for the actor's households. Raises what `allow` raises."""
     allow(actor, READ_PAYROLLS)
     return [_request(row) for row in await session.execute(_PENDING)]
 
 
 async def decide_request(
-    session: AsyncSession, actor: Actor, clock: Clock, request_id: UUID, decision: Decision
+    session: AsyncSession, actor: Actor, clock: Clock, request_id: UUID, decision: RequestDecision
 ) -> Employee:
     """Agree to what an employee asked for, which then is her standing rule from the next payroll on, or do not.
 
@@ -169,9 +169,9 @@ async def _leave_trace(
     )
 
 
-def _request(row: object) -> SetAsideRequest:
+def _request(row: object) -> AskedSetAside:
     found = row._mapping  # type: ignore[attr-defined]
-    return SetAsideRequest(
+    return AskedSetAside(
         found["id"],
         found["employee_id"],
         found["name"],

@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
 from hearthpay.database.types import from_cents
-from hearthpay.employees.links import Employment, employment_of, own_employee_at, own_transaction
+from hearthpay.employees.links import OwnEmployment, employment_of, own_employee_at, own_transaction
 from hearthpay.employees.models import Employee
-from hearthpay.employees.own_notices import Reader
+from hearthpay.employees.own_notices import NewsReader
 from hearthpay.http.envelope import request_id_of
 from hearthpay.languages.catalogue import day_in, mark
 from hearthpay.web.settings.account import id_in_path
@@ -40,7 +40,7 @@ class OwnRecord:
     """One of the visitor's records, and she as its employee."""
 
     visitor: Visitor
-    employment: Employment
+    employment: OwnEmployment
 
     @property
     def actor(self) -> Actor:
@@ -53,10 +53,10 @@ class OwnRecord:
         return f"/my/{self.employment.employee_id}"
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> NewsReader:
         """Where she is told of what she changes."""
         who = self.visitor.signed_in
-        return Reader(who.email, who.language)
+        return NewsReader(who.email, who.language)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:

@@ -9,7 +9,7 @@ from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, RUN_P
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.links import employees_with_accounts, end_link
 from hearthpay.employees.own_notices import tell_employee
-from hearthpay.payroll.set_asides.requests import Decision, decide_request, pending_requests
+from hearthpay.payroll.set_asides.requests import RequestDecision, decide_request, pending_requests
 from hearthpay.web.my.record import money
 from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.shell import go, page_of, show
@@ -46,7 +46,7 @@ async def decide(visitor: Visitor) -> Response:
         raise Refusal("not_found", "There is nothing at this address.")
     async with desk.database.transaction(actor.tenant) as session:
         employee = await decide_request(
-            session, actor, desk.clock, id_in_path(visitor, "request_id"), cast(Decision, decision)
+            session, actor, desk.clock, id_in_path(visitor, "request_id"), cast(RequestDecision, decision)
         )
         accounts = await employees_with_accounts(session, actor)
         address = next((each.email for each in accounts if each.employee_id == employee.id), employee.email)
