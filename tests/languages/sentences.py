@@ -34,9 +34,27 @@ def in_modules() -> set[str]:
     return {text for _, text in _calls("mark", 0)}
 
 
+_PORTAL = (
+    "web/my",
+    "employees/links",
+    "employees/own_account",
+    "employees/signing",
+    "banking/account_changes",
+    "payroll/set_asides/requests",
+)
+
+
 def of_refusals() -> set[str]:
     """What services of people refuse with, as a page or beside a field; a sentence with a number in it, in full."""
-    modules = ("people/", "accounts/own_keys", "web/signin", "web/settings", "web/visitor", "web/forms")
+    modules = (
+        "people/",
+        "accounts/own_keys",
+        "web/signin",
+        "web/settings",
+        "web/visitor",
+        "web/forms",
+        *_PORTAL,
+    )
     refused = {text for module, text in _calls("Refusal", 1) if module.startswith(modules)}
     return refused | {text for module, text in _calls("invalid", 1) if module.startswith(modules)}
 

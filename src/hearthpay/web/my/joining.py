@@ -35,10 +35,10 @@ async def offer(visitor: Visitor) -> Response:
 async def take_offer(visitor: Visitor) -> Response:
     """Send the link that proves the address; or link the account that she is signed in with."""
     token = _part(visitor, "token")
+    opened = await look_at_offer(visitor.desk, token)
     if visitor.who is not None:
         employee_id = await link_signed_in(visitor.desk, visitor.who, token, visitor.visit)
         return go(f"/my/{employee_id}")
-    opened = await look_at_offer(visitor.desk, token)
     try:
         await ask_for_account(
             visitor.desk,

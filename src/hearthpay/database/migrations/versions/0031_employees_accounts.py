@@ -138,6 +138,9 @@ ALTER TABLE one_time_tokens
     DROP CONSTRAINT one_time_tokens_kind_check,
     ADD CONSTRAINT one_time_tokens_kind_check CHECK (
         kind IN ('sign_up', 'reset', 'new_email', 'first_owner', 'challenge', 'employee_account')),
+    DROP CONSTRAINT one_time_tokens_check2,
+    ADD CONSTRAINT one_time_tokens_with_email
+        CHECK ((kind IN ('sign_up', 'reset', 'new_email', 'employee_account')) = (email IS NOT NULL)),
     ADD CONSTRAINT one_time_tokens_of_employee CHECK ((kind = 'employee_account') <= (person_id IS NULL));
 
 CREATE FUNCTION link_employee(link uuid, token_hash bytea, at timestamptz)
@@ -146,35 +149,35 @@ CREATE FUNCTION link_employee(link uuid, token_hash bytea, at timestamptz)
     AS $$
         DECLARE
             whose uuid := public.current_person();
-            found record;
+            invited record;
             holder uuid;
         BEGIN
             IF whose IS NULL THEN
                 RAISE EXCEPTION 'nobody is linked' USING ERRCODE = '42501';
             END IF;
-            SELECT i.id, i.employee_id, i.organization_id, i.employer_id, i.sandbox INTO found
+            SELECT i.id, i.employee_id, i.organization_id, i.employer_id, i.sandbox INTO invited
               FROM public.invitations i
              WHERE i.token_hash = link_employee.token_hash AND i.status IN ('pending', 'completed')
                AND i.expires_at > at;
             IF NOT FOUND THEN
                 RETURN;
             END IF;
-            PERFORM FROM public.employees e WHERE e.id = found.employee_id FOR NO KEY UPDATE;
+            PERFORM FROM public.employees e WHERE e.id = invited.employee_id FOR NO KEY UPDATE;
             SELECT l.person_id INTO holder FROM public.employee_links l
-             WHERE l.employee_id = found.employee_id AND l.ended_at IS NULL;
+             WHERE l.employee_id = invited.employee_id AND l.ended_at IS NULL;
             outcome := CASE WHEN holder = whose THEN 'kept' WHEN holder IS NOT NULL THEN 'taken'
-                            WHEN EXISTS (SELECT FROM public.employee_links l WHERE l.invitation_id = found.id)
+                            WHEN EXISTS (SELECT FROM public.employee_links l WHERE l.invitation_id = invited.id)
                             THEN 'used' ELSE 'linked' END;
             IF outcome = 'linked' THEN
                 INSERT INTO public.employee_links (id, organization_id, employer_id, sandbox, employee_id, person_id,
                                                    invitation_id, linked_at)
-                VALUES (link, found.organization_id, found.employer_id, found.sandbox, found.employee_id, whose,
-                        found.id, at);
+                VALUES (link, invited.organization_id, invited.employer_id, invited.sandbox, invited.employee_id, whose,
+                        invited.id, at);
             END IF;
-            employee_id := found.employee_id;
-            organization_id := found.organization_id;
-            employer_id := found.employer_id;
-            sandbox := found.sandbox;
+            employee_id := invited.employee_id;
+            organization_id := invited.organization_id;
+            employer_id := invited.employer_id;
+            sandbox := invited.sandbox;
             RETURN NEXT;
         END
     $$;
