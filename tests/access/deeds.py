@@ -343,12 +343,6 @@ async def _reveal_numbers(session: AsyncSession, actor: Actor, target: Target) -
     return await registrations.reveal_numbers(session, RING, actor, await _employer(session, target), ())
 
 
-@_deed(registrations.withholding_accounts, HELPERS, "documents")
-async def _withholding_accounts(session: AsyncSession, actor: Actor, target: Target) -> object:
-    household = await _employer(session, target)
-    return await registrations.withholding_accounts(session, RING, actor, household, purpose="document.w2")
-
-
 @_deed(documents.prepare_documents, HELPERS, "documents", ends="document_not_available")
 async def _prepare_documents(session: AsyncSession, actor: Actor, target: Target) -> object:
     wanted = WantedW3(tax_year=2027, employer_id=target.employer_id)
@@ -733,7 +727,7 @@ async def _sign_certificate(session: AsyncSession, actor: Actor, target: Target)
             **target.columns,
             employee_id=target.employee_id,
             type="tax_info",
-            status="completed",
+            status="cancelled",
             token_hash=target.employee_id.bytes * 2,
             email_sent=False,
             created_at=NOW,

@@ -12,15 +12,17 @@ from typing import Any
 import psycopg
 import pytest
 from fastapi import FastAPI
+from sqlalchemy import text
 
 from hearthpay.banking.account_changes import connect_due
 from hearthpay.clock import FixedClock
-from hearthpay.database.session import Database
+from hearthpay.database.session import Database, Tenant, become_person
 from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.security.key_ring import KeyRing
 from tests.http.api import Account, NewAccount, data
 from tests.people.visitors import PASSWORD, Newcomers, mails
+from tests.web.pages_by_role import ROWS
 from tests.web.people_browser import Browser
 from tests.web.test_pages import parsed
 from tests.worlds.households import add_employee, add_household, payroll_of
@@ -428,6 +430,33 @@ async def test_hostile_words_stay_words(
         assert "script" not in {entry.tag for entry in tree.iter()}
 
 
+async def test_no_page_of_hers_is_another_employees(
+    account: Account, household: dict[str, Any], rosas: Employed, employ: Employ
+) -> None:
+    """Every page of the table, asked for by an employee of the same household, and rightly: nothing is there."""
+    colleague = await add_employee(account.live, household["id"], first_name="Cleo", last_name="Colleague")
+    cleo = await employ(account, {"id": colleague}, "cleo@example.com", "Cleo")
+    names = {
+        "employee_id": rosas.employee["id"],
+        "payroll_id": colleague,
+        "certificate_id": colleague,
+        "jurisdiction": "US",
+        "year": "2026",
+    }
+    pages = [page for page in ROWS if "/my/{" in page]
+    assert len(pages) > 15
+    for page in pages:
+        method, _, path = page.partition(" ")
+        asked = path.format(**names)
+        answered = (
+            await cleo.browser.look(asked)
+            if method == "GET"
+            else await cleo.browser.send(asked, page="/settings/profile", **ROWS[page].form)
+        )
+        assert answered.status_code == 404, page
+        assert "Rosa" not in answered.text
+
+
 async def test_the_database_itself_shows_her_nobody_else(
     account: Account,
     household: dict[str, Any],
@@ -436,10 +465,6 @@ async def test_the_database_itself_shows_her_nobody_else(
     owner_connection: psycopg.Connection,
 ) -> None:
     """Every table that tells of employees, in a transaction that is the household's and hers at once."""
-    from sqlalchemy import text
-
-    from hearthpay.database.session import Tenant, become_person
-
     colleague = await add_employee(account.live, household["id"], first_name="Cleo", last_name="Colleague")
     for employee in (rosas.employee["id"], colleague):
         await account.live.post("/payroll/run", payroll_of(household["id"], employee))
