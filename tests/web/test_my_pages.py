@@ -496,3 +496,56 @@ async def test_the_database_itself_shows_her_nobody_else(
         )
         assert {str(each) for each in lines} == {rosas.employee["id"]}
     assert (everything, own) == (2, 1)
+
+
+async def test_the_tax_page_takes_certificates_too_also_after_she_has_left(
+    app: FastAPI,
+    account: Account,
+    rosa: dict[str, Any],
+    desk: FrontDesk,
+    owner_connection: psycopg.Connection,
+) -> None:
+    left = await account.live.post(f"/employees/{rosa['id']}/terminate", {"end_date": "2026-11-20"})
+    assert left.status_code == 200
+    browser = Browser.of(app)
+    token = await _token(account, rosa)
+    owner_connection.execute(
+        """UPDATE employees SET federal_withholding = '{"filing_status": "married", "extra_withholding": "77.00"}'"""
+    )
+    page = (await browser.look(f"/portal/{token}")).text
+    assert "Federal Form W-4" in page
+    assert '<option value="single" selected>' in page  # whoever has a link reads nothing of what is on record
+    assert "77.00" not in page
+    assert "CA: DE 4" in page
+    form = {
+        "tax_number": "539-53-1234",
+        "us_elected": "on",
+        "us_filing_status": "head_of_household",
+        "us_extra_withholding": "5",
+        "ca_elected": "on",
+        "ca_filing_status": "single_or_married_with_two_or_more_incomes",
+    }
+
+    async def send(**more: str) -> tuple[int, str]:
+        answered = await browser.client.post(
+            f"/portal/{token}", data=form | more, headers={"Sec-Fetch-Site": "same-origin"}
+        )
+        return answered.status_code, answered.text
+
+    for wrong in ({}, {"us_signed_name": "Rosa", "us_signed_on": "2026-01-01"}):
+        status, text = await send(**wrong)
+        assert (status, "539-53-1234" in text) == (400, False)
+        assert 'value="head_of_household" selected' in text
+    status, text = await send(us_signed_name="Rosa Diaz", us_signed_on="2026-11-20")
+    assert status == 200, text
+    assert f"/portal/{token}/account" in text
+    found = data(await account.live.get(f"/employees/{rosa['id']}"))
+    assert found["federal_withholding"]["filing_status"] == "head_of_household"
+    rows = owner_connection.execute(
+        "SELECT jurisdiction, signed_name, invitation_id IS NOT NULL, law_year FROM signed_certificates"
+    ).fetchall()
+    assert rows == [("US", "Rosa Diaz", True, 2026)]  # the state's was left as it is on record
+    _lawful(owner_connection)
+    assert (await send(us_signed_name="Rosa Diaz", us_signed_on="2026-11-20"))[0] == 410
+    # The link that was used up still brings her to an account, until its time is over.
+    assert (await browser.look(f"/portal/{token}/account")).status_code == 200

@@ -164,7 +164,11 @@ def read_answers(sheet: CertificateSheet, form: Mapping[str, str]) -> Answers:
 
 def was_touched(sheet: CertificateSheet, form: Mapping[str, str]) -> bool:
     """Return whether somebody has begun to fill this form in: it holds other than what it was shown with."""
-    return any(form.get(each.field, "").strip() != each.entered for each in sheet.questions)
+    # A browser leaves a box that is not ticked out, and nothing else.
+    return any(
+        form.get(each.field, "" if each.kind == "flag" else each.entered).strip() != each.entered
+        for each in sheet.questions
+    )
 
 
 def _of_state(state: str, form: CertificateForm, language: str, stored: Mapping[str, Any]) -> list[Question]:

@@ -44,7 +44,7 @@ class NewsReader:
 
 
 async def tell_of_change(
-    desk: FrontDesk, session: AsyncSession, employee: Employee, reader: NewsReader, what: str
+    desk: FrontDesk, session: AsyncSession, employee: Employee, reader: NewsReader | None, what: str
 ) -> None:
     """Queue the news that `what` (one of CHANGED) was changed, for the employee and the household."""
     if employee.sandbox:
@@ -149,9 +149,12 @@ async def _tell_household(
     await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST)
 
 
-def _addresses(employee: Employee, reader: NewsReader) -> dict[str, str]:
-    """Return where the employee is told, with the language: whoever took one of the two does not keep it from her."""
-    found = {reader.email: reader.language}
+def _addresses(employee: Employee, reader: NewsReader | None) -> dict[str, str]:
+    """Return where the employee is told, with the language: whoever took one of the two does not keep it from her.
+
+    There is no `reader` where she came by a link.
+    """
+    found = {} if reader is None else {reader.email: reader.language}
     if employee.email is not None:
         found.setdefault(employee.email.lower(), employee.language)
     return found

@@ -25,6 +25,7 @@ _TEMPLATES: Final = Environment(
     lstrip_blocks=True,
 )
 _TEMPLATES.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
+_TEMPLATES.filters["full_stop"] = lambda text: text if text.endswith(".") else f"{text}."
 _STYLE: Final = files("hearthpay.web").joinpath("static/hearthpay.css").read_bytes()
 
 

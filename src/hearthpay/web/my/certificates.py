@@ -1,7 +1,6 @@
 """An employee's withholding certificates: what is in force, a new one to sign, and the copies of those she signed."""
 
 from collections.abc import Mapping
-from datetime import date
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -13,22 +12,16 @@ from hearthpay.employees.certificate_sheets import (
     AnswersError,
     CertificateSheet,
     read_answers,
-    sheet_for,
 )
-from hearthpay.employees.models import Employee
 from hearthpay.employees.own_notices import tell_of_change
 from hearthpay.employees.signing import Signature, certificates_of, find_certificate, sign_certificate
-from hearthpay.languages.catalogue import mark
-from hearthpay.people.identity import read_name
-from hearthpay.taxes import TaxInputError
+from hearthpay.web.certificate_form import read_signature, sheets_of
 from hearthpay.web.my.record import OwnRecord, record_of, today_of
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.shell import go, page_of, problems_of
+from hearthpay.web.shell import go, page_of
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
-
-_NOT_TODAY: Final = mark("must be today's date")
 
 
 @page_of(router, "GET", "/my/{employee_id}/certificates", "signed_in")
@@ -38,11 +31,7 @@ async def certificates(visitor: Visitor) -> Response:
     async with record.transaction() as session:
         employee = await record.employee(session)
         signed = await certificates_of(session, record.actor, employee.id)
-    sheets = [
-        sheet
-        for jurisdiction in (FEDERAL, employee.work_state)
-        if (sheet := _sheet(visitor, employee, jurisdiction)) is not None
-    ]
+    sheets = sheets_of(employee, today_of(visitor), visitor.language)
     return record.show("my_certificates.html", {"sheets": sheets, "signed": signed})
 
 
@@ -59,14 +48,13 @@ async def take_signature(visitor: Visitor) -> Response:
     record = await record_of(visitor)
     sheet = await _wanted(record)
     problems: dict[str, str] = {}
-    name, on = read_signature(visitor.form, today_of(visitor), problems)
+    signed = read_signature(visitor.form, today_of(visitor), problems)
     try:
         answers = read_answers(sheet, visitor.form)
-        if problems or on is None:
+        if signed is None:
             raise AnswersError({})
         signature = Signature(
-            name,
-            on,
+            *signed,
             person_id=visitor.signed_in.person_id,
             address=(visitor.visit.address or "")[:64] or None,
         )
@@ -105,23 +93,6 @@ async def show_copy(visitor: Visitor) -> Response:
     return record.show("my_certificate.html", facts)
 
 
-def read_signature(form: Mapping[str, str], today: date, problems: dict[str, str]) -> tuple[str, date | None]:
-    """Return the name and day with which somebody signs; what is wrong goes into `problems`."""
-    name, on = "", None
-    try:
-        name = read_name(form.get("signed_name", ""), "signed_name")
-    except Refusal as error:
-        problems.update(problems_of(error))
-    try:
-        on = date.fromisoformat(form.get("signed_on", "").strip())
-    except ValueError:
-        on = None
-    if on != today:
-        problems["signed_on"] = _NOT_TODAY
-        on = None
-    return name, on
-
-
 def _answer(asked: Mapping[str, Any], typed: str) -> str:
     """Return what was answered, in the words in which it was asked."""
     if asked["kind"] == "flag":
@@ -134,19 +105,10 @@ async def _wanted(record: OwnRecord) -> CertificateSheet:
     jurisdiction = str(record.visitor.request.path_params["jurisdiction"])
     async with record.transaction() as session:
         employee = await record.employee(session)
-    if jurisdiction in (FEDERAL, employee.work_state):
-        sheet = _sheet(record.visitor, employee, jurisdiction)
-        if sheet is not None:
+    for sheet in sheets_of(employee, today_of(record.visitor), record.visitor.language):
+        if sheet.jurisdiction == jurisdiction:
             return sheet
     raise Refusal("not_found", "There is nothing at this address.")
-
-
-def _sheet(visitor: Visitor, employee: Employee, jurisdiction: str) -> CertificateSheet | None:
-    stored = employee.federal_withholding if jurisdiction == FEDERAL else employee.state_withholding
-    try:
-        return sheet_for(jurisdiction, today_of(visitor), visitor.language, stored)
-    except TaxInputError:
-        return None
 
 
 def _form(
