@@ -17,13 +17,14 @@ from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mailer
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.server import running
+from tests.http.api import account, client, household, new_account, new_key
 from tests.people.visitors import desk, maria, ring
 from tests.stories.looking import AXE
 
 AXE_PACKAGE = "axe-core@4.14.1"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
-__all__ = ["desk", "maria", "ring"]
+__all__ = ["account", "client", "desk", "household", "maria", "new_account", "new_key", "ring"]
 
 
 @pytest.fixture(scope="session", autouse=True)
