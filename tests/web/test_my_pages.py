@@ -126,7 +126,7 @@ async def test_from_the_link_to_an_account_and_her_pay(
     assert f"{here}/stubs/{ran['payroll_id']}" in overview
     assert "API keys" not in overview
     pay = (await browser.look(f"{here}/pay/2026")).text
-    assert "40" in pay
+    assert "<dd>40</dd>" in pay
     assert "$1,140.00" in pay
     stub = await browser.look(f"{here}/stubs/{ran['payroll_id']}")
     assert (stub.status_code, stub.headers["content-type"]) == (200, "application/pdf")

@@ -39,6 +39,7 @@ async def test_the_duties_of_one_worker(
         "expire": Progress(done=0),
         "send_mail": Progress(done=0),
         "autopilot": Progress(done=0),
+        "connect_accounts": Progress(done=0),
     }
     assert rows(owner_connection, "SELECT DISTINCT status FROM payrolls") == [("pending_funding",)]
 

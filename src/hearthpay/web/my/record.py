@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from typing import Any, Final
 
 from sqlalchemy.ext.asyncio import AsyncSession
@@ -76,6 +77,7 @@ class OwnRecord:
             "record": self.employment,
             "here": self.path,
             "money": money,
+            "hours": hours,
             "day": lambda when: day_in(language, when),
         }
         return show(self.visitor, template, common | dict(facts or {}), status=status)
@@ -91,6 +93,12 @@ async def record_of(visitor: Visitor) -> OwnRecord:
 def money(cents: int) -> str:
     """Return cents as dollars, as a US reader writes them."""
     return f"{'-' if cents < 0 else ''}${from_cents(abs(cents)):,.2f}"
+
+
+def hours(count: Decimal) -> str:
+    """Return hours without the zeros that end them: 40, 7.5."""
+    whole, dot, part = f"{count:,f}".partition(".")
+    return whole + (dot + part).rstrip("0").rstrip(".")
 
 
 def beside_fields(problems: Mapping[str, str]) -> dict[str, str]:
