@@ -17,9 +17,10 @@ from sqlalchemy import text
 from hearthpay.banking.account_changes import connect_due
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant, become_person
+from hearthpay.database.vault_rotation import rotate
 from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
 from hearthpay.people.front_desk import FrontDesk
-from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from tests.http.api import Account, NewAccount, data
 from tests.people.visitors import PASSWORD, Newcomers, mails
 from tests.web.pages_by_role import ROWS
@@ -549,3 +550,26 @@ async def test_the_tax_page_takes_certificates_too_also_after_she_has_left(
     assert (await send(us_signed_name="Rosa Diaz", us_signed_on="2026-11-20"))[0] == 410
     # The link that was used up still brings her to an account, until its time is over.
     assert (await browser.look(f"/portal/{token}/account")).status_code == 200
+
+
+async def test_an_account_that_waits_outlives_a_new_key(
+    rosas: Employed,
+    ring: KeyRing,
+    clock: FixedClock,
+    owner_database: Database,
+    worker_database: Database,
+    owner_connection: psycopg.Connection,
+) -> None:
+    for number in ("000987654321", "11112222"):
+        entered = BANK | {"account_number": number, "account_number_again": number}
+        await rosas.browser.send(f"{rosas.here}/bank", page=f"{rosas.here}/bank", **entered)
+    newer = EncryptionKey.generate()
+    rotated = await rotate(
+        lambda: owner_database.transaction(None), KeyRing((newer, ring.newest)), lambda *_: None
+    )
+    assert (rotated.unreadable, rotated.remaining) == ((), {})
+    clock.advance(timedelta(days=1))
+    assert await connect_due(worker_database, KeyRing((newer,)), clock) == 1
+    assert owner_connection.execute("SELECT last_four FROM vault WHERE kind = 'bank_account'").fetchone() == (
+        "2222",
+    )
