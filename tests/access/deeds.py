@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, Final, TypeVar
 from uuid import UUID, uuid4
@@ -33,17 +33,17 @@ from hearthpay.autopilot.confirming import confirm_payroll
 from hearthpay.autopilot.enrolling import enroll
 from hearthpay.autopilot.managing import manage
 from hearthpay.autopilot.reading import list_autopilot, read_autopilot, read_history
-from hearthpay.banking import accounts, authorizations, reversals
+from hearthpay.banking import account_changes, accounts, authorizations, reversals
 from hearthpay.banking import standing_authorizations as standing
 from hearthpay.banking.accounts import AccountDetails
 from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
 from hearthpay.documents import estimated_tax
 from hearthpay.documents import service as documents
-from hearthpay.documents.commands import WantedW3
+from hearthpay.documents.commands import WantedPaystub, WantedW3
 from hearthpay.duties import feed as calendar_feed
 from hearthpay.duties import service as duties
-from hearthpay.employees import invitations, onboarding
+from hearthpay.employees import certificate_sheets, invitations, links, onboarding, signing
 from hearthpay.employees import service as employees
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
 from hearthpay.employees.models import Employee, Invitation
@@ -51,8 +51,8 @@ from hearthpay.employers import ein, sandbox
 from hearthpay.employers import service as employers
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
+from hearthpay.payroll import own_pay, voiding
 from hearthpay.payroll import service as payrolls
-from hearthpay.payroll import voiding
 from hearthpay.payroll.commands import (
     EmployeePay,
     EnterPriorWages,
@@ -60,7 +60,7 @@ from hearthpay.payroll.commands import (
     PayrollsWanted,
 )
 from hearthpay.payroll.payday import remedies, reversed_deposits
-from hearthpay.payroll.set_asides import escrow
+from hearthpay.payroll.set_asides import escrow, requests
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.payroll.years import prior_wages, threshold_choice
 from hearthpay.people import members
@@ -87,6 +87,7 @@ MEMBERS: Final = PEOPLE | {"viewer"}
 OWNERS: Final = PEOPLE - {"admin"}
 OWN_NUMBERS: Final = PEOPLE | {"employee"}
 OPERATOR: Final = frozenset({"operator"})
+HERSELF: Final = frozenset({"operator", "employee"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,12 +369,6 @@ async def _registrations_of_household(session: AsyncSession, actor: Actor, targe
 @_deed(registrations.reveal_numbers, LOOKERS, "state_registrations")
 async def _reveal_numbers(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await registrations.reveal_numbers(session, RING, actor, await _employer(session, target), ())
-
-
-@_deed(registrations.withholding_accounts, HELPERS, "documents")
-async def _withholding_accounts(session: AsyncSession, actor: Actor, target: Target) -> object:
-    household = await _employer(session, target)
-    return await registrations.withholding_accounts(session, RING, actor, household, purpose="document.w2")
 
 
 @_deed(documents.prepare_documents, HELPERS, "documents", ends="document_not_available")
@@ -736,3 +731,118 @@ async def _create_own_key(session: AsyncSession, actor: Actor, target: Target) -
 @_deed(own_keys.revoke_own_key, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
 async def _revoke_own_key(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await own_keys.revoke_own_key(session, actor, CLOCK, uuid4())
+
+
+@_deed(onboarding.save_own_address, HERSELF, None)
+async def _save_own_address(session: AsyncSession, actor: Actor, target: Target) -> object:
+    home = PostalAddress(line1="1 Main Street", city="Oakland", state="CA", zip="94601")
+    return await onboarding.save_own_address(session, actor, CLOCK, target.employee_id, home)
+
+
+@_deed(onboarding.save_own_language, HERSELF, None)
+async def _save_own_language(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await onboarding.save_own_language(session, actor, CLOCK, target.employee_id, "es")
+
+
+@_deed(signing.sign_certificate, HERSELF, None)
+async def _sign_certificate(session: AsyncSession, actor: Actor, target: Target) -> object:
+    sheet = certificate_sheets.sheet_for("US", CLOCK.today(), "en", {})
+    assert sheet is not None
+    answers = certificate_sheets.read_answers(sheet, {"us_filing_status": "single"})
+    signature = signing.Signature("Ada", CLOCK.today(), invitation_id=None, person_id=None)
+    if not isinstance(session, Untouched) and await session.get(Employee, target.employee_id):
+        invitation = Invitation(
+            id=uuid4(),
+            **target.columns,
+            employee_id=target.employee_id,
+            type="tax_info",
+            status="cancelled",
+            token_hash=target.employee_id.bytes * 2,
+            email_sent=False,
+            created_at=NOW,
+            expires_at=NOW + timedelta(days=7),
+        )
+        session.add(invitation)
+        await session.flush()
+        signature = replace(signature, invitation_id=invitation.id)
+    return await signing.sign_certificate(
+        session, actor, CLOCK, target.employee_id, sheet, answers, signature
+    )
+
+
+@_deed(signing.certificates_of, HERSELF, None)
+async def _certificates_of(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await signing.certificates_of(session, actor, target.employee_id)
+
+
+@_deed(signing.find_certificate, HERSELF, None, ends="not_found")
+async def _find_certificate(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await signing.find_certificate(session, actor, target.employee_id, target.payroll_id)
+
+
+@_deed(links.employees_with_accounts, LOOKERS, "employees", names_household=False)
+async def _employees_with_accounts(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await links.employees_with_accounts(session, actor)
+
+
+@_deed(links.end_link, HELPERS, "employees", ends="not_found")
+async def _end_link(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await links.end_link(session, actor, CLOCK, target.payroll_id)
+
+
+@_deed(account_changes.change_account, OWN_NUMBERS, None)
+async def _change_account(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await account_changes.change_account(session, RING, actor, CLOCK, target.employee_id, _details())
+
+
+@_deed(account_changes.take_back_change, OWN_NUMBERS, None)
+async def _take_back_change(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await account_changes.take_back_change(session, actor, CLOCK, target.employee_id)
+
+
+@_deed(accounts.connect_waiting_account, OWN_NUMBERS, None)
+async def _connect_waiting_account(session: AsyncSession, actor: Actor, target: Target) -> object:
+    made = Employee(id=target.employee_id, **target.columns)
+    employee = await _loaded(session, Employee, target.employee_id, made)
+    return await accounts.connect_waiting_account(session, RING, actor, employee, _details(), NOW)
+
+
+@_deed(requests.ask_to_set_aside, HERSELF, None)
+async def _ask_to_set_aside(session: AsyncSession, actor: Actor, target: Target) -> object:
+    rule = SetAsideRule(amount_cents=100)
+    return await requests.ask_to_set_aside(session, actor, CLOCK, target.employee_id, rule)
+
+
+@_deed(requests.take_back_request, HERSELF, None)
+async def _take_back_request(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await requests.take_back_request(session, actor, CLOCK, target.employee_id)
+
+
+@_deed(requests.pending_requests, PAYROLL_LOOKERS, "payroll", names_household=False)
+async def _pending_requests(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await requests.pending_requests(session, actor)
+
+
+@_deed(requests.decide_request, PAYERS, "payroll", ends="not_found")
+async def _decide_request(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await requests.decide_request(session, actor, CLOCK, target.payroll_id, "approved")
+
+
+@_deed(escrow.stop_own_rule, HERSELF, None)
+async def _stop_own_rule(session: AsyncSession, actor: Actor, target: Target) -> object:
+    made = Employee(id=target.employee_id, **target.columns)
+    employee = await _loaded(session, Employee, target.employee_id, made)
+    return await escrow.stop_own_rule(session, actor, employee)
+
+
+@_deed(own_pay.own_pay, HERSELF, None)
+async def _own_pay(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await own_pay.own_pay(session, actor, CLOCK, target.employee_id)
+
+
+@_deed(documents.prepare_own_paper, HERSELF, None, ends="document_not_available")
+async def _prepare_own_paper(session: AsyncSession, actor: Actor, target: Target) -> object:
+    wanted = WantedPaystub(
+        payroll_id=target.payroll_id, employer_id=target.employer_id, employee_id=target.employee_id
+    )
+    return await documents.prepare_own_paper(session, RING, actor, CLOCK, wanted)

@@ -28,6 +28,7 @@ from hearthpay.wire.paging import Page
 from tests.access.deeds import (
     BELOW,
     DEEDS,
+    HERSELF,
     OPERATORS_OWN,
     PERSONS_OWN,
     Deed,
@@ -282,7 +283,7 @@ async def test_whom_it_may_be_about(
     subtests: pytest.Subtests,
 ) -> None:
     for name, deed in DEEDS.items():
-        if not deed.names_household or deed.who == frozenset({"operator"}):
+        if not deed.names_household or deed.who in (frozenset({"operator"}), HERSELF):
             continue
         mode = deed.sandbox_only
         own, third, sibling = (households[each, mode] for each in ("own", "third", "sibling"))
@@ -310,6 +311,21 @@ async def test_whom_it_may_be_about(
                     assert outcome == deed.ends
                 else:
                     assert outcome in _NO_ACCESS
+
+
+async def test_an_employee_reaches_her_own_record_alone(
+    database: Database, households: dict[tuple[str, bool], Target], subtests: pytest.Subtests
+) -> None:
+    for name, deed in DEEDS.items():
+        if deed.who != HERSELF:
+            continue
+        for mode in (False, True):
+            own = households["own", mode]
+            others = [each for each in households.values() if each != own]
+            for target in (own, *others):
+                with subtests.test(name, about=target.employer_id):
+                    outcome = await _outcome(database, deed, _employee(own, deed), target)
+                    assert outcome == deed.ends if target == own else outcome in _NO_ACCESS
 
 
 async def test_lists_show_what_is_reached(

@@ -34,6 +34,7 @@ _SEE_MORE: Final = {
     "claim_person_mail",
     "current_person",
     "note_person_mail",
+    "end_certificates",
     "end_own_tokens",
     "find_member_invitation",
     "find_one_time_token",
@@ -43,6 +44,9 @@ _SEE_MORE: Final = {
     "found_organization",
     "installation_health",
     "keep_an_owner",
+    "link_employee",
+    "own_employees",
+    "own_employments",
     "own_memberships",
     "queue_person_mail",
     "use_one_time_token",
@@ -234,6 +238,15 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
             assert service.execute("SELECT * FROM authenticate_api_key(%s)", (guess,)).rowcount == 0
             assert service.execute("SELECT * FROM find_invitation(%s)", (guess,)).rowcount == 0
             assert service.execute("SELECT * FROM find_calendar_link(%s)", (guess,)).rowcount == 0
+        # Nobody is linked without being signed as somebody, whatever invitation he holds.
+        for other in households:
+            with pytest.raises(errors.InsufficientPrivilege, match="nobody is linked"):
+                service.execute(
+                    "SELECT * FROM link_employee(%s, %s, %s)",
+                    (other.employee_id, other.employee_id.bytes * 2, _OUTAGE),
+                )
+        assert service.execute("SELECT * FROM own_employees()").rowcount == 0
+        assert service.execute("SELECT * FROM own_employments()").rowcount == 0
         for other in households:
             if other is not own:
                 counted = service.execute(

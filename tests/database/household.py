@@ -277,7 +277,7 @@ def add_household(
         due_at=NOW,
         finished_at=NOW,
     )
-    insert(
+    invitation_id = insert(
         connection,
         "invitations",
         **household,
@@ -300,6 +300,47 @@ def add_household(
         created_at=NOW,
         updated_at=NOW,
     )
+    insert(
+        connection,
+        "employee_links",
+        **household,
+        employee_id=employee_id,
+        person_id=person_id,
+        invitation_id=invitation_id,
+        linked_at=NOW,
+    )
+    insert(
+        connection,
+        "signed_certificates",
+        **household,
+        employee_id=employee_id,
+        jurisdiction="US",
+        form="W-4",
+        law_year=2026,
+        rulebook_version="2026.1",
+        wording="2026-11",
+        language="en",
+        asked="[]",
+        answered="{}",
+        entries="{}",
+        signed_name="Ada Smith",
+        signed_on=NOW.date(),
+        signed_at=NOW,
+        person_id=person_id,
+    )
+    insert(
+        connection,
+        "account_changes",
+        **household,
+        employee_id=employee_id,
+        status="withdrawn",
+        account_type="checking",
+        last_four="6789",
+        asked_at=NOW,
+        effective_at=NOW + timedelta(days=1),
+        ended_at=NOW,
+    )
+    insert(connection, "set_aside_requests", **household, employee_id=employee_id, rate="0.05", asked_at=NOW)
     insert(
         connection,
         "memberships",

@@ -64,6 +64,31 @@ SOMEBODY = (
     "SELECT new_id(), id, 'password', '$argon2id$', now() FROM people",
 )
 
+#: One employee with an account, by the invitation that she was sent.
+AN_EMPLOYEE = "(SELECT min(id::text)::uuid FROM employees)"
+EMPLOYED = (
+    *SOMEBODY,
+    "INSERT INTO invitations (id, organization_id, employer_id, sandbox, employee_id, type, email_sent, token_hash, "
+    "created_at, expires_at) SELECT new_id(), organization_id, employer_id, sandbox, id, 'tax_info', false, sha256('a'), now(), "
+    f"now() + interval '1 day' FROM employees WHERE id = {AN_EMPLOYEE}",
+    "INSERT INTO employee_links SELECT new_id(), i.organization_id, i.employer_id, i.sandbox, i.employee_id, p.id, i.id, "
+    "now(), NULL FROM invitations i, people p",
+)
+SIGNED = (
+    "INSERT INTO signed_certificates (id, organization_id, employer_id, sandbox, employee_id, jurisdiction, form, "
+    "law_year, rulebook_version, wording, language, asked, answered, entries, signed_name, signed_on, signed_at, "
+    "person_id) SELECT new_id(), e.organization_id, e.employer_id, e.sandbox, e.id, '{place}', 'W-4', 2026, '2026.1', "
+    "'1', 'en', '[{{\"name\": \"exempt\"}}]', '{{\"{answer}\": \"on\"}}', {entries}, 'Ana', '2026-12-01', now(), p.id "
+    f"FROM employees e, people p WHERE e.id = {AN_EMPLOYEE}"
+).format
+CHANGED_ACCOUNT = (
+    "INSERT INTO account_changes (id, organization_id, employer_id, sandbox, employee_id, status, account_type, "
+    "last_four, bank_account_id, asked_at, effective_at, ended_at) SELECT new_id(), b.organization_id, b.employer_id, "
+    "b.sandbox, b.employee_id, 'done', 'checking', b.last_four, b.id, {asked}, {asked} + interval '24 hours', now() "
+    "FROM bank_accounts b WHERE b.id = (SELECT bank_account_id FROM bank_entries "
+    "WHERE kind = 'credit' AND effective_date IS NOT NULL ORDER BY id LIMIT 1)"
+).format
+
 DAMAGE = {
     # name of the check: one damage after another, each of one statement or several
     "paycheck_sums": [
@@ -468,6 +493,33 @@ DAMAGE = {
             *SOMEBODY,
             "INSERT INTO credentials (id, person_id, kind, code_hash, created_at) "
             "SELECT new_id(), id, 'recovery_code', sha256(''), now() FROM people",
+        ),
+    ],
+    "certificates": [
+        (*SOMEBODY, SIGNED(place="US", answer="exempt", entries="'{\"exempt\": true}'")),
+        (*SOMEBODY, SIGNED(place="AK", answer="exempt", entries="'{}'")),
+        (*SOMEBODY, SIGNED(place="US", answer="other", entries="e.federal_withholding")),
+    ],
+    "waiting_accounts": [
+        (CHANGED_ACCOUNT(asked="b.created_at"),),
+        (
+            "UPDATE bank_accounts SET created_at = '2027-06-01' WHERE employee_id IS NOT NULL",
+            CHANGED_ACCOUNT(asked="b.created_at - interval '24 hours'"),
+        ),
+    ],
+    "linked_people": [
+        (
+            *EMPLOYED,
+            "DROP INDEX employee_links_one_each_key",
+            "INSERT INTO invitations SELECT (jsonb_populate_record(i, jsonb_build_object('id', new_id(), 'token_hash', "
+            "sha256('b'), 'status', 'cancelled'))).* FROM invitations i",
+            "INSERT INTO employee_links SELECT new_id(), l.organization_id, l.employer_id, l.sandbox, l.employee_id, "
+            "l.person_id, i.id, now(), NULL FROM invitations i, employee_links l WHERE i.id <> l.invitation_id",
+        ),
+        (
+            *EMPLOYED,
+            f"UPDATE invitations i SET employee_id = e.id FROM employees e WHERE e.employer_id = i.employer_id "
+            f"AND e.id <> {AN_EMPLOYEE}",
         ),
     ],
     "references": [

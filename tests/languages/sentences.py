@@ -58,6 +58,16 @@ def of_failures() -> set[str]:
     }
 
 
+_PORTAL = (
+    "web/my",
+    "employees/links",
+    "employees/own_account",
+    "employees/signing",
+    "banking/account_changes",
+    "payroll/set_asides/requests",
+)
+
+
 def of_refusals() -> set[str]:
     """What services of people refuse with, as a page or beside a field; a sentence with a number in it, in full."""
     modules = (
@@ -68,6 +78,7 @@ def of_refusals() -> set[str]:
         "web/household",
         "web/visitor",
         "web/forms",
+        *_PORTAL,
     )
     refused = {text for module, text in _calls("Refusal", 1) if module.startswith(modules)}
     return refused | {text for module, text in _calls("invalid", 1) if module.startswith(modules)}

@@ -19,6 +19,7 @@ from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.server import running
+from tests.http.api import account, client, household, new_account, new_key
 from tests.people.visitors import MARIA, PASSWORD, desk, maria, ring
 from tests.stories.readers import Reader, Way
 from tests.web.rows.world import World
@@ -29,7 +30,7 @@ _PATIENCE = 30_000
 """Milliseconds that a page may take, on a machine where other tests run at the same time."""
 expect.set_options(timeout=_PATIENCE)
 
-__all__ = ["desk", "maria", "ring"]
+__all__ = ["account", "client", "desk", "household", "maria", "new_account", "new_key", "ring"]
 
 
 @pytest.fixture

@@ -30,6 +30,11 @@ def _owners(status: int, *, other: int, stale: int = 303, **form: str) -> Row:
     return Row(303, 403, 403, status, other, stale, form)
 
 
+def _hers(*, fresh: bool = False, **form: str) -> Row:
+    """A page about an employee's own record, which is none of these visitors'; `test_my_pages.py` has the others."""
+    return Row(303, 404, 404, 404, 404, 303 if fresh else 404, form)
+
+
 _NEW: Final = "orchid-tractor-59"
 
 _OWN_ROWS: Final[dict[str, Row]] = {
@@ -93,6 +98,42 @@ _OWN_ROWS: Final[dict[str, Row]] = {
     "POST /settings/notifications": _own(200, topic_payday="on"),
     "GET /settings/plan": _members(200),
     "GET /operator/mail": _own(404),
+    "GET /settings/employees": _members(200),
+    "POST /settings/employees/requests/{request_id}/{decision}": Row(303, 403, 303, 303, 404, 303),
+    "POST /settings/employees/accounts/{link_id}/end": Row(303, 403, 303, 303, 404, 303),
+    "GET /portal/{token}/account": _open(404),
+    "POST /portal/{token}/account": _open(404, email="new@example.com"),
+    "GET /portal/{token}/account/{proof}": _open(404),
+    "POST /portal/{token}/account/{proof}": _open(404, name="A", password=_NEW),
+    "GET /my": Row(303, 303, 200, 200, 200, 200),
+    "GET /my/{employee_id}": _hers(),
+    "GET /my/{employee_id}/pay/{year}": _hers(),
+    "GET /my/{employee_id}/stubs/{payroll_id}": _hers(),
+    "GET /my/{employee_id}/w2/{year}": _hers(),
+    "GET /my/{employee_id}/details": _hers(),
+    "POST /my/{employee_id}/address": _hers(
+        address_line1="1 Main Street", address_city="Oakland", address_state="CA", address_zip="94601"
+    ),
+    "POST /my/{employee_id}/language": _hers(language="es"),
+    "GET /my/{employee_id}/bank": _hers(fresh=True),
+    "POST /my/{employee_id}/bank": _hers(
+        fresh=True,
+        routing_number="121000358",
+        account_number="000987654321",
+        account_number_again="000987654321",
+        account_type="savings",
+    ),
+    "POST /my/{employee_id}/bank/withdraw": _hers(fresh=True),
+    "GET /my/{employee_id}/certificates": _hers(),
+    "GET /my/{employee_id}/certificates/sign/{jurisdiction}": _hers(fresh=True),
+    "POST /my/{employee_id}/certificates/sign/{jurisdiction}": _hers(
+        fresh=True, us_filing_status="single", signed_name="A", signed_on="2026-11-20"
+    ),
+    "GET /my/{employee_id}/certificates/copies/{certificate_id}": _hers(),
+    "GET /my/{employee_id}/set-aside": _hers(),
+    "POST /my/{employee_id}/set-aside": _hers(kind="amount", how_much="5"),
+    "POST /my/{employee_id}/set-aside/withdraw": _hers(),
+    "POST /my/{employee_id}/set-aside/stop": _hers(),
 }
 
 ROWS: Final[dict[str, Row]] = _OWN_ROWS | {page: row for area in AREAS for page, row in area.ROWS.items()}

@@ -121,7 +121,7 @@ async def test_no_browser_keeps_the_fields(pages: dict[str, httpx.Response]) -> 
         for entry in inputs(parsed(pages[name])):
             if entry.get("type") == "text":
                 assert entry.get("autocomplete") == "off"
-                assert entry.get("value") is None
+                assert entry.get("value") in (None, "0")  # a count on a certificate begins with none
 
 
 async def test_names_are_escaped(account: Account, client: httpx.AsyncClient) -> None:

@@ -19,6 +19,7 @@ from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
+from tests.banking.families import add_family
 from tests.people.visitors import PASSWORD, VISIT, Newcomers, signed_in
 from tests.web.pages_by_role import ROWS
 from tests.web.people_browser import HOME, OWN, Browser
@@ -101,6 +102,8 @@ def _things(connection: psycopg.Connection, people: dict[str, SignedIn]) -> dict
         "VALUES (%s, %s, 'waits@example.com', 'viewer', %s, '2026-11-20', '2026-12-01')",
         (invitation, organization, invitation.bytes * 2),
     )
+    family = add_family(connection, organization, employees=2)
+    link, request = _employees_things(connection, family.employee_ids[0], people["viewer"].person_id)
     [(membership,)] = connection.execute(
         "SELECT id FROM memberships WHERE person_id = %s", (people["viewer"].person_id,)
     ).fetchall()
@@ -111,6 +114,15 @@ def _things(connection: psycopg.Connection, people: dict[str, SignedIn]) -> dict
         "invitation_id": str(invitation),
         "passkey_id": str(uuid4()),
         "token": "x" * 43,
+        "proof": "y" * 43,
+        "employee_id": str(family.employee_ids[1]),
+        "payroll_id": str(family.payroll_id),
+        "certificate_id": str(uuid4()),
+        "request_id": request,
+        "decision": "approved",
+        "link_id": link,
+        "jurisdiction": "US",
+        "year": "2026",
     }
 
 
@@ -127,6 +139,29 @@ async def things_of(world: World, people: dict[str, SignedIn]) -> dict[str, str]
         if hasattr(area, "things"):
             found |= await area.things(world)
     return found
+
+
+def _employees_things(connection: psycopg.Connection, employee_id: UUID, person_id: UUID) -> tuple[str, str]:
+    """An account that is linked to an employee, and what he asks to have set aside."""
+    invitation, link, request = uuid4(), uuid4(), uuid4()
+    of_employee = "organization_id, employer_id, sandbox, id FROM employees WHERE id = %s"
+    connection.execute(
+        "INSERT INTO invitations (id, type, email_sent, token_hash, created_at, expires_at, organization_id, "
+        "employer_id, sandbox, employee_id) SELECT %s, 'tax_info', false, sha256('a'), '2026-11-20', '2026-11-27', "
+        + of_employee,
+        (invitation, employee_id),
+    )
+    connection.execute(
+        "INSERT INTO employee_links (id, person_id, invitation_id, linked_at, organization_id, employer_id, sandbox, "
+        "employee_id) SELECT %s, %s, %s, '2026-11-20', " + of_employee,
+        (link, person_id, invitation, employee_id),
+    )
+    connection.execute(
+        "INSERT INTO set_aside_requests (id, amount, asked_at, organization_id, employer_id, sandbox, employee_id) "
+        "SELECT %s, 100, '2026-11-20', " + of_employee,
+        (request, employee_id),
+    )
+    return str(link), str(request)
 
 
 async def _browser(app: FastAPI, visitor: str, clock: FixedClock) -> Browser:

@@ -40,6 +40,7 @@ async def test_the_duties_of_one_worker(
         "send_mail": Progress(done=0),
         "autopilot": Progress(done=0),
         "news": Progress(done=1),  # a household that was looked at
+        "connect_accounts": Progress(done=0),
     }
     assert rows(owner_connection, "SELECT DISTINCT status FROM payrolls") == [("pending_funding",)]
 

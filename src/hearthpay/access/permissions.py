@@ -69,6 +69,8 @@ ENTER_NUMBERS: Final = Permission(
     "enter_numbers", None, "employees", "admin", also=_OWN_NUMBERS, people_only=True
 )
 """To enter an employee's bank account and taxpayer number; the API never takes any."""
+OWN_RECORD: Final = Permission("own_record", None, "employees", None, also=_OWN_NUMBERS, people_only=True)
+"""What an employee may with her own record: see her pay and papers, sign certificates, change herself, and ask."""
 MANAGE_ACCOUNTS: Final = Permission("manage_accounts", None, "employees", "admin", people_only=True)
 """To enter the household's bank account, and to disconnect any."""
 

@@ -47,6 +47,11 @@ _ACTIVATE: Final = text(
     "AND e.status IN ('sent', 'settled') AND e.effective_date <= :by) "
     "RETURNING a.id, a.organization_id, a.employer_id, a.sandbox"
 )
+# Of two accounts entered, the one entered last counts.
+_WITHDRAW_CHANGE: Final = text(
+    "UPDATE account_changes SET status = 'withdrawn', ended_at = :now, numbers = NULL, nonce = NULL, key_id = NULL "
+    "WHERE employee_id = :employee AND status = 'waiting'"
+)
 _CANCEL_PRENOTES: Final = text(
     "UPDATE bank_entries SET status = 'cancelled', updated_at = :now "
     "WHERE bank_account_id = :account AND kind = 'prenote' AND status = 'pending'"
@@ -103,15 +108,32 @@ async def connect_employee_account(
     *,
     verification: InstantVerification | None = None,
 ) -> BankAccount:
-    """Connect the account that the employee is paid to, in the place of an earlier one.
+    """Connect the account that the employee is paid to, in the place of an earlier one and of one that waits.
 
     Money that waits for the earlier one goes to this one. Raises what `allow_numbers_of` raises.
     """
     allow_numbers_of(actor, employee.employer_id, employee.id)
-    owner = SecretOwner(
+    await session.execute(_WITHDRAW_CHANGE, {"employee": employee.id, "now": now})
+    return await _connect(session, ring, actor, _owner_of(employee), details, now, verification)
+
+
+async def connect_waiting_account(
+    session: AsyncSession,
+    ring: KeyRing,
+    actor: Actor,
+    employee: Employee,
+    details: AccountDetails,
+    now: datetime.datetime,
+) -> BankAccount:
+    """Connect the account of a change whose waiting day is over. Raises what `allow_numbers_of` raises."""
+    allow_numbers_of(actor, employee.employer_id, employee.id)
+    return await _connect(session, ring, actor, _owner_of(employee), details, now, None)
+
+
+def _owner_of(employee: Employee) -> SecretOwner:
+    return SecretOwner(
         employee.organization_id, employee.employer_id, employee.sandbox, "employee", employee.id
     )
-    return await _connect(session, ring, actor, owner, details, now, verification)
 
 
 async def disconnect(

@@ -30,6 +30,29 @@ class BankAccount(Base):
     updated_at: Mapped[datetime]
 
 
+class AccountChange(Base):
+    """An account that an employee asked to be paid to; its numbers are encrypted, and erased once it is connected."""
+
+    __tablename__ = "account_changes"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    employee_id: Mapped[UUID]
+    status: Mapped[str]
+    account_type: Mapped[str]
+    last_four: Mapped[str]
+    replaces: Mapped[UUID | None]
+    bank_account_id: Mapped[UUID | None]
+    numbers: Mapped[bytes | None]
+    nonce: Mapped[bytes | None]
+    key_id: Mapped[str | None]
+    asked_at: Mapped[datetime]
+    effective_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+
+
 class Authorization(Base):
     """A household's authorization to debit its account, with the version of the text it agreed to."""
 

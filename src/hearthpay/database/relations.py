@@ -10,6 +10,9 @@ from typing import Final
 # accounts/
 ORGANIZATIONS: Final = "(SELECT id, name, plan FROM organizations)"
 
+# people/
+PEOPLE: Final = "(SELECT id, name, email FROM people)"
+
 # employers/
 EMPLOYERS: Final = (
     "(SELECT id, organization_id, sandbox, first_name, last_name, email, state, ein_status, threshold_bases "

@@ -34,7 +34,8 @@ _USED: Final = text(
     "UNION ALL SELECT key_id, count(*) FROM mail_outbox WHERE key_id IS NOT NULL GROUP BY 1 "
     "UNION ALL SELECT key_id, count(*) FROM idempotency_keys WHERE key_id IS NOT NULL GROUP BY 1 "
     "UNION ALL SELECT key_id, count(*) FROM documents GROUP BY 1 "
-    "UNION ALL SELECT key_id, count(*) FROM credentials WHERE key_id IS NOT NULL GROUP BY 1"
+    "UNION ALL SELECT key_id, count(*) FROM credentials WHERE key_id IS NOT NULL GROUP BY 1 "
+    "UNION ALL SELECT key_id, count(*) FROM account_changes WHERE key_id IS NOT NULL GROUP BY 1"
     ") AS used GROUP BY 1 ORDER BY 1"
 )
 _SAMPLE: Final = text(
@@ -137,7 +138,7 @@ async def release_key(session: AsyncSession, key_id: str) -> None:
 async def keys_in_use(session: AsyncSession, *, except_for: str | None = None) -> dict[str, int]:
     """Return how many rows that the session sees each key has encrypted, by the key's id.
 
-    Numbers of the vault, bank files, mails that wait, stored answers, papers, and second factors.
+    Numbers of the vault, bank files, mails that wait, stored answers, papers, second factors, and accounts that wait.
     """
     counts: dict[str, int] = {row[0]: row[1] for row in await session.execute(_USED)}
     return {key_id: number for key_id, number in counts.items() if key_id != except_for}

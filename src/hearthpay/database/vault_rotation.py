@@ -22,6 +22,7 @@ from hearthpay.database.vault_store import vault
 from hearthpay.security.content_seal import (
     Place,
     SealedContent,
+    account_change_place,
     answer_place,
     document_place,
     mail_place,
@@ -117,13 +118,22 @@ _SECOND_FACTORS = _Kept(
     text("UPDATE credentials SET secret = :ciphertext, nonce = :nonce, key_id = :key_id WHERE id = :id"),
 )
 
+_ACCOUNT_CHANGES = _Kept(
+    text(
+        "SELECT id, numbers AS ciphertext, nonce, key_id FROM account_changes "
+        "WHERE key_id <> :current AND id > :id ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+    ),
+    {"id": _BEFORE_ALL},
+    text("UPDATE account_changes SET numbers = :ciphertext, nonce = :nonce, key_id = :key_id WHERE id = :id"),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RotationResult:
     """What a rotation has done."""
 
     rotated: int
-    """Rows now encrypted under the current key that were not: numbers, files, mails, answers, papers, factors."""
+    """Rows now encrypted under the current key that were not, of all kinds."""
     unreadable: tuple[UUID, ...]
     """Rows left as they were: their key is missing from the ring, or they were tampered with."""
     remaining: dict[str, int]
@@ -164,7 +174,7 @@ async def rotate(
                 rotated += len(rows) - len(bad)
                 rotated_in_pass = True
                 progress(rotated, total)
-        for kept in (_FILES, _MAILS, _ANSWERS, _DOCUMENTS, _SECOND_FACTORS):
+        for kept in (_FILES, _MAILS, _ANSWERS, _DOCUMENTS, _SECOND_FACTORS, _ACCOUNT_CHANGES):
             place = dict(kept.first)
             while True:
                 async with session_factory() as session:
@@ -225,6 +235,8 @@ def _place_of(kept: _Kept, row: Row[tuple[object, ...]]) -> Place:
         return document_place(row.id)
     if kept is _SECOND_FACTORS:
         return second_factor_place(row.person_id, row.id)
+    if kept is _ACCOUNT_CHANGES:
+        return account_change_place(row.id)
     return answer_place(row.organization_id, row.key, sandbox=row.sandbox)
 
 

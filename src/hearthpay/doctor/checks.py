@@ -28,6 +28,7 @@ from hearthpay.doctor.escrow_checks import escrow_balances, escrow_deposits, esc
 from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
 from hearthpay.doctor.following_checks import following_wages
 from hearthpay.doctor.lifecycle_checks import histories, idempotency, overdue
+from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
 from hearthpay.doctor.paycheck_checks import (
     paycheck_sums,
     paycheck_taxes,
@@ -95,5 +96,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     document_versions,
     owners,
     ways_in,
+    certificates,
+    waiting_accounts,
+    linked_people,
 )
 """Every law, in the order in which they are proved."""

@@ -12,7 +12,7 @@ from sqlalchemy.orm import undefer
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, allow
+from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, OWN_RECORD, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.documents.archive import Kept, open_document
@@ -56,6 +56,7 @@ from hearthpay.documents.preparing import (
 )
 from hearthpay.documents.year_books import YearOnRecord, read_year_on_record
 from hearthpay.employees.commands import PaperLanguage
+from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import find_employer, resolve_employer
@@ -108,6 +109,27 @@ async def prepare_documents(
             papers = await desk.year(wanted)
             name = "-".join(["test"] * employer.sandbox + ["household-payroll", str(wanted.tax_year)])
             return Prepared(owner, papers, f"{name}.zip", wanted.tax_year)
+
+
+async def prepare_own_paper(
+    session: AsyncSession, ring: KeyRing, actor: Actor, clock: Clock, wanted: WantedPaystub | WantedW2
+) -> Prepared:
+    """Return an employee's own copy of a pay stub or Form W-2, issued and archived as the household's are.
+
+    What it says is worked out from the household's books, which no transaction of hers alone sees: that it is about
+    her is asked before anything is read. Raises what `allow_own` raises, `not_found` and `document_not_available`.
+    """
+    if wanted.employee_id is None or wanted.employer_id is None or not actor.reaches(wanted.employer_id):
+        raise Refusal("not_found", "There is no such paper.")
+    allow_own(actor, OWN_RECORD, wanted.employee_id)
+    employer = await session.get(Employer, wanted.employer_id)
+    if employer is None:
+        raise Refusal("not_found", "There is no such paper.")
+    desk = _Desk(session, ring, actor, clock.today(), employer)
+    owner = Owner(employer.organization_id, employer.id, employer.sandbox)
+    if isinstance(wanted, WantedPaystub):
+        return Prepared(owner, (await desk.paystub(replace(wanted, copy="employee")),))
+    return Prepared(owner, (await desk.w2(replace(wanted, copy="employee")),))
 
 
 async def _household_of(session: AsyncSession, actor: Actor, employer_id: UUID | None) -> Employer:

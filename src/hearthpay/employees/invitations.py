@@ -324,19 +324,22 @@ class OpenInvitation:
     first_name: str
     household: str
     sandbox: bool
+    employee: Employee
 
 
 StoreEntered = Callable[[AsyncSession, Actor, Invitation], Awaitable[None]]
 """Stores what the employee, the actor, typed."""
 
 
-async def look_up(database: Database, clock: Clock, token: str) -> OpenInvitation:
-    """Return the invitation that the token of a link opens.
+async def look_up(
+    database: Database, clock: Clock, token: str, *, also_completed: bool = False
+) -> OpenInvitation:
+    """Return the invitation that the token of a link opens; with `also_completed`, one whose form was sent in time too.
 
     Raises `not_found` for a token that opens nothing and never did, `gone` for one that was used, replaced or has
     expired.
     """
-    tenant, found = await _find(database, clock, token)
+    tenant, found = await _find(database, clock, token, also_completed=also_completed)
     async with database.transaction(tenant) as session:
         return await _opened(session, found.invitation_id)
 
@@ -393,7 +396,9 @@ class _Found:
     employee_id: UUID
 
 
-async def _find(database: Database, clock: Clock, token: str) -> tuple[Tenant, _Found]:
+async def _find(
+    database: Database, clock: Clock, token: str, *, also_completed: bool = False
+) -> tuple[Tenant, _Found]:
     parsed = parse_token(token)
     if parsed is None:
         raise _unknown()
@@ -401,7 +406,8 @@ async def _find(database: Database, clock: Clock, token: str) -> tuple[Tenant, _
         row = (await session.execute(_FIND, {"token_hash": parsed.hash})).one_or_none()
     if row is None:
         raise _unknown()
-    if row.status != "pending" or row.expires_at <= clock.now():
+    open_still = row.status == "pending" or (also_completed and row.status == "completed")
+    if not open_still or row.expires_at <= clock.now():
         raise _over()
     found = _Found(row.invitation_id, row.employer_id, row.employee_id)
     return Tenant(row.organization_id, row.sandbox, row.employer_id), found
@@ -410,7 +416,7 @@ async def _find(database: Database, clock: Clock, token: str) -> tuple[Tenant, _
 async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
     row = (
         await session.execute(
-            select(Invitation, Employee.first_name, Employer.last_name)
+            select(Invitation, Employee, Employer.last_name)
             .join(Employee, Employee.id == Invitation.employee_id)
             .join(Employer, Employer.id == Invitation.employer_id)
             .where(Invitation.id == invitation_id)
@@ -422,9 +428,10 @@ async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:
     return OpenInvitation(
         invitation=invitation,
         type=cast(InvitationType, invitation.type),
-        first_name=row[1],
+        first_name=row[1].first_name,
         household=row[2],
         sandbox=invitation.sandbox,
+        employee=row[1],
     )
 
 

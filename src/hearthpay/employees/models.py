@@ -98,3 +98,52 @@ class Invitation(Base):
     created_at: Mapped[datetime]
     expires_at: Mapped[datetime]
     completed_at: Mapped[datetime | None]
+
+
+class EmployeeLink(Base):
+    """Which person an employee is, until `ended_at`: by the link of an invitation, which made it."""
+
+    __tablename__ = "employee_links"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    employee_id: Mapped[UUID]
+    person_id: Mapped[UUID]
+    invitation_id: Mapped[UUID]
+    linked_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+
+
+class SignedCertificate(Base):
+    """A withholding certificate as it was issued; `entries` is what the record says by it, until `ended_at`."""
+
+    __tablename__ = "signed_certificates"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    employee_id: Mapped[UUID]
+    jurisdiction: Mapped[str] = mapped_column(CHAR(2))
+    """`US` for Form W-4, else the state."""
+
+    form: Mapped[str]
+    law_year: Mapped[int] = mapped_column(SmallInteger)
+    rulebook_version: Mapped[str]
+    wording: Mapped[str]
+    """The version of the words in which it was asked."""
+
+    language: Mapped[str]
+    asked: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    answered: Mapped[dict[str, str]] = mapped_column(JSONB)
+    entries: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    signed_name: Mapped[str]
+    signed_on: Mapped[date]
+    signed_at: Mapped[datetime]
+    person_id: Mapped[UUID | None]
+    invitation_id: Mapped[UUID | None]
+    address: Mapped[str | None]
+    request_id: Mapped[str | None]
+    ended_at: Mapped[datetime | None]

@@ -10,14 +10,17 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import ENTER_NUMBERS, allow
+from hearthpay.access.permissions import ENTER_NUMBERS, OWN_RECORD, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.relations import BANK_ACCOUNTS, VAULT
 from hearthpay.database.vault_store import store_secret
+from hearthpay.employees.commands import PaperLanguage
+from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.same_person import recognise
 from hearthpay.employees.schemas import Onboarding, OnboardingStatus
+from hearthpay.employees.service import lock_employee
 from hearthpay.employers.commands import PostalAddress
 from hearthpay.employers.models import Employer
 from hearthpay.security.key_ring import KeyRing
@@ -116,11 +119,47 @@ async def save_employee_address(
 ) -> None:
     """Keep the postal address that the employee entered; leaves an audit row. The employee must be locked."""
     allow_numbers_of(actor, invitation.employer_id, invitation.employee_id)
-    employee = await session.get_one(Employee, invitation.employee_id)
-    before, after = employee.address, asdict(address)
+    await _keep_address(session, actor, clock, invitation.employee_id, address)
+
+
+async def save_own_address(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, address: PostalAddress
+) -> bool:
+    """Keep the postal address that a signed-in employee entered; leaves an audit row where it is another one.
+
+    Returns whether it is. Raises what `allow_own` raises.
+    """
+    allow_own(actor, OWN_RECORD, employee_id)
+    await lock_employee(session, actor, employee_id)
+    return await _keep_address(session, actor, clock, employee_id, address)
+
+
+async def save_own_language(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, language: PaperLanguage
+) -> bool:
+    """Keep the language that a signed-in employee reads; leaves an audit row where it is another one.
+
+    Returns whether it is. Raises what `allow_own` raises.
+    """
+    allow_own(actor, OWN_RECORD, employee_id)
+    employee = await lock_employee(session, actor, employee_id)
+    return await _keep(session, actor, clock, employee, "language", language)
+
+
+async def _keep_address(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, address: PostalAddress
+) -> bool:
+    employee = await session.get_one(Employee, employee_id)
+    return await _keep(session, actor, clock, employee, "address", asdict(address))
+
+
+async def _keep(
+    session: AsyncSession, actor: Actor, clock: Clock, employee: Employee, name: str, after: object
+) -> bool:
+    before = getattr(employee, name)
     if before == after:
-        return
-    employee.address = after
+        return False
+    setattr(employee, name, after)
     employee.updated_at = clock.now()
     await session.flush()
     await record_audit(
@@ -129,8 +168,9 @@ async def save_employee_address(
         "employee.update",
         employer_id=employee.employer_id,
         subject_id=employee.id,
-        details={"before": {"address": before}, "after": {"address": after}},
+        details={"before": {name: before}, "after": {name: after}},
     )
+    return True
 
 
 def _owner(invitation: Invitation) -> SecretOwner:

@@ -71,6 +71,11 @@ def day_in(language: str, day: date) -> str:
     return format_date(day, "long", locale=_LOCALES[language])
 
 
+def short_day_in(language: str, day: date) -> str:
+    """Return a day as a page names it: Nov 24, 2026."""
+    return str(format_date(day, "MMM d, y", locale=_LOCALES[language]))
+
+
 def hour_in(language: str, moment: datetime) -> str:
     """Return a moment as a letter names it, in US Eastern time: Tuesday, November 24, at 3:00 PM Eastern time."""
     here = moment.astimezone(BUSINESS_TIME)

@@ -9,7 +9,18 @@ from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import name_in_mail
 
 PersonMailKind = Literal[
-    "sign_up", "account_exists", "reset", "new_email", "invitation", "new_sign_in", "changed", "moved"
+    "sign_up",
+    "account_exists",
+    "reset",
+    "new_email",
+    "invitation",
+    "new_sign_in",
+    "changed",
+    "moved",
+    "employee_account",
+    "record_changed",
+    "bank_changed",
+    "employee_changed",
 ]
 
 
@@ -29,6 +40,10 @@ _IGNORE: Final = mark(
 _ALARM: Final = mark(
     "If this was not you, reset your password now and end all other sessions in your settings."
 )
+_NOT_ME: Final = mark("If this was not you, sign in and change your password now, and tell the household.")
+_PLAIN_GAPS: Final = frozenset({"when", "what", "old", "new", "start"})
+"""What we say ourselves; every other gap takes what somebody chose."""
+
 _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "sign_up": _Wording(
         mark("Your Hearthpay account"),
@@ -80,6 +95,35 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         None,
         mark("If this was not you, please write to whoever runs this service at once."),
     ),
+    "employee_account": _Wording(
+        mark("Your account for your pay"),
+        mark(
+            "Open this link within 24 hours to make your account and to see your pay from the {household} household:"
+        ),
+        mark("Make my account"),
+        _IGNORE,
+    ),
+    "record_changed": _Wording(
+        mark("Your record with the {household} household was changed"),
+        mark("This was changed on {when}: {what}."),
+        None,
+        _NOT_ME,
+    ),
+    "bank_changed": _Wording(
+        mark("The bank account for your pay is being changed"),
+        mark(
+            "On {when} a bank account was changed: that for your pay from the {household} household. "
+            "Until now: {old}. New: {new}. Money goes to the new one from {start} on, and not before."
+        ),
+        None,
+        _NOT_ME,
+    ),
+    "employee_changed": _Wording(
+        mark("{employee} changed something"),
+        mark("On {when} {employee} changed this: {what}."),
+        None,
+        mark("If you did not expect this, ask {employee} in person."),
+    ),
 }
 
 
@@ -89,7 +133,7 @@ def person_mail(
     """Return the mail; names in `gaps` stand in it as `name_in_mail` has them."""
     say = say_in(language)
     wording = _WORDINGS[kind]
-    safe = {gap: value if gap in ("when", "what") else name_in_mail(value) for gap, value in gaps.items()}
+    safe = {gap: value if gap in _PLAIN_GAPS else name_in_mail(value) for gap, value in gaps.items()}
     return letter(
         to,
         language,
@@ -97,5 +141,5 @@ def person_mail(
         name,
         (say(wording.body, **safe),),
         link=None if link is None or wording.link is None else Link(link, say(wording.link)),
-        closing=(say(wording.otherwise),),
+        closing=(say(wording.otherwise, **safe),),
     )

@@ -36,6 +36,7 @@ SignInMethod = Literal["password", "passkey", "link"]
 
 _FIND: Final = text("SELECT session_id, person_id FROM find_person_session(:token_hash)")
 _OWN: Final = text("SELECT * FROM own_memberships()")
+_EMPLOYED: Final = text("SELECT EXISTS (SELECT FROM own_employees())")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,8 @@ class SignedIn:
     sandbox: bool
     operates: bool = False
     """Whether he may see what concerns the installation as a whole."""
+    employed: bool = False
+    """Whether a household's record of an employee is hers."""
 
     def is_fresh(self, now: datetime) -> bool:
         """Return whether he proved who he is a moment ago."""
@@ -150,6 +153,7 @@ async def find_session(desk: FrontDesk, presented: str | None) -> SignedIn | Non
             here,
             found.in_sandbox and may_test,
             person.operator_since is not None,
+            bool(await session.scalar(_EMPLOYED)),
         )
 
 

@@ -48,7 +48,7 @@ class NewPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class _Checked:
+class CheckedPerson:
     """The same, once it was found fit."""
 
     name: str
@@ -94,11 +94,11 @@ async def finish_sign_up(
     """
     address = await look_at_sign_up(desk, presented)
     named = read_name(organization, "organization")
-    checked = await _check(new, address)
+    checked = await check_new_person(new, address)
     now = desk.clock.now()
     async with desk.database.transaction(None) as session:
         await use_token(session, now, "sign_up", presented)
-        person_id = await _make(session, desk.clock, address, checked, visit)
+        person_id = await make_person(session, desk.clock, address, checked, visit)
         await found_organization(session, now, person_id, named, visit)
         return await enter(desk, session, now, person_id, "link", visit)
 
@@ -137,13 +137,13 @@ async def become_first_owner(
     facts = await look_at_welcome(desk, presented)
     address = read_address(email)
     named = read_name(organization, "organization") if facts.organization_id is None else ""
-    checked = await _check(new, address)
+    checked = await check_new_person(new, address)
     now = desk.clock.now()
     async with desk.database.transaction(None) as session:
         if await person_at(session, address) is not None:
             raise invalid("email", "has an account already")
         await use_token(session, now, "first_owner", presented)
-        person_id = await _make(session, desk.clock, address, checked, visit)
+        person_id = await make_person(session, desk.clock, address, checked, visit)
         if facts.organization_id is None:
             await found_organization(session, now, person_id, named, visit)
         else:
@@ -164,11 +164,11 @@ async def join_as_new_person(desk: FrontDesk, presented: str, new: NewPerson, vi
     invitation, has_account = await look_at_invitation(desk, presented)
     if has_account:
         raise Refusal("invalid_state", "There is an account with this address: sign in to accept.")
-    checked = await _check(new, invitation.email)
+    checked = await check_new_person(new, invitation.email)
     now = desk.clock.now()
     async with desk.database.transaction(None) as session:
         invitation = await open_invitation(session, now, presented)
-        person_id = await _make(session, desk.clock, invitation.email, checked, visit)
+        person_id = await make_person(session, desk.clock, invitation.email, checked, visit)
         await accept(session, now, invitation, person_id, visit)
         return await enter(desk, session, now, person_id, "link", visit)
 
@@ -218,13 +218,16 @@ async def _join_as_owner(
     await _leave_trace(session, person_id, organization_id, "member.join", visit)
 
 
-async def _check(new: NewPerson, address: str) -> _Checked:
+async def check_new_person(new: NewPerson, address: str) -> CheckedPerson:
+    """Return who makes an account, fit to be kept. Raises `validation_error`."""
     name, language = read_name(new.name), read_language(new.language)
     password = check_new_password(new.password, about=(name, address))
-    return _Checked(name, await hash_password(password), language)
+    return CheckedPerson(name, await hash_password(password), language)
 
 
-async def _make(session: AsyncSession, clock: Clock, address: str, new: _Checked, visit: Visit) -> UUID:
+async def make_person(
+    session: AsyncSession, clock: Clock, address: str, new: CheckedPerson, visit: Visit
+) -> UUID:
     """Make the person; the transaction is hers then."""
     person_id = uuid7()
     now = clock.now()

@@ -16,7 +16,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.people.models import OneTimeToken
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
-TokenKind = Literal["sign_up", "reset", "new_email", "first_owner", "challenge"]
+TokenKind = Literal["sign_up", "reset", "new_email", "first_owner", "challenge", "employee_account"]
 
 LASTS: Final[dict[TokenKind, timedelta]] = {
     "sign_up": timedelta(hours=24),
@@ -24,6 +24,7 @@ LASTS: Final[dict[TokenKind, timedelta]] = {
     "new_email": timedelta(hours=24),
     "first_owner": timedelta(hours=24),
     "challenge": timedelta(minutes=5),
+    "employee_account": timedelta(hours=24),
 }
 
 _FIND: Final = text("SELECT * FROM find_one_time_token(:token_hash)")

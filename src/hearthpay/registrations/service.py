@@ -12,11 +12,11 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import KEEP_REGISTRATIONS, OBTAIN_DOCUMENTS, READ_REGISTRATIONS, allow
+from hearthpay.access.permissions import KEEP_REGISTRATIONS, READ_REGISTRATIONS, allow
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
 from hearthpay.database.relations import VAULT_ENDINGS
-from hearthpay.database.vault_store import SecretMissingError, read_secret, store_secret
+from hearthpay.database.vault_store import Reader, SecretMissingError, read_secret, store_secret
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
@@ -164,13 +164,13 @@ async def note_application(
 
 
 async def withholding_accounts(
-    session: AsyncSession, ring: KeyRing, actor: Actor, employer: Employer, *, purpose: str
+    session: AsyncSession, ring: KeyRing, reader: Reader, employer: Employer, *, purpose: str
 ) -> dict[str, str]:
     """Return the household's numbers for income tax withheld, by state, for papers that show them.
 
-    Each one read leaves an audit row with the ``purpose``. Raises what `allow` raises.
+    Whoever prepares a paper has asked whether the ``reader`` may have it: the household's people, or the employee whose
+    own Form W-2 bears them. Each one read leaves an audit row with the ``purpose``.
     """
-    allow(actor, OBTAIN_DOCUMENTS, employer.id)
     statement = select(StateRegistration).where(StateRegistration.employer_id == employer.id)
     found = {}
     for kept in (await session.scalars(statement.order_by(StateRegistration.id))).all():
@@ -179,7 +179,7 @@ async def withholding_accounts(
             continue
         try:
             secret = await read_secret(
-                session, ring, actor, _owner(employer, kept.id), "state_account", purpose=purpose
+                session, ring, reader, _owner(employer, kept.id), "state_account", purpose=purpose
             )
         except SecretMissingError:  # applied for, not assigned yet
             continue

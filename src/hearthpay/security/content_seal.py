@@ -44,6 +44,11 @@ def document_place(document_id: UUID) -> Place:
     return Place("document", (document_id.bytes,))
 
 
+def account_change_place(change_id: UUID) -> Place:
+    """Return the place of the numbers of a bank account that waits to be connected."""
+    return Place("account change", (change_id.bytes,))
+
+
 def second_factor_place(person_id: UUID, credential_id: UUID) -> Place:
     """Return the place of the secret from which a person's one-time passwords are made."""
     return Place("second factor", (person_id.bytes, credential_id.bytes))

@@ -70,14 +70,14 @@ def read_tax_info(form: Mapping[str, str]) -> TaxEntry:
     problems: dict[str, str] = {}
     kind: NumberKind = "itin" if _digits(form, "tax_number").startswith("9") else "ssn"
     number = _number(kind, form, "tax_number", problems)
-    address = _address(form, problems)
+    address = read_postal_address(form, problems)
     if number is None or problems:
         raise FormError(problems)
     return TaxEntry(number, address)
 
 
-def _address(form: Mapping[str, str], problems: dict[str, str]) -> PostalAddress | None:
-    """Return the address; None where nothing of it was filled in."""
+def read_postal_address(form: Mapping[str, str], problems: dict[str, str]) -> PostalAddress | None:
+    """Return the address; None where nothing of it was filled in, or something is wrong, which goes into `problems`."""
     typed = {name: form.get(f"address_{name}", "").strip() for name in Address.model_fields}
     filled = {name: value for name, value in typed.items() if value}
     if not filled:

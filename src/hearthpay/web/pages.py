@@ -30,6 +30,7 @@ _TEMPLATES: Final = Environment(
 _TEMPLATES.filters["capitalize_first"] = lambda text: text[:1].upper() + text[1:]
 _TEMPLATES.filters.update(filters())
 _TEMPLATES.globals["status_word"] = status_word
+_TEMPLATES.filters["full_stop"] = lambda text: text if text.endswith(".") else f"{text}."
 _STYLE: Final = files("hearthpay.web").joinpath("static/hearthpay.css").read_bytes()
 
 

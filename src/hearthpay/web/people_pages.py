@@ -6,7 +6,13 @@ from fastapi import APIRouter
 from starlette.routing import BaseRoute
 
 from hearthpay.web.household.routes import HOUSEHOLD_ROUTES
+from hearthpay.web.my.certificates import router as my_certificates
+from hearthpay.web.my.details import router as my_details
+from hearthpay.web.my.joining import router as my_joining
+from hearthpay.web.my.pay import router as my_pay
+from hearthpay.web.my.set_aside import router as my_set_aside
 from hearthpay.web.settings.account import router as account
+from hearthpay.web.settings.employees import router as employees
 from hearthpay.web.settings.health_page import router as health
 from hearthpay.web.settings.notices import router as notices
 from hearthpay.web.settings.organization import router as organization
@@ -18,10 +24,12 @@ _files: Final = APIRouter(include_in_schema=False)
 _files.add_api_route(APP_STYLE_PATH, app_style)
 _files.add_api_route(PASSKEY_SCRIPT_PATH, passkey_script)
 
+_MY: Final = (my_joining, my_pay, my_details, my_certificates, my_set_aside)
+
 PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
     *(
         route
-        for router in (doors, joining, account, organization, notices, health, _files)
+        for router in (doors, joining, account, organization, employees, *_MY, notices, health, _files)
         for route in router.routes
     ),
     *HOUSEHOLD_ROUTES,

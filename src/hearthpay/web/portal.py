@@ -4,6 +4,7 @@ The token in the address is all that is asked for, so it stays out of logs, cach
 """
 
 from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 import structlog
@@ -18,14 +19,21 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.employees.certificate_sheets import FEDERAL, AnswersError, CertificateSheet
 from hearthpay.employees.invitations import PORTAL_PATH, OpenInvitation, StoreEntered, complete, look_up
 from hearthpay.employees.models import Employee, Invitation
 from hearthpay.employees.onboarding import save_employee_address, save_employee_tax_number
+from hearthpay.employees.own_notices import tell_of_change
+from hearthpay.employees.signing import Signature, sign_certificate
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.runtime import runtime_of
+from hearthpay.languages.catalogue import say_in
 from hearthpay.payroll.years.household_year import measure_people_anew
+from hearthpay.people.front_desk import FrontDesk
 from hearthpay.security.key_ring import KeyRing, KeyRingError
+from hearthpay.web.certificate_form import prefix_of, read_certificates, sheets_of
+from hearthpay.web.desk import desk_of
 from hearthpay.web.forms import read_form, refuse_other_sites
 from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_info
 from hearthpay.web.pages import STYLE_PATH, page, style
@@ -72,7 +80,7 @@ async def submit(request: Request) -> Response:
 
 async def _show(request: Request, token: str) -> Response:
     runtime = runtime_of(request)
-    return _form(await look_up(runtime.database, runtime.clock, token))
+    return _form(await look_up(runtime.database, runtime.clock, token), runtime.clock)
 
 
 async def _submit(request: Request, token: str) -> Response:
@@ -83,15 +91,17 @@ async def _submit(request: Request, token: str) -> Response:
     opened = await look_up(runtime.database, runtime.clock, token)
     form = await read_form(request)
     try:
-        enter, shown = _entry(opened, form, runtime.ring, runtime.clock)
+        enter, shown = _entry(opened, form, runtime.ring, runtime.clock, desk_of(request))
+        await complete(runtime.database, runtime.clock, token, request_id_of(request), enter)
     except FormError as error:
-        return _form(opened, error.problems, account_type=form.get("account_type", ""))
-    await complete(runtime.database, runtime.clock, token, request_id_of(request), enter)
-    return page("thanks.html", _facts(opened) | {"shown": shown})
+        return _form(opened, runtime.clock, error.problems, form)
+    except AnswersError as error:
+        return _form(opened, runtime.clock, _beside_fields(error.problems), form)
+    return page("thanks.html", _facts(opened) | {"shown": shown, "account": f"{PORTAL_PATH}/{token}/account"})
 
 
 def _entry(
-    opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing, clock: Clock
+    opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing, clock: Clock, desk: FrontDesk
 ) -> tuple[StoreEntered, str]:
     """Return how the form is stored, and what of it may be shown: last digits only. Raises FormError."""
     if opened.type == "bank_account":
@@ -104,7 +114,14 @@ def _entry(
 
         return enter_bank, f"{bank.account_type} account ending in {bank.account.last_four}"
 
-    entry = read_tax_info(form)
+    problems: dict[str, str] = {}
+    signed = read_certificates(_sheets(opened, clock), form, clock.today(), problems)
+    try:
+        entry = read_tax_info(form)
+    except FormError as error:
+        raise FormError({**_beside_fields(problems), **error.problems}) from None
+    if problems:
+        raise FormError(_beside_fields(problems))
     number = entry.number
 
     async def enter_number(session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
@@ -112,14 +129,52 @@ def _entry(
         await measure_people_anew(session, parted_or_joined)
         if entry.address is not None:
             await save_employee_address(session, actor, clock, invitation, entry.address)
+        for each in signed:
+            signature = Signature(each.name, each.on, invitation_id=invitation.id)
+            await sign_certificate(
+                session, actor, clock, invitation.employee_id, each.sheet, each.answers, signature
+            )
+            employee = await session.get_one(Employee, invitation.employee_id)
+            what = "w4" if each.sheet.jurisdiction == FEDERAL else "certificate"
+            await tell_of_change(desk, session, employee, None, what)
 
     return enter_number, f"{_KIND_NAMES[number.kind]} ending in {number.last_four}"
 
 
-def _form(opened: OpenInvitation, problems: Problems | None = None, *, account_type: str = "") -> Response:
-    """Return the empty form; with `problems`, what is wrong next to each field. Only the type of account is kept."""
-    facts = _facts(opened) | {"problems": problems or {}, "account_type": account_type}
+def _form(
+    opened: OpenInvitation,
+    clock: Clock,
+    problems: Problems | None = None,
+    typed: Mapping[str, str] = MappingProxyType({}),
+) -> Response:
+    """Return the form; with `problems`, what is wrong next to each field. No number that was typed is in it again."""
+    facts = _facts(opened) | {
+        "problems": problems or {},
+        "account_type": typed.get("account_type", ""),
+    }
+    if opened.type == "tax_info":
+        sheets = _sheets(opened, clock)
+        fields = [each.field for sheet in sheets for each in sheet.questions]
+        fields += [f"{prefix_of(sheet)}{name}" for sheet in sheets for name in ("signed_name", "signed_on")]
+        kept = {each.field: each.entered for sheet in sheets for each in sheet.questions}
+        facts |= {
+            "sheets": [(sheet, prefix_of(sheet)) for sheet in sheets],
+            "entered": {name: typed.get(name, "") for name in fields} if problems else kept,
+            "today": clock.today().isoformat(),
+            "_": say_in("en"),
+        }
     return page(f"{opened.type}.html", facts, status=400 if problems else 200)
+
+
+def _sheets(opened: OpenInvitation, clock: Clock) -> tuple[CertificateSheet, ...]:
+    if opened.type != "tax_info":
+        return ()
+    return sheets_of(opened.employee, clock.today(), "en", blank=True)
+
+
+def _beside_fields(problems: Problems) -> dict[str, str]:
+    """Return problems as sentences, as these pages show them."""
+    return {name: f"{text[:1].upper()}{text[1:]}." for name, text in problems.items()}
 
 
 def _facts(opened: OpenInvitation) -> dict[str, object]:

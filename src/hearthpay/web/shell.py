@@ -53,9 +53,12 @@ _ALLOWED: Final[Mapping[Extra, str]] = {
     "script": "; script-src 'self'; connect-src 'self'",
     "picture": "; img-src data:",
 }
+_MY_PAY: Final = NavigationItem("/my", mark("My pay"), "pay")
+_PROFILE: Final = NavigationItem("/settings/profile", mark("Profile"), "person")
 _NAVIGATION: Final = (
     NavigationItem("/home", mark("Home"), "home"),
-    NavigationItem("/settings/profile", mark("Profile"), "person"),
+    _PROFILE,
+    NavigationItem("/settings/employees", mark("Employees"), "heart"),
     NavigationItem("/settings/members", mark("Members"), "people"),
     NavigationItem("/settings/keys", mark("API keys"), "key"),
     NavigationItem("/settings/audit", mark("History"), "list"),
@@ -156,7 +159,7 @@ def show(
         "form_token": visitor.form_token,
         "path": visitor.request.url.path,
         "section": _section_of(visitor.request.url.path),
-        "navigation": _NAVIGATION,
+        "navigation": _navigation(visitor),
         "problems": {},
         "entered": {},
         "notice": None,
@@ -171,6 +174,14 @@ def _section_of(path: str) -> str:
     """Return the entry of the navigation that a page belongs to; of one's own account, the profile."""
     section = "/".join(path.split("/")[:3])
     return "/settings/profile" if section in _OF_PROFILE else section
+
+
+def _navigation(visitor: Visitor) -> tuple[NavigationItem, ...]:
+    """Return the ways through the pages: an employee who is in no organization has her pay, and nothing to keep."""
+    who = visitor.who
+    if who is None or not who.employed:
+        return _NAVIGATION
+    return (_MY_PAY, _PROFILE) if who.here is None else (_MY_PAY, *_NAVIGATION)
 
 
 def go(path: str) -> Response:

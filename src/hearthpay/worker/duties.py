@@ -9,6 +9,8 @@ import structlog
 from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import CHUNK as GENERATED_AT_ONCE
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.banking.account_changes import CHUNK as CONNECTED_AT_ONCE
+from hearthpay.banking.account_changes import connect_due
 from hearthpay.banking.account_news import find_new_accounts
 from hearthpay.clock import Clock
 from hearthpay.database.audit import seal_waiting
@@ -111,6 +113,12 @@ def worker_duties(
         looked, left = await remind(database, ring, clock, desk)
         return Progress(done.done + looked, done.failed, done.remaining + left)
 
+    async def connect_accounts(stopping: Stopping) -> Progress:
+        if stopping():
+            return Progress()
+        connected = await connect_due(database, ring, clock)
+        return Progress(connected, remaining=int(connected == CONNECTED_AT_ONCE))
+
     return (
         Duty("fire_due_payrolls", "Payrolls fired", fire, shared_by=CHUNK),
         Duty("bank_day", "Steps of the bank day", bank_day, priority=2),
@@ -118,6 +126,7 @@ def worker_duties(
         Duty("expire", "Invitations and idempotency keys expired", end_what_is_over),
         Duty("autopilot", "Steps of Autopilot", autopilot, shared_by=GENERATED_AT_ONCE),
         Duty("news", "Pieces of news, and households looked at for reminders", news, cron=_EVERY_TEN_MINUTES),
+        Duty("connect_accounts", "Bank accounts connected", connect_accounts),
     )
 
 

@@ -16,12 +16,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import RUN_PAYROLL, allow
+from hearthpay.access.permissions import OWN_RECORD, RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.entries import Payout, dates_from, pay_escrow
 from hearthpay.clock import Clock
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
 from hearthpay.database.types import from_cents, to_cents
+from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 
@@ -181,6 +182,24 @@ async def set_rule(
     Leaves an audit row with the rule before and after, also where they are the same. Raises what `allow` raises.
     """
     allow(actor, RUN_PAYROLL, employee.employer_id)
+    await _change_rule(session, actor, employee, rule)
+
+
+async def stop_own_rule(session: AsyncSession, actor: Actor, employee: Employee) -> bool:
+    """Let nothing of the employee's pay be set aside any more, at her own word; return whether anything was.
+
+    What is kept back from wages is hers, and only while she wants it. Raises what `allow_own` raises.
+    """
+    allow_own(actor, OWN_RECORD, employee.id)
+    if (await read_account(session, employee.id)).rule is None:
+        return False
+    await _change_rule(session, actor, employee, None)
+    return True
+
+
+async def _change_rule(
+    session: AsyncSession, actor: Actor, employee: Employee, rule: SetAsideRule | None
+) -> None:
     await session.execute(_LOCK, {"employee": employee.id})
     before = (await read_account(session, employee.id)).rule
     await session.execute(

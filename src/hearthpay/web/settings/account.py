@@ -43,6 +43,7 @@ EVENTS: Final = {
     "email.change": mark("The address was changed"),
     "profile.change": mark("Name or language was changed"),
     "member.join": mark("Joined an organization"),
+    "employee.link": mark("An employee's record was added"),
     "session.sign_out": mark("Signed out"),
     "session.end": mark("A session was ended"),
     "session.end_others": mark("All other sessions were ended"),

@@ -1,0 +1,217 @@
+"""An employee's change of her bank account, which waits a day: whoever has got into her account must not get her pay.
+
+Until the day is over nothing has changed: what is sent goes to the account there was, if the bank takes it, and waits
+otherwise. She is told at once, with the last digits of both, and may take the change back. Then the worker connects the
+account, and the bank tries it as it does every new one. Where there was none at all, nothing can be diverted and nobody
+can be paid by bank: the first account is connected at once.
+"""
+
+import datetime
+from dataclasses import dataclass
+from typing import Final, cast
+from uuid import UUID
+
+import orjson
+from sqlalchemy import select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import ENTER_NUMBERS
+from hearthpay.access.refusal import Refusal
+from hearthpay.banking.accounts import (
+    AccountDetails,
+    connect_employee_account,
+    connect_waiting_account,
+    current_employee_accounts,
+)
+from hearthpay.banking.models import AccountChange, BankAccount
+from hearthpay.banking.nacha.records import AccountType
+from hearthpay.clock import Clock
+from hearthpay.database.sealing_keys import key_for_writing
+from hearthpay.database.session import Database
+from hearthpay.employees.links import allow_own
+from hearthpay.employees.models import Employee
+from hearthpay.employees.service import lock_employee
+from hearthpay.security.content_seal import (
+    SealedContent,
+    account_change_place,
+    open_content,
+    seal_content,
+)
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_numbers import SecretNumber
+
+WAITS: Final = datetime.timedelta(hours=24)
+"""From when she asks until the new account is connected."""
+
+CHUNK: Final = 100
+_REQUEST: Final = "account-change"
+
+_DUE: Final = text(
+    "SELECT id FROM account_changes WHERE status = 'waiting' AND effective_at <= :now ORDER BY effective_at, id "
+    "LIMIT :limit"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedFor:
+    """What came of it: an account connected at once, or a change that waits; `replaces` is the account until then."""
+
+    connected: BankAccount | None
+    waiting: AccountChange | None
+    replaces: BankAccount | None
+
+
+async def change_account(
+    session: AsyncSession,
+    ring: KeyRing,
+    actor: Actor,
+    clock: Clock,
+    employee_id: UUID,
+    details: AccountDetails,
+) -> AskedFor:
+    """Let the employee's pay go to another account, after the waiting day; one that waits already is replaced.
+
+    Raises what `allow_own` raises, `not_found`, `invalid_state` for somebody who has left, and KeyRingError.
+    """
+    now = clock.now()
+    employee = await _lock(session, actor, employee_id)
+    if employee.status == "terminated":
+        raise Refusal(
+            "invalid_state",
+            "This employment has ended: no bank account is needed for it any more.",
+            details={"status": employee.status, "end_date": employee.end_date},
+        )
+    current = (await current_employee_accounts(session, [employee.id])).get(employee.id)
+    if current is None:
+        account = await connect_employee_account(session, ring, actor, employee, details, now)
+        return AskedFor(account, None, None)
+    await _withdraw(session, now, employee.id)
+    change_id = uuid7()
+    numbers = orjson.dumps([details.routing.reveal(), details.account.reveal()])
+    sealed = seal_content(await key_for_writing(session, ring), account_change_place(change_id), numbers)
+    change = AccountChange(
+        id=change_id,
+        organization_id=employee.organization_id,
+        employer_id=employee.employer_id,
+        sandbox=employee.sandbox,
+        employee_id=employee.id,
+        status="waiting",
+        account_type=details.account_type,
+        last_four=details.account.last_four,
+        replaces=current.id,
+        bank_account_id=None,
+        numbers=sealed.ciphertext,
+        nonce=sealed.nonce,
+        key_id=sealed.key_id,
+        asked_at=now,
+        effective_at=now + WAITS,
+        ended_at=None,
+    )
+    session.add(change)
+    await session.flush()
+    await record_audit(
+        session,
+        actor,
+        "account_change.ask",
+        employer_id=employee.employer_id,
+        subject_id=change.id,
+        details={"employee_id": employee.id, "replaces": current.id, "effective_at": change.effective_at},
+    )
+    return AskedFor(None, change, current)
+
+
+async def take_back_change(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
+    """Take the change that waits back; return whether there was one. Raises what `allow_own` raises."""
+    employee = await _lock(session, actor, employee_id)
+    withdrawn = await _withdraw(session, clock.now(), employee.id)
+    if withdrawn is None:
+        return False
+    await record_audit(
+        session,
+        actor,
+        "account_change.withdraw",
+        employer_id=employee.employer_id,
+        subject_id=withdrawn,
+        details={"employee_id": employee.id},
+    )
+    return True
+
+
+async def waiting_change(session: AsyncSession, employee_id: UUID) -> AccountChange | None:
+    """Return the employee's change that waits, if there is one."""
+    return await session.scalar(
+        select(AccountChange).where(
+            AccountChange.employee_id == employee_id, AccountChange.status == "waiting"
+        )
+    )
+
+
+async def connect_due(database: Database, ring: KeyRing, clock: Clock, *, limit: int = CHUNK) -> int:
+    """Connect the accounts whose waiting day is over, each in a transaction of its own; return how many.
+
+    The database is the worker's. Doing it again changes nothing; of two workers one connects. Raises KeyRingError.
+    """
+    async with database.transaction(None) as session:
+        due = list(await session.scalars(_DUE, {"now": clock.now(), "limit": limit}))
+    done = 0
+    for change_id in due:
+        async with database.transaction(None) as session:
+            done += await _connect(session, ring, clock, change_id)
+    return done
+
+
+async def _connect(session: AsyncSession, ring: KeyRing, clock: Clock, change_id: UUID) -> bool:
+    employee_id = await session.scalar(select(AccountChange.employee_id).where(AccountChange.id == change_id))
+    statement = select(Employee).where(Employee.id == employee_id).with_for_update(key_share=True)
+    employee = await session.scalar(statement)
+    if employee is None:  # a sandbox household deleted a moment ago
+        return False
+    # The employee is locked first, as by whoever asks.
+    change = await session.scalar(
+        select(AccountChange)
+        .where(AccountChange.id == change_id, AccountChange.status == "waiting")
+        .with_for_update()
+    )
+    if change is None or change.numbers is None or change.nonce is None or change.key_id is None:
+        return False
+    sealed = SealedContent(change.numbers, change.nonce, change.key_id)
+    routing, account = orjson.loads(open_content(ring, account_change_place(change.id), sealed))
+    details = AccountDetails(
+        SecretNumber("bank_routing", routing),
+        SecretNumber("bank_account", account),
+        cast(AccountType, change.account_type),
+    )
+    # What she asked for, done when its day has come.
+    actor = Actor.employee(
+        employee.id,
+        employee.organization_id,
+        employee.employer_id,
+        sandbox=employee.sandbox,
+        request_id=f"{_REQUEST} {change.id}",
+    )
+    now = clock.now()
+    connected = await connect_waiting_account(session, ring, actor, employee, details, now)
+    change.status = "done"
+    change.bank_account_id = connected.id
+    change.numbers = change.nonce = change.key_id = None
+    change.ended_at = now
+    await session.flush()
+    return True
+
+
+async def _lock(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:
+    allow_own(actor, ENTER_NUMBERS, employee_id)
+    return await lock_employee(session, actor, employee_id)
+
+
+async def _withdraw(session: AsyncSession, now: datetime.datetime, employee_id: UUID) -> UUID | None:
+    withdrawn: UUID | None = await session.scalar(
+        update(AccountChange)
+        .where(AccountChange.employee_id == employee_id, AccountChange.status == "waiting")
+        .values(status="withdrawn", ended_at=now, numbers=None, nonce=None, key_id=None)
+        .returning(AccountChange.id)
+    )
+    return withdrawn

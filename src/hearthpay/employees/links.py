@@ -1,0 +1,194 @@
+"""Which person an employee is: her records with the households she works for, each apart from the other.
+
+A link is made by the database alone, for whoever holds the link of an invitation (`link_employee`). From then on a
+transaction that is the household's and the person's at once sees of that household her own record and no other.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Literal, cast
+from uuid import UUID
+
+from sqlalchemy import select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, Permission, allow
+from hearthpay.access.refusal import Refusal
+from hearthpay.clock import Clock
+from hearthpay.database.relations import PEOPLE
+from hearthpay.database.session import Database, Tenant, become_person
+from hearthpay.employees.models import Employee, EmployeeLink
+from hearthpay.security.portal_tokens import parse_token
+
+_OWN: Final = text("SELECT * FROM own_employments()")
+_LINK: Final = text("SELECT * FROM link_employee(:link, :token_hash, :now)")
+_WITH_ACCOUNTS: Final = text(
+    "SELECT l.id AS link_id, l.employee_id, p.name, p.email, l.linked_at "
+    f"FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id WHERE l.ended_at IS NULL ORDER BY l.id"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnEmployment:
+    """One of a person's records as an employee, and the household that it is with."""
+
+    link_id: UUID
+    employee_id: UUID
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    household: str
+    first_name: str
+    last_name: str
+    status: str
+
+    @property
+    def name(self) -> str:
+        """The employee's name, as the household has it."""
+        return f"{self.first_name} {self.last_name}"
+
+    @property
+    def tenant(self) -> Tenant:
+        """The household, alone."""
+        return Tenant(self.organization_id, self.sandbox, self.employer_id)
+
+    def actor(self, request_id: str) -> Actor:
+        """Return the employee that the person is here."""
+        return Actor.employee(
+            self.employee_id,
+            self.organization_id,
+            self.employer_id,
+            sandbox=self.sandbox,
+            request_id=request_id,
+        )
+
+
+def allow_own(actor: Actor, permission: Permission, employee_id: UUID) -> None:
+    """Let pass the employee whose record it is, and whom else the permission names.
+
+    Raises what `allow` raises, and `household_forbidden` for another employee's record.
+    """
+    allow(actor, permission)
+    if actor.kind == "employee" and actor.id != employee_id:
+        raise Refusal("household_forbidden", "An employee sees and changes no record but his own.")
+
+
+async def employments_of(database: Database, person_id: UUID) -> tuple[OwnEmployment, ...]:
+    """Return the person's records, those of employments that go on first."""
+    async with database.transaction(None) as session:
+        await become_person(session, person_id)
+        return tuple(OwnEmployment(**row._mapping) for row in await session.execute(_OWN))
+
+
+async def employment_of(database: Database, person_id: UUID, employee_id: UUID) -> OwnEmployment:
+    """Return one of the person's records. Raises `not_found` for one that is not hers."""
+    for each in await employments_of(database, person_id):
+        if each.employee_id == employee_id:
+            return each
+    raise _not_hers()
+
+
+@asynccontextmanager
+async def own_transaction(
+    database: Database, person_id: UUID, employment: OwnEmployment
+) -> AsyncIterator[AsyncSession]:
+    """One transaction of the household in which nothing of its employees is seen but the person's own record."""
+    async with database.transaction(employment.tenant) as session:
+        await become_person(session, person_id)
+        yield session
+
+
+LinkOutcome = Literal["linked", "kept"]
+
+
+@dataclass(frozen=True, slots=True)
+class Linked:
+    """What came of a link; `kept` where it was there already."""
+
+    outcome: LinkOutcome
+    employee_id: UUID
+    tenant: Tenant
+
+
+async def link_person(session: AsyncSession, now: datetime, presented: str) -> Linked:
+    """Link the person of this transaction to the employee whose invitation she holds.
+
+    Raises `not_found` for what opens nothing, `gone` for an invitation that is over or has brought somebody else here,
+    and `invalid_state` where the record belongs to another account.
+    """
+    token = parse_token(presented)
+    if token is None:
+        raise Refusal("not_found", "This link opens nothing.")
+    row = (
+        await session.execute(_LINK, {"link": uuid7(), "token_hash": token.hash, "now": now})
+    ).one_or_none()
+    if row is None or row.outcome == "used":
+        raise Refusal("gone", "This link was used, replaced by a newer one, or has expired.")
+    if row.outcome == "taken":
+        raise Refusal(
+            "invalid_state",
+            "This record belongs to another account already. If that is not yours, tell the household.",
+        )
+    tenant = Tenant(row.organization_id, row.sandbox, row.employer_id)
+    return Linked(cast(LinkOutcome, row.outcome), row.employee_id, tenant)
+
+
+@dataclass(frozen=True, slots=True)
+class EmployeeWithAccount:
+    """An employee who has an account: whom the household knows her as there, and since when."""
+
+    link_id: UUID
+    employee_id: UUID
+    name: str
+    email: str
+    linked_at: datetime
+
+
+async def employees_with_accounts(session: AsyncSession, actor: Actor) -> Sequence[EmployeeWithAccount]:
+    """Return which of the actor's employees have accounts. Raises what `allow` raises."""
+    allow(actor, READ_EMPLOYEES)
+    return [EmployeeWithAccount(**row._mapping) for row in await session.execute(_WITH_ACCOUNTS)]
+
+
+async def end_link(session: AsyncSession, actor: Actor, clock: Clock, link_id: UUID) -> None:
+    """Let a person see an employee's record no more; a new invitation may link another one.
+
+    Leaves an audit row. Raises `not_found`, also out of reach.
+    """
+    allow(actor, CHANGE_EMPLOYEES)
+    link = await session.get(EmployeeLink, link_id)
+    if link is None or not actor.reaches(link.employer_id):
+        raise Refusal("not_found", "There is no such account.")
+    ended = await session.scalar(
+        update(EmployeeLink)
+        .where(EmployeeLink.id == link_id, EmployeeLink.ended_at.is_(None))
+        .values(ended_at=clock.now())
+        .returning(EmployeeLink.id)
+    )
+    if ended is None:
+        return
+    await record_audit(
+        session,
+        actor,
+        "employee.unlink",
+        employer_id=link.employer_id,
+        subject_id=link.employee_id,
+        details={"person_id": link.person_id},
+    )
+
+
+async def own_employee_at(session: AsyncSession, employee_id: UUID) -> Employee:
+    """Return the record itself, of the person whose transaction it is. Raises `not_found`."""
+    found = await session.scalar(select(Employee).where(Employee.id == employee_id))
+    if found is None:
+        raise _not_hers()
+    return found
+
+
+def _not_hers() -> Refusal:
+    return Refusal("not_found", "There is nothing at this address.")

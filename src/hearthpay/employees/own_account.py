@@ -1,0 +1,134 @@
+"""How an employee comes to an account of her own: from the link of an invitation, by an address that she proves.
+
+The invitation proves which employee she is, a second link, sent to her address, that the address is hers. Whoever has
+an account already signs in and is linked to it. An invitation links once; to enter numbers it stays as good as it was.
+"""
+
+from uuid import UUID
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.refusal import Refusal
+from hearthpay.database.session import become, become_person
+from hearthpay.employees.invitations import OpenInvitation, look_up
+from hearthpay.employees.links import link_person, own_employee_at
+from hearthpay.employees.own_notices import tell_of_link
+from hearthpay.people.events import Visit, note_event
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.identity import read_address
+from hearthpay.people.mails import person_mail
+from hearthpay.people.sessions import SignedIn
+from hearthpay.people.sign_in import Entered, enter, person_at
+from hearthpay.people.sign_up import NewPerson, check_new_person, make_person
+from hearthpay.people.tokens import LASTS, leave_token, look_at_token, use_token
+
+
+async def look_at_offer(desk: FrontDesk, presented: str) -> OpenInvitation:
+    """Return the invitation from which an account may be made, also one whose form was sent already.
+
+    Raises `not_found` and `gone`.
+    """
+    return await look_up(desk.database, desk.clock, presented, also_completed=True)
+
+
+async def ask_for_account(
+    desk: FrontDesk, presented: str, email: str, language: str, links_begin: str, visit: Visit
+) -> None:
+    """Send a link to the address: to make the account, or where there is one, to sign in and be linked.
+
+    Raises `not_found`, `gone`, `validation_error`, `rate_limited`, and `invalid_state` where no mail leaves: this
+    installation sends none, or the household is a test household.
+    """
+    opened = await look_at_offer(desk, presented)
+    if opened.sandbox or not desk.sends_mail:
+        raise Refusal(
+            "invalid_state", "No mail leaves from here: sign in with an account that you have already."
+        )
+    address = read_address(email)
+    desk.throttle.mail_asked_for(visit.address)
+    now = desk.clock.now()
+    here = f"{links_begin}/portal/{presented}/account"
+    async with desk.in_constant_time(), desk.database.transaction(None) as session:
+        if await person_at(session, address) is not None:
+            mail = person_mail("account_exists", address, language, link=here)
+        else:
+            token = await leave_token(session, now, "employee_account", email=address)
+            mail = person_mail(
+                "employee_account", address, language, household=opened.household, link=f"{here}/{token.text}"
+            )
+        await desk.queue_mail(session, now, "employee_account", mail, now + LASTS["employee_account"])
+
+
+async def look_at_proof(desk: FrontDesk, presented: str, proof: str) -> tuple[OpenInvitation, str]:
+    """Return the invitation, and the address that was proved. Raises `not_found` and `gone`."""
+    opened = await look_at_offer(desk, presented)
+    async with desk.database.transaction(None) as session:
+        facts = await look_at_token(session, desk.clock.now(), "employee_account", proof)
+        if facts.email is None or await person_at(session, facts.email) is not None:
+            raise Refusal("gone", "This link was used already or has expired.")
+        return opened, facts.email
+
+
+async def make_own_account(
+    desk: FrontDesk, presented: str, proof: str, new: NewPerson, visit: Visit
+) -> Entered:
+    """Make the employee's account and link it; begin a session.
+
+    Raises `not_found`, `gone` for links that work no more, `validation_error`, and what `link_person` raises.
+    """
+    _, address = await look_at_proof(desk, presented, proof)
+    checked = await check_new_person(new, address)
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        await use_token(session, now, "employee_account", proof)
+        person_id = await make_person(session, desk.clock, address, checked, visit)
+        entered = await enter(desk, session, now, person_id, "link", visit)
+        await _link(desk, session, person_id, address, checked.language, presented, visit)
+        return entered
+
+
+async def link_signed_in(desk: FrontDesk, who: SignedIn, presented: str, visit: Visit) -> UUID:
+    """Link the invitation's employee to the account of whoever is signed in; return the employee.
+
+    Raises what `link_person` raises.
+    """
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        return await _link(desk, session, who.person_id, who.email, who.language, presented, visit)
+
+
+async def _link(
+    desk: FrontDesk,
+    session: AsyncSession,
+    person_id: UUID,
+    address: str,
+    language: str,
+    presented: str,
+    visit: Visit,
+) -> UUID:
+    """Link, and tell everybody whom it concerns; the transaction becomes the household's too."""
+    linked = await link_person(session, desk.clock.now(), presented)
+    if linked.outcome == "kept":
+        return linked.employee_id
+    await become(session, linked.tenant)
+    await note_event(session, person_id, visit, "employee.link", {"employee_id": str(linked.employee_id)})
+    employee = await own_employee_at(session, linked.employee_id)
+    actor = Actor.employee(
+        employee.id,
+        employee.organization_id,
+        employee.employer_id,
+        sandbox=employee.sandbox,
+        request_id=visit.request_id or "",
+    )
+    await record_audit(
+        session,
+        actor,
+        "employee.link",
+        employer_id=employee.employer_id,
+        subject_id=employee.id,
+        details={"person_id": person_id},
+    )
+    await tell_of_link(desk, session, employee, address, language)
+    return employee.id

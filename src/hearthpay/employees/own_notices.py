@@ -1,0 +1,160 @@
+"""News of what an employee changes herself: to her account's address and that of her record, and to the household.
+
+Each is queued in the transaction of the change. A test household's never leave.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.languages.catalogue import mark, moment_in, say_in
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.mails import PersonMailKind, person_mail
+
+_NEWS_LAST: Final = timedelta(days=7)
+_IN_ENGLISH: Final = "en"
+"""A household's own language nobody has asked for."""
+
+CHANGED: Final = {
+    "address": mark("the postal address"),
+    "language": mark("the language of papers"),
+    "w4": mark("Form W-4"),
+    "certificate": mark("the state's withholding certificate"),
+    "bank_connected": mark("the bank account that pay goes to"),
+    "bank_withdrawn": mark("the new bank account was taken back"),
+    "set_aside_asked": mark("an amount to set aside was asked for"),
+    "set_aside_stopped": mark("nothing is set aside any more"),
+    "set_aside_approved": mark("the household agreed to what you asked to set aside"),
+    "set_aside_declined": mark("the household did not agree to what you asked to set aside"),
+    "link": mark("an account was made for this record"),
+}
+"""What can have been changed, as a notice says it."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewsReader:
+    """Whoever changed something: the address of her account, and her language."""
+
+    email: str
+    language: str
+
+
+async def tell_of_change(
+    desk: FrontDesk, session: AsyncSession, employee: Employee, reader: NewsReader | None, what: str
+) -> None:
+    """Queue the news that `what` (one of CHANGED) was changed, for the employee and the household."""
+    if employee.sandbox:
+        return
+    now = desk.clock.now()
+    household = await session.get_one(Employer, employee.employer_id)
+    for address, language in _addresses(employee, reader).items():
+        mail = person_mail(
+            "record_changed",
+            address,
+            language,
+            name=employee.first_name,
+            household=household.last_name,
+            when=moment_in(language, now),
+            what=say_in(language)(CHANGED[what]),
+        )
+        await desk.queue_mail(session, now, "record_changed", mail, now + _NEWS_LAST)
+    await _tell_household(desk, session, now, household, employee, "employee_changed", CHANGED[what])
+
+
+async def tell_of_link(
+    desk: FrontDesk, session: AsyncSession, employee: Employee, address: str, language: str
+) -> None:
+    """Queue the news that an account was linked to the employee's record."""
+    await tell_of_change(desk, session, employee, NewsReader(address, language), "link")
+
+
+async def tell_of_account(
+    desk: FrontDesk,
+    session: AsyncSession,
+    employee: Employee,
+    reader: NewsReader,
+    *,
+    old: str,
+    new: str,
+    start: datetime,
+) -> None:
+    """Queue the news that pay will go to another account: both are named by their last digits."""
+    if employee.sandbox:
+        return
+    now = desk.clock.now()
+    household = await session.get_one(Employer, employee.employer_id)
+    for address, language in _addresses(employee, reader).items():
+        mail = person_mail(
+            "bank_changed",
+            address,
+            language,
+            name=employee.first_name,
+            household=household.last_name,
+            when=moment_in(language, now),
+            old=old,
+            new=new,
+            start=moment_in(language, start),
+        )
+        await desk.queue_mail(session, now, "bank_changed", mail, now + _NEWS_LAST)
+    await _tell_household(
+        desk, session, now, household, employee, "employee_changed", CHANGED["bank_connected"]
+    )
+
+
+async def tell_employee(
+    desk: FrontDesk, session: AsyncSession, employee: Employee, what: str, address: str | None
+) -> None:
+    """Queue the news of what the household decided, for the employee alone."""
+    if employee.sandbox or address is None:
+        return
+    now = desk.clock.now()
+    household = await session.get_one(Employer, employee.employer_id)
+    language = employee.language
+    mail = person_mail(
+        "record_changed",
+        address,
+        language,
+        name=employee.first_name,
+        household=household.last_name,
+        when=moment_in(language, now),
+        what=say_in(language)(CHANGED[what]),
+    )
+    await desk.queue_mail(session, now, "record_changed", mail, now + _NEWS_LAST)
+
+
+async def _tell_household(
+    desk: FrontDesk,
+    session: AsyncSession,
+    now: datetime,
+    household: Employer,
+    employee: Employee,
+    kind: PersonMailKind,
+    what: str,
+) -> None:
+    if household.email is None:
+        return
+    mail = person_mail(
+        kind,
+        household.email.lower(),
+        _IN_ENGLISH,
+        name=household.first_name,
+        employee=employee.name,
+        when=moment_in(_IN_ENGLISH, now),
+        what=say_in(_IN_ENGLISH)(what),
+    )
+    await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST)
+
+
+def _addresses(employee: Employee, reader: NewsReader | None) -> dict[str, str]:
+    """Return where the employee is told, with the language: whoever took one of the two does not keep it from her.
+
+    There is no `reader` where she came by a link.
+    """
+    found = {} if reader is None else {reader.email: reader.language}
+    if employee.email is not None:
+        found.setdefault(employee.email.lower(), employee.language)
+    return found

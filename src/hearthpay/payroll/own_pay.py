@@ -1,0 +1,88 @@
+"""An employee's own pay as she sees it: her paychecks of a year, and what they come to. Amounts are cents.
+
+What was undone counts with what undid it, and comes to nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import OWN_RECORD
+from hearthpay.clock import Clock
+from hearthpay.employees.links import allow_own, own_employee_at
+from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
+
+# A paycheck that was undone stands in the list, told as such, and adds nothing with the one that undoes it.
+_STUBS: Final = text(
+    "SELECT c.payroll_id, p.pay_date, p.period_start, p.period_end, c.gross_pay, c.net_pay, "
+    "EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) AS undone "
+    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "WHERE c.employee_id = :employee AND c.reverses IS NULL AND p.status = ANY(:with_stubs) AND c.tax_year = :year "
+    "ORDER BY p.pay_date DESC, c.id DESC"
+)
+_YEARS: Final = text(
+    "SELECT DISTINCT c.tax_year FROM paychecks c WHERE c.employee_id = :employee ORDER BY 1 DESC"
+)
+_YEAR: Final = text(
+    "SELECT coalesce(sum(c.regular_hours + c.overtime_hours), 0), coalesce(sum(c.gross_pay), 0)::bigint, "
+    "coalesce(sum(c.employee_taxes), 0)::bigint, coalesce(sum(c.net_pay), 0)::bigint, "
+    "coalesce(sum(c.set_aside), 0)::bigint FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id "
+    "WHERE c.employee_id = :employee AND c.tax_year = :year AND p.status = ANY(:with_stubs)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnStub:
+    """One of her paychecks that has a pay stub; `undone`: it was voided later."""
+
+    payroll_id: UUID
+    pay_date: date
+    period_start: date
+    period_end: date
+    gross: int
+    net: int
+    undone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OwnYear:
+    """What her paychecks of a year come to: hours, and cents."""
+
+    year: int
+    hours: Decimal
+    gross: int
+    taxes: int
+    net: int
+    set_aside: int
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPay:
+    """A year of her pay, and the years in which she was paid, the latest first."""
+
+    years: Sequence[int]
+    year: OwnYear
+    stubs: Sequence[OwnStub]
+
+
+async def own_pay(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, year: int | None = None
+) -> OwnPay:
+    """Return a year of the employee's pay; left out, the latest in which she was paid, else the present one.
+
+    Raises what `allow_own` raises, and `not_found`.
+    """
+    allow_own(actor, OWN_RECORD, employee_id)
+    employee = await own_employee_at(session, employee_id)
+    years = list(await session.scalars(_YEARS, {"employee": employee.id}))
+    wanted = year if year is not None else next(iter(years), clock.today().year)
+    values = {"employee": employee.id, "year": wanted, "with_stubs": sorted(HAS_PAY_STUBS)}
+    stubs = [OwnStub(*row) for row in await session.execute(_STUBS, values)]
+    return OwnPay(years, OwnYear(wanted, *(await session.execute(_YEAR, values)).one()), stubs)

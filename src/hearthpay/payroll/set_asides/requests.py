@@ -1,0 +1,188 @@
+"""What an employee asks to have set aside, until the household, which keeps the money, has decided.
+
+To stop, her word is enough. A request also ends when she takes it back, or asks for something else.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Final, Literal
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import OWN_RECORD, READ_PAYROLLS, RUN_PAYROLL, allow
+from hearthpay.access.refusal import Refusal
+from hearthpay.clock import Clock
+from hearthpay.database.relations import EMPLOYEES
+from hearthpay.employees.links import allow_own
+from hearthpay.employees.models import Employee
+from hearthpay.employees.service import lock_employee
+from hearthpay.payroll.set_asides.escrow import set_rule
+from hearthpay.payroll.set_asides.rules import SetAsideRule
+
+RequestDecision = Literal["approved", "declined"]
+
+_COLUMNS: Final = (
+    "r.id, r.employee_id, r.rate, r.amount, r.asked_at, e.first_name || ' ' || e.last_name AS name"
+)
+_PENDING: Final = text(
+    f"SELECT {_COLUMNS} FROM set_aside_requests r JOIN {EMPLOYEES} e ON e.id = r.employee_id "
+    "WHERE r.status = 'pending' ORDER BY r.id"
+)
+_PENDING_OF: Final = text(
+    f"SELECT {_COLUMNS} FROM set_aside_requests r JOIN {EMPLOYEES} e ON e.id = r.employee_id "
+    "WHERE r.status = 'pending' AND r.employee_id = :employee"
+)
+_WHOSE: Final = text("SELECT employee_id FROM set_aside_requests WHERE id = :id")
+_ASK: Final = text(
+    "INSERT INTO set_aside_requests (id, organization_id, employer_id, sandbox, employee_id, rate, amount, asked_at) "
+    "VALUES (:id, :organization, :employer, :sandbox, :employee, :rate, :amount, :now)"
+)
+_END: Final = text(
+    "UPDATE set_aside_requests SET status = :status, ended_at = :now, decided_by = :by "
+    "WHERE employee_id = :employee AND status = 'pending' AND (CAST(:id AS uuid) IS NULL OR id = :id) "
+    "RETURNING id, rate, amount"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSetAside:
+    """A request that waits."""
+
+    id: UUID
+    employee_id: UUID
+    name: str
+    rule: SetAsideRule
+    asked_at: datetime
+
+
+async def ask_to_set_aside(
+    session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, rule: SetAsideRule
+) -> None:
+    """Ask the household, in the place of what was asked before; leaves an audit row.
+
+    Raises what `allow_own` raises, `not_found`, and `invalid_state` for somebody who has left.
+    """
+    allow_own(actor, OWN_RECORD, employee_id)
+    employee = await lock_employee(session, actor, employee_id)
+    if employee.status != "active":
+        raise Refusal("invalid_state", "This employment has ended: nothing more is set aside.")
+    now = clock.now()
+    await session.execute(
+        _END, {"status": "withdrawn", "now": now, "by": None, "employee": employee.id, "id": None}
+    )
+    request_id = uuid7()
+    await session.execute(
+        _ASK,
+        {
+            "id": request_id,
+            "organization": employee.organization_id,
+            "employer": employee.employer_id,
+            "sandbox": employee.sandbox,
+            "employee": employee.id,
+            "rate": rule.rate,
+            "amount": rule.amount_cents,
+            "now": now,
+        },
+    )
+    await record_audit(
+        session,
+        actor,
+        "set_aside_request.ask",
+        employer_id=employee.employer_id,
+        subject_id=request_id,
+        details={"employee_id": employee.id, "rate": rule.rate, "amount_cents": rule.amount_cents},
+    )
+
+
+async def take_back_request(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
+    """Take the request that waits back; return whether there was one. Raises what `allow_own` raises."""
+    allow_own(actor, OWN_RECORD, employee_id)
+    employee = await lock_employee(session, actor, employee_id)
+    values = {"status": "withdrawn", "now": clock.now(), "by": None, "employee": employee.id, "id": None}
+    row = (await session.execute(_END, values)).one_or_none()
+    if row is None:
+        return False
+    await _leave_trace(session, actor, employee, row.id, "withdraw")
+    return True
+
+
+async def pending_request(session: AsyncSession, employee_id: UUID) -> AskedSetAside | None:
+    """Return the employee's request that waits, if there is one."""
+    row = (await session.execute(_PENDING_OF, {"employee": employee_id})).one_or_none()
+    return None if row is None else _request(row)
+
+
+async def pending_requests(session: AsyncSession, actor: Actor) -> Sequence[AskedSetAside]:
+    """Return every request that waits for the actor's households. Raises what `allow` raises."""
+    allow(actor, READ_PAYROLLS)
+    return [_request(row) for row in await session.execute(_PENDING)]
+
+
+async def decide_request(
+    session: AsyncSession, actor: Actor, clock: Clock, request_id: UUID, decision: RequestDecision
+) -> Employee:
+    """Agree to what an employee asked for, which then is her standing rule from the next payroll on, or do not.
+
+    Leaves an audit row. Returns the employee. Raises what `allow` raises, `not_found`, also out of reach and for one
+    that was decided or taken back meanwhile.
+    """
+    allow(actor, RUN_PAYROLL)
+    employee_id = await session.scalar(_WHOSE, {"id": request_id})
+    if employee_id is None:
+        raise _no_request()
+    employee = await lock_employee(session, actor, employee_id)
+    values = {
+        "status": decision,
+        "now": clock.now(),
+        "by": actor.id,
+        "employee": employee.id,
+        "id": request_id,
+    }
+    row = (await session.execute(_END, values)).one_or_none()
+    if row is None:
+        raise _no_request()
+    if decision == "approved":
+        await set_rule(session, actor, employee, _rule(row.rate, row.amount))
+    await _leave_trace(
+        session, actor, employee, request_id, "approve" if decision == "approved" else "decline"
+    )
+    return employee
+
+
+async def _leave_trace(
+    session: AsyncSession, actor: Actor, employee: Employee, request_id: UUID, verb: str
+) -> None:
+    await record_audit(
+        session,
+        actor,
+        f"set_aside_request.{verb}",
+        employer_id=employee.employer_id,
+        subject_id=request_id,
+        details={"employee_id": employee.id},
+    )
+
+
+def _request(row: object) -> AskedSetAside:
+    found = row._mapping  # type: ignore[attr-defined]
+    return AskedSetAside(
+        found["id"],
+        found["employee_id"],
+        found["name"],
+        _rule(found["rate"], found["amount"]),
+        found["asked_at"],
+    )
+
+
+def _rule(rate: Decimal | None, cents: int | None) -> SetAsideRule:
+    return SetAsideRule(rate=rate) if rate is not None else SetAsideRule(amount_cents=cents)
+
+
+def _no_request() -> Refusal:
+    return Refusal("not_found", "There is no such request.")

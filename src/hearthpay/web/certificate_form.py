@@ -1,0 +1,100 @@
+"""Reading the certificates of the tax page, each signed by itself, and signatures wherever one is asked for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.employees.certificate_sheets import (
+    FEDERAL,
+    Answers,
+    AnswersError,
+    CertificateSheet,
+    read_answers,
+    sheet_for,
+    was_touched,
+)
+from hearthpay.employees.models import Employee
+from hearthpay.languages.catalogue import mark
+from hearthpay.people.identity import read_name
+from hearthpay.taxes import TaxInputError
+
+_NOT_TODAY: Final = mark("must be today's date")
+
+
+@dataclass(frozen=True, slots=True)
+class FilledIn:
+    """A certificate that was filled in and signed: by which name, on which day."""
+
+    sheet: CertificateSheet
+    answers: Answers
+    name: str
+    on: date
+
+
+def sheets_of(
+    employee: Employee, today: date, language: str, *, blank: bool = False
+) -> tuple[CertificateSheet, ...]:
+    """Return the forms that an employee may sign: the federal one, and her state's where it has one.
+
+    With `blank` they tell nothing of what is on record, as whoever has a link may enter and reads nothing.
+    """
+    found = []
+    for jurisdiction in (FEDERAL, employee.work_state):
+        stored = employee.federal_withholding if jurisdiction == FEDERAL else employee.state_withholding
+        if blank:
+            stored = {name: entry for name, entry in stored.items() if name == "elected" and entry is False}
+        try:
+            sheet = sheet_for(jurisdiction, today, language, stored)
+        except TaxInputError:
+            continue
+        if sheet is not None:
+            found.append(sheet)
+    return tuple(found)
+
+
+def prefix_of(sheet: CertificateSheet) -> str:
+    """Return what the fields of a certificate begin with."""
+    return f"{sheet.jurisdiction.lower()}_"
+
+
+def read_certificates(
+    sheets: Sequence[CertificateSheet], form: Mapping[str, str], today: date, problems: dict[str, str]
+) -> list[FilledIn]:
+    """Return those of the certificates that somebody filled in; what is wrong goes into `problems`.
+
+    One that nobody touched is left as it is on record: it may have been given on paper.
+    """
+    found = []
+    for sheet in sheets:
+        prefix = prefix_of(sheet)
+        sent = any(each.field in form for each in sheet.questions)
+        if not form.get(f"{prefix}signed_name", "").strip() and not (sent and was_touched(sheet, form)):
+            continue
+        signed = read_signature(form, today, problems, prefix)
+        try:
+            answers = read_answers(sheet, form)
+        except AnswersError as error:
+            problems.update(error.problems)
+            continue
+        if signed is not None:
+            found.append(FilledIn(sheet, answers, *signed))
+    return found
+
+
+def read_signature(
+    form: Mapping[str, str], today: date, problems: dict[str, str], prefix: str = ""
+) -> tuple[str, date] | None:
+    """Return the name and day with which somebody signs; what is wrong goes into `problems`."""
+    name = None
+    try:
+        name = read_name(form.get(f"{prefix}signed_name", ""), f"{prefix}signed_name")
+    except Refusal as error:
+        if not isinstance(error.details, list):
+            raise
+        problems.update({each.field: each.message for each in error.details})
+    if form.get(f"{prefix}signed_on", "").strip() != today.isoformat():
+        problems[f"{prefix}signed_on"] = _NOT_TODAY
+        return None
+    return None if name is None else (name, today)

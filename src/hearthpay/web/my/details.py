@@ -1,0 +1,147 @@
+"""What an employee changes of herself: her postal address, the language of her papers, and where her pay goes."""
+
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.banking.account_changes import WAITS, change_account, take_back_change, waiting_change
+from hearthpay.banking.accounts import AccountDetails, current_employee_accounts
+from hearthpay.employees.onboarding import save_own_address, save_own_language
+from hearthpay.employees.own_notices import tell_of_account, tell_of_change
+from hearthpay.languages.catalogue import Say, mark, say_in
+from hearthpay.people.identity import read_language
+from hearthpay.web.my.record import OwnRecord, beside_fields, record_of
+from hearthpay.web.numbers_form import FormError, read_bank_account, read_postal_address
+from hearthpay.web.shell import go, page_of, problems_of
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+_SAVED: Final = mark("Saved. You are told by email, and so is the household.")
+_ENDING: Final = mark("account ending in {digits}")
+_NONE: Final = mark("none")
+
+
+@page_of(router, "GET", "/my/{employee_id}/details", "signed_in")
+async def details(visitor: Visitor) -> Response:
+    """Address and language."""
+    return await _details(await record_of(visitor), {})
+
+
+@page_of(router, "POST", "/my/{employee_id}/address", "signed_in")
+async def change_address(visitor: Visitor) -> Response:
+    """Save the postal address."""
+    record = await record_of(visitor)
+    problems: dict[str, str] = {}
+    address = read_postal_address(visitor.form, problems)
+    if address is None and not problems:
+        problems["address_line1"] = "Please fill in this field"
+    if address is None:
+        return await _details(record, beside_fields(problems))
+    async with record.transaction() as session:
+        employee = await record.employee(session)
+        if await save_own_address(session, record.actor, visitor.desk.clock, employee.id, address):
+            await tell_of_change(visitor.desk, session, employee, record.reader, "address")
+    return await _details(record, {}, notice=_SAVED)
+
+
+@page_of(router, "POST", "/my/{employee_id}/language", "signed_in")
+async def change_language(visitor: Visitor) -> Response:
+    """Save the language of pay stubs and notices about this work."""
+    record = await record_of(visitor)
+    try:
+        language = read_language(visitor.form.get("language", ""))
+    except Refusal as error:
+        return await _details(record, problems_of(error))
+    async with record.transaction() as session:
+        employee = await record.employee(session)
+        changed = await save_own_language(session, record.actor, visitor.desk.clock, employee.id, language)
+        if changed:
+            await tell_of_change(visitor.desk, session, employee, record.reader, "language")
+    return await _details(record, {}, notice=_SAVED)
+
+
+@page_of(router, "GET", "/my/{employee_id}/bank", "signed_in", fresh=True)
+async def bank(visitor: Visitor) -> Response:
+    """Where her pay goes, and what waits."""
+    return await _bank(await record_of(visitor), {})
+
+
+@page_of(router, "POST", "/my/{employee_id}/bank", "signed_in", fresh=True)
+async def change_bank(visitor: Visitor) -> Response:
+    """Let her pay go to another account, after the waiting day."""
+    record = await record_of(visitor)
+    desk = visitor.desk
+    try:
+        entry = read_bank_account(visitor.form)
+    except FormError as error:
+        return await _bank(record, beside_fields(error.problems))
+    ring = desk.keys()
+    account = AccountDetails(entry.routing, entry.account, entry.account_type)
+    async with record.transaction() as session:
+        asked = await change_account(
+            session, ring, record.actor, desk.clock, record.employment.employee_id, account
+        )
+        employee = await record.employee(session)
+        say = say_in(record.reader.language)
+        old = say(_NONE) if asked.replaces is None else _named(say, asked.replaces.last_four)
+        start = desk.clock.now() if asked.waiting is None else asked.waiting.effective_at
+        await tell_of_account(
+            desk,
+            session,
+            employee,
+            record.reader,
+            old=old,
+            new=_named(say, account.account.last_four),
+            start=start,
+        )
+    return go(f"{record.path}/bank")
+
+
+@page_of(router, "POST", "/my/{employee_id}/bank/withdraw", "signed_in", fresh=True)
+async def withdraw_bank(visitor: Visitor) -> Response:
+    """Take the change back while it waits."""
+    record = await record_of(visitor)
+    async with record.transaction() as session:
+        taken_back = await take_back_change(
+            session, record.actor, visitor.desk.clock, record.employment.employee_id
+        )
+        if taken_back:
+            employee = await record.employee(session)
+            await tell_of_change(visitor.desk, session, employee, record.reader, "bank_withdrawn")
+    return go(f"{record.path}/bank")
+
+
+def _named(say: Say, digits: str) -> str:
+    return say(_ENDING, digits=digits)
+
+
+async def _details(record: OwnRecord, problems: dict[str, str], *, notice: str | None = None) -> Response:
+    async with record.transaction() as session:
+        employee = await record.employee(session)
+        stored: dict[str, Any] = employee.address or {}
+    typed = record.visitor.form if problems else {}
+    entered = {name: value or "" for name, value in stored.items()}
+    facts = {
+        "problems": problems,
+        "notice": notice,
+        "papers": employee.language,
+        "entered": {f"address_{name}": value for name, value in entered.items()} | dict(typed),
+    }
+    return record.show("my_details.html", facts, status=400 if problems else 200)
+
+
+async def _bank(record: OwnRecord, problems: dict[str, str]) -> Response:
+    employee_id = record.employment.employee_id
+    async with record.transaction() as session:
+        accounts = await current_employee_accounts(session, [employee_id])
+        facts = {
+            "account": accounts.get(employee_id),
+            "change": await waiting_change(session, employee_id),
+            "problems": problems,
+            "account_type": record.visitor.form.get("account_type", ""),
+            "hours": int(WAITS.total_seconds()) // 3600,
+        }
+    return record.show("my_bank.html", facts, status=400 if problems else 200)

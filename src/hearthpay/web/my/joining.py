@@ -1,0 +1,106 @@
+"""From an invitation's link to an account: an employee's own, made now, or the one that she has already."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.employees.invitations import OpenInvitation
+from hearthpay.employees.own_account import (
+    ask_for_account,
+    link_signed_in,
+    look_at_offer,
+    look_at_proof,
+    make_own_account,
+)
+from hearthpay.http.runtime import address_of
+from hearthpay.languages.catalogue import mark
+from hearthpay.people.sign_up import NewPerson
+from hearthpay.web.shell import go, message, page_of, problems_of, show
+from hearthpay.web.visitor import Visitor, let_in
+
+router: Final = APIRouter(include_in_schema=False)
+
+_SENT: Final = mark("If the address is right, a message with a link is on its way. You can close this page.")
+
+
+@page_of(router, "GET", "/portal/{token}/account", "anyone")
+async def offer(visitor: Visitor) -> Response:
+    """What an account is for; to make one by an address, or to use the one that she is signed in with."""
+    return _offer(visitor, await look_at_offer(visitor.desk, _part(visitor, "token")), {})
+
+
+@page_of(router, "POST", "/portal/{token}/account", "anyone")
+async def take_offer(visitor: Visitor) -> Response:
+    """Send the link that proves the address; or link the account that she is signed in with."""
+    token = _part(visitor, "token")
+    opened = await look_at_offer(visitor.desk, token)
+    if visitor.who is not None:
+        employee_id = await link_signed_in(visitor.desk, visitor.who, token, visitor.visit)
+        return go(f"/my/{employee_id}")
+    try:
+        await ask_for_account(
+            visitor.desk,
+            token,
+            visitor.form.get("email", ""),
+            visitor.language,
+            address_of(visitor.request),
+            visitor.visit,
+        )
+    except Refusal as error:
+        return _offer(visitor, opened, problems_of(error))
+    return message(visitor, visitor.say(mark("Look into your mailbox")), visitor.say(_SENT))
+
+
+@page_of(router, "GET", "/portal/{token}/account/{proof}", "anyone")
+async def show_making(visitor: Visitor) -> Response:
+    """The form for name and password."""
+    opened, email = await look_at_proof(visitor.desk, _part(visitor, "token"), _part(visitor, "proof"))
+    return _making(visitor, opened, email, {})
+
+
+@page_of(router, "POST", "/portal/{token}/account/{proof}", "anyone")
+async def take_making(visitor: Visitor) -> Response:
+    """Make the account and sign in."""
+    token, proof = _part(visitor, "token"), _part(visitor, "proof")
+    opened, email = await look_at_proof(visitor.desk, token, proof)
+    new = NewPerson(visitor.form.get("name", ""), visitor.form.get("password", ""), visitor.language)
+    try:
+        entered = await make_own_account(visitor.desk, token, proof, new, visitor.visit)
+    except Refusal as error:
+        return _making(visitor, opened, email, problems_of(error))
+    return await let_in(visitor, go("/my"), entered)
+
+
+def _part(visitor: Visitor, name: str) -> str:
+    return str(visitor.request.path_params[name])
+
+
+def _offer(visitor: Visitor, opened: OpenInvitation, problems: dict[str, str]) -> Response:
+    facts = {
+        "household": opened.household,
+        "first_name": opened.first_name,
+        "may_ask": visitor.desk.sends_mail and not opened.sandbox,
+        "problems": problems,
+        "entered": {"email": visitor.form.get("email", "") or opened.employee.email or ""},
+    }
+    return show(visitor, "my_offer.html", facts, status=400 if problems else 200)
+
+
+def _making(visitor: Visitor, opened: OpenInvitation, email: str, problems: dict[str, str]) -> Response:
+    facts = {
+        "title": visitor.say(mark("Make your account")),
+        "text": visitor.say(
+            mark("With it you see your pay from the {household} household. You can add a passkey later."),
+            household=opened.household,
+        ),
+        "ask_email": False,
+        "ask_name": True,
+        "ask_organization": False,
+        "email": email,
+        "button": visitor.say(mark("Make my account")),
+        "problems": problems,
+        "entered": {"name": visitor.form.get("name", "") or opened.employee.name},
+    }
+    return show(visitor, "join.html", facts, status=400 if problems else 200)

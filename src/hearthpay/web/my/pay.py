@@ -1,0 +1,133 @@
+"""An employee's pay: where she begins, her pay stubs and Forms W-2, and the year so far."""
+
+from functools import partial
+from typing import Final
+
+from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.banking.account_changes import waiting_change
+from hearthpay.documents.commands import WantedPaystub, WantedW2
+from hearthpay.documents.issuing import issue
+from hearthpay.documents.service import Prepared, prepare_own_paper
+from hearthpay.employees.links import employments_of
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.own_pay import own_pay
+from hearthpay.payroll.set_asides.requests import pending_request
+from hearthpay.web.my.record import OwnRecord, record_of, today_of
+from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.shell import go, message, page_of, show
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+_SHOWN_FIRST: Final = 3
+_NO_PAPER: Final = mark("This paper is not there yet")
+_WHY: Final = mark(
+    "The household has not given everything yet that this paper needs. Ask the household; nothing is lost."
+)
+
+
+@page_of(router, "GET", "/my", "signed_in")
+async def employments(visitor: Visitor) -> Response:
+    """The households that she works for, or worked for; where there is one, its page."""
+    found = await employments_of(visitor.desk.database, visitor.signed_in.person_id)
+    if len(found) == 1:
+        return go(f"/my/{found[0].employee_id}")
+    return show(visitor, "my_households.html", {"employments": found})
+
+
+@page_of(router, "GET", "/my/{employee_id}", "signed_in")
+async def overview(visitor: Visitor) -> Response:
+    """One household: the year so far, the latest pay stubs, and what waits."""
+    record = await record_of(visitor)
+    employee_id, actor = record.employment.employee_id, record.actor
+    async with record.transaction() as session:
+        pay = await own_pay(session, actor, visitor.desk.clock, employee_id)
+        facts = {
+            "year": pay.year,
+            "stubs": pay.stubs[:_SHOWN_FIRST],
+            "change": await waiting_change(session, employee_id),
+            "request": await pending_request(session, employee_id),
+        }
+    return record.show("my_overview.html", facts)
+
+
+@page_of(router, "GET", "/my/{employee_id}/pay/{year}", "signed_in")
+async def pay_of_year(visitor: Visitor) -> Response:
+    """All pay stubs of a year, its Form W-2, and what it comes to."""
+    record, year = await record_of(visitor), _year(visitor)
+    employee_id, actor = record.employment.employee_id, record.actor
+    async with record.transaction() as session:
+        pay = await own_pay(session, actor, visitor.desk.clock, employee_id, year)
+    facts = {
+        "years": pay.years,
+        "year": pay.year,
+        "stubs": pay.stubs,
+        "w2": year in pay.years and year < today_of(visitor).year,
+    }
+    return record.show("my_pay.html", facts)
+
+
+@page_of(router, "GET", "/my/{employee_id}/stubs/{payroll_id}", "signed_in")
+async def stub(visitor: Visitor) -> Response:
+    """A pay stub as PDF, in the language of her papers."""
+    record = await record_of(visitor)
+    wanted = WantedPaystub(
+        payroll_id=id_in_path(visitor, "payroll_id"),
+        employer_id=record.employment.employer_id,
+        employee_id=record.employment.employee_id,
+    )
+    return await _paper(record, wanted)
+
+
+@page_of(router, "GET", "/my/{employee_id}/w2/{year}", "signed_in")
+async def w2(visitor: Visitor) -> Response:
+    """A Form W-2 as PDF; it shows the last four digits of her number."""
+    record = await record_of(visitor)
+    year = _year(visitor)
+    if year >= today_of(visitor).year:
+        raise Refusal("not_found", "The year is not over yet.")
+    wanted = WantedW2(
+        tax_year=year,
+        employer_id=record.employment.employer_id,
+        employee_id=record.employment.employee_id,
+    )
+    return await _paper(record, wanted)
+
+
+async def _paper(record: OwnRecord, wanted: WantedPaystub | WantedW2) -> Response:
+    visitor = record.visitor
+    desk, ring = visitor.desk, visitor.desk.keys()
+
+    async def prepare(session: AsyncSession) -> Prepared:
+        return await prepare_own_paper(session, ring, record.actor, desk.clock, wanted)
+
+    transaction = partial(desk.database.transaction, record.employment.tenant)
+    try:
+        kept = await issue(transaction, ring, desk.clock, record.actor, prepare)
+    except Refusal as error:
+        if error.code != "document_not_available":
+            raise
+        return message(
+            visitor,
+            visitor.say(_NO_PAPER),
+            visitor.say(_WHY),
+            status=error.status,
+            way_on=(record.path, mark("Back to your pay")),
+        )
+    headers = {
+        "Content-Disposition": f'inline; filename="{kept.document.file_name}"',
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    }
+    return Response(kept.content, media_type="application/pdf", headers=headers)
+
+
+def _year(visitor: Visitor) -> int:
+    text = str(visitor.request.path_params["year"])
+    if not (text.isascii() and text.isdigit() and len(text) == len("2026")):
+        raise Refusal("not_found", "There is nothing at this address.")
+    return int(text)

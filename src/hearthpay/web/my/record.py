@@ -1,0 +1,111 @@
+"""Which record a page under `/my` is about: one of the visitor's own, found anew with each request."""
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.actor import Actor
+from hearthpay.database.types import from_cents
+from hearthpay.employees.links import OwnEmployment, employment_of, own_employee_at, own_transaction
+from hearthpay.employees.models import Employee
+from hearthpay.employees.own_notices import NewsReader
+from hearthpay.http.envelope import request_id_of
+from hearthpay.languages.catalogue import mark, short_day_in
+from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.shell import show
+from hearthpay.web.visitor import Visitor
+
+# What the parsers of numbers and addresses say, as they stand beside a field.
+FIELD_PROBLEMS: Final = (
+    mark("Please fill in this field"),
+    mark("The two account numbers differ: please type both again"),
+    mark("Please choose checking or savings"),
+    mark("A bank's routing number has nine digits"),
+    mark("This is no bank's routing number: please check every digit"),
+    mark("A bank account number has 4 to 17 digits"),
+    mark("A bank account number has other digits than zeros"),
+    mark("Must be a ZIP code such as 94110 or 94110-1234"),
+    mark("Must be one of the 50 states or DC, by its two letters"),
+    mark("Must not contain control characters"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnRecord:
+    """One of the visitor's records, and she as its employee."""
+
+    visitor: Visitor
+    employment: OwnEmployment
+
+    @property
+    def actor(self) -> Actor:
+        """The employee that she is here."""
+        return self.employment.actor(request_id_of(self.visitor.request))
+
+    @property
+    def path(self) -> str:
+        """Where the pages of this record begin."""
+        return f"/my/{self.employment.employee_id}"
+
+    @property
+    def reader(self) -> NewsReader:
+        """Where she is told of what she changes."""
+        who = self.visitor.signed_in
+        return NewsReader(who.email, who.language)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[AsyncSession]:
+        """One transaction in which of the household only this record is seen."""
+        database = self.visitor.desk.database
+        async with own_transaction(database, self.visitor.signed_in.person_id, self.employment) as session:
+            yield session
+
+    async def employee(self, session: AsyncSession) -> Employee:
+        """Return the employee herself."""
+        return await own_employee_at(session, self.employment.employee_id)
+
+    def show(self, template: str, facts: Mapping[str, Any] | None = None, *, status: int = 200) -> Response:
+        """Return a page of this record."""
+        language = self.visitor.language
+        common: dict[str, Any] = {
+            "record": self.employment,
+            "here": self.path,
+            "money": money,
+            "hours": hours,
+            "day": lambda when: short_day_in(language, when),
+        }
+        return show(self.visitor, template, common | dict(facts or {}), status=status)
+
+
+async def record_of(visitor: Visitor) -> OwnRecord:
+    """Return the record that the path names. Raises `not_found` for one that is not hers, or is none."""
+    employee_id = id_in_path(visitor, "employee_id")
+    person_id = visitor.signed_in.person_id
+    return OwnRecord(visitor, await employment_of(visitor.desk.database, person_id, employee_id))
+
+
+def money(cents: int) -> str:
+    """Return cents as dollars, as a US reader writes them."""
+    return f"{'-' if cents < 0 else ''}${from_cents(abs(cents)):,.2f}"
+
+
+def hours(count: Decimal) -> str:
+    """Return hours without the zeros that end them: 40, 7.5."""
+    whole, dot, part = f"{count:,f}".partition(".")
+    return whole + (dot + part).rstrip("0").rstrip(".")
+
+
+def beside_fields(problems: Mapping[str, str]) -> dict[str, str]:
+    """Return what the parsers found, as the pages say it: without the full stop that the page sets."""
+    return {name: f"{text[:1].upper()}{text[1:]}".removesuffix(".") for name, text in problems.items()}
+
+
+def today_of(visitor: Visitor) -> date:
+    """Return the day that it is where pay is reckoned."""
+    return visitor.desk.clock.today()

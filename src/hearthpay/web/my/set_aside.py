@@ -1,0 +1,99 @@
+"""What an employee asks to have set aside of each paycheck, and what has come together."""
+
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.employees.own_notices import tell_of_change
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.set_asides.escrow import list_movements, read_account, stop_own_rule
+from hearthpay.payroll.set_asides.requests import ask_to_set_aside, pending_request, take_back_request
+from hearthpay.payroll.set_asides.rules import SetAsideRule
+from hearthpay.web.my.record import OwnRecord, record_of
+from hearthpay.web.shell import go, page_of
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+_SHOWN: Final = 12
+_NOT_PERCENT: Final = mark("must be a percentage above 0 and at most 100, such as 5")
+_NOT_AMOUNT: Final = mark("must be an amount in dollars above 0 and at most 9,999")
+_CHOOSE: Final = mark("must be one of those in the list")
+
+
+@page_of(router, "GET", "/my/{employee_id}/set-aside", "signed_in")
+async def set_aside(visitor: Visitor) -> Response:
+    """The rule in force, what was asked for, and the balance."""
+    return await _page(await record_of(visitor), {})
+
+
+@page_of(router, "POST", "/my/{employee_id}/set-aside", "signed_in")
+async def ask(visitor: Visitor) -> Response:
+    """Ask the household."""
+    record = await record_of(visitor)
+    problems: dict[str, str] = {}
+    rule = _rule(visitor, problems)
+    if rule is None:
+        return await _page(record, problems)
+    async with record.transaction() as session:
+        await ask_to_set_aside(session, record.actor, visitor.desk.clock, record.employment.employee_id, rule)
+        employee = await record.employee(session)
+        await tell_of_change(visitor.desk, session, employee, record.reader, "set_aside_asked")
+    return go(f"{record.path}/set-aside")
+
+
+@page_of(router, "POST", "/my/{employee_id}/set-aside/withdraw", "signed_in")
+async def withdraw(visitor: Visitor) -> Response:
+    """Take the request back."""
+    record = await record_of(visitor)
+    async with record.transaction() as session:
+        await take_back_request(session, record.actor, visitor.desk.clock, record.employment.employee_id)
+    return go(f"{record.path}/set-aside")
+
+
+@page_of(router, "POST", "/my/{employee_id}/set-aside/stop", "signed_in")
+async def stop(visitor: Visitor) -> Response:
+    """Have nothing set aside any more, from the next payroll on."""
+    record = await record_of(visitor)
+    async with record.transaction() as session:
+        employee = await record.employee(session)
+        if await stop_own_rule(session, record.actor, employee):
+            await tell_of_change(visitor.desk, session, employee, record.reader, "set_aside_stopped")
+    return go(f"{record.path}/set-aside")
+
+
+def _rule(visitor: Visitor, problems: dict[str, str]) -> SetAsideRule | None:
+    """Return what was asked for; what is wrong goes into `problems`."""
+    kind, text = visitor.form.get("kind", ""), visitor.form.get("how_much", "").strip()
+    plain = text.removeprefix("$").removesuffix("%").replace(",", "").strip()
+    wrong = {"percent": _NOT_PERCENT, "amount": _NOT_AMOUNT}.get(kind)
+    if wrong is None:
+        problems["kind"] = _CHOOSE
+        return None
+    try:
+        if not plain.isascii() or len(plain) > len("1234567890"):
+            raise ValueError
+        number = Decimal(plain)
+        if kind == "percent":
+            return SetAsideRule(rate=number / 100)
+        if number != number.quantize(Decimal("0.01")):
+            raise ValueError
+        return SetAsideRule(amount_cents=int(number * 100))
+    except (InvalidOperation, ValueError):
+        problems["how_much"] = wrong
+        return None
+
+
+async def _page(record: OwnRecord, problems: dict[str, str]) -> Response:
+    employee_id = record.employment.employee_id
+    async with record.transaction() as session:
+        facts = {
+            "account": await read_account(session, employee_id),
+            "request": await pending_request(session, employee_id),
+            "movements": await list_movements(session, employee_id, limit=_SHOWN),
+            "problems": problems,
+            "entered": dict(record.visitor.form) if problems else {},
+        }
+    return record.show("my_set_aside.html", facts, status=400 if problems else 200)

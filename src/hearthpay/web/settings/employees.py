@@ -1,0 +1,78 @@
+"""What a household sees of its employees' accounts: who has one, and what they ask to set aside."""
+
+from typing import Final, cast
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, RUN_PAYROLL, allow
+from hearthpay.access.refusal import Refusal
+from hearthpay.employees.links import employees_with_accounts, end_link
+from hearthpay.employees.own_notices import tell_employee
+from hearthpay.payroll.set_asides.requests import RequestDecision, decide_request, pending_requests
+from hearthpay.web.my.record import money
+from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.shell import go, page_of, show
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+_HERE: Final = "/settings/employees"
+_DECISIONS: Final = ("approved", "declined")
+
+
+@page_of(router, "GET", "/settings/employees", "member", permission=READ_EMPLOYEES)
+async def employees(visitor: Visitor) -> Response:
+    """Employees with accounts, and what they ask for."""
+    actor = visitor.actor()
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        facts = {
+            "requests": await pending_requests(session, actor),
+            "accounts": await employees_with_accounts(session, actor),
+            "may_decide": _may(visitor),
+            "money": money,
+        }
+    return show(visitor, "employees.html", facts)
+
+
+@page_of(
+    router, "POST", "/settings/employees/requests/{request_id}/{decision}", "member", permission=RUN_PAYROLL
+)
+async def decide(visitor: Visitor) -> Response:
+    """Agree to what an employee asks to set aside, or do not."""
+    actor, desk = visitor.actor(), visitor.desk
+    decision = visitor.request.path_params["decision"]
+    if decision not in _DECISIONS:
+        raise Refusal("not_found", "There is nothing at this address.")
+    async with desk.database.transaction(actor.tenant) as session:
+        employee = await decide_request(
+            session, actor, desk.clock, id_in_path(visitor, "request_id"), cast(RequestDecision, decision)
+        )
+        accounts = await employees_with_accounts(session, actor)
+        address = next((each.email for each in accounts if each.employee_id == employee.id), employee.email)
+        await tell_employee(desk, session, employee, f"set_aside_{decision}", address)
+    return go(_HERE)
+
+
+@page_of(
+    router,
+    "POST",
+    "/settings/employees/accounts/{link_id}/end",
+    "member",
+    permission=CHANGE_EMPLOYEES,
+    fresh=True,
+)
+async def end_access(visitor: Visitor) -> Response:
+    """Let an account see the employee's record no more."""
+    actor = visitor.actor()
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        await end_link(session, actor, visitor.desk.clock, id_in_path(visitor, "link_id"))
+    return go(_HERE)
+
+
+def _may(visitor: Visitor) -> bool:
+    try:
+        allow(visitor.actor(), RUN_PAYROLL)
+    except Refusal:
+        return False
+    return True

@@ -1,0 +1,575 @@
+"""An employee with an account: from the link to it, what she sees, what she changes, and what nobody else may."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import psycopg
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import text
+
+from hearthpay.banking.account_changes import connect_due
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database, Tenant, become_person
+from hearthpay.database.vault_rotation import rotate
+from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from tests.http.api import Account, NewAccount, data
+from tests.people.visitors import PASSWORD, Newcomers, mails
+from tests.web.pages_by_role import ROWS
+from tests.web.people_browser import Browser
+from tests.web.test_pages import parsed
+from tests.worlds.households import add_employee, add_household, payroll_of
+from tests.worlds.inviting import invite
+
+EVIL = "<script>alert('x')</script>\"&'"
+BANK = {
+    "routing_number": "121000358",
+    "account_number": "000987654321",
+    "account_number_again": "000987654321",
+    "account_type": "savings",
+}
+ADDRESS = {
+    "address_line1": "1 Main Street",
+    "address_city": "Oakland",
+    "address_state": "CA",
+    "address_zip": "94601",
+}
+
+
+@pytest.fixture
+def desk(app: FastAPI, database: Database, clock: FixedClock, ring: KeyRing) -> FrontDesk:
+    """Mail stays in the outbox, where it is read."""
+    throttle = app.state.front_desk.throttle
+    app.state.front_desk = FrontDesk(database, clock, ring, throttle, sends_mail=True, no_sooner_than=0)
+    return app.state.front_desk
+
+
+@dataclass
+class Employed:
+    """Somebody who has an account by the invitation of a household."""
+
+    browser: Browser
+    here: str
+    token: str
+    employee: dict[str, Any]
+
+
+Employ = Callable[..., Awaitable[Employed]]
+
+
+async def _token(account: Account, employee: dict[str, Any]) -> str:
+    told = data(await invite(account.live, employee, send_email=False))
+    return str(told["portal_url"]).rpartition("/")[2]
+
+
+@pytest.fixture
+def employ(app: FastAPI, desk: FrontDesk, owner_connection: psycopg.Connection, ring: KeyRing) -> Employ:
+    """From the link of an invitation to an account."""
+
+    async def make(
+        account: Account, employee: dict[str, Any], email: str = "rosa@example.com", name: str = "Rosa Diaz"
+    ) -> Employed:
+        token = await _token(account, employee)
+        browser = Browser.of(app)
+        offered = await browser.send(f"/portal/{token}/account", page=f"/portal/{token}/account", email=email)
+        assert offered.status_code == 200, offered.text
+        proof = _proof(mails(owner_connection, ring)[-1])
+        page = f"/portal/{token}/account/{proof}"
+        made = await browser.send(page, page=page, name=name, password=PASSWORD)
+        assert made.headers.get("location") == "/my", made.status_code
+        return Employed(browser, f"/my/{employee['id']}", token, employee)
+
+    return make
+
+
+@pytest.fixture
+async def rosas(employ: Employ, account: Account, rosa: dict[str, Any]) -> Employed:
+    return await employ(account, rosa)
+
+
+def _proof(mail: dict[str, str]) -> str:
+    """The second token of the link in a mail: it proves the address."""
+    found = re.search(r"/account/(\w{43})", mail["text"])
+    assert found is not None, mail["text"]
+    return found[1]
+
+
+def _news(connection: psycopg.Connection, ring: KeyRing, subject: str) -> list[dict[str, str]]:
+    return [each for each in mails(connection, ring) if subject in each["subject"]]
+
+
+def _lawful(connection: psycopg.Connection) -> None:
+    for law in (certificates, waiting_accounts, linked_people):
+        assert connection.execute(law()).fetchall() == []
+
+
+async def test_from_the_link_to_an_account_and_her_pay(
+    account: Account,
+    household: dict[str, Any],
+    rosas: Employed,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+) -> None:
+    browser, here = rosas.browser, rosas.here
+    assert (await browser.look("/my")).headers["location"] == here
+    assert (await browser.look("/home")).headers["location"] == "/my"
+    ran = data(await account.live.post("/payroll/run", payroll_of(household["id"], rosas.employee["id"])))
+    overview = (await browser.look(here)).text
+    assert "$1,140.00" in overview
+    assert f"{here}/stubs/{ran['payroll_id']}" in overview
+    assert "API keys" not in overview
+    pay = (await browser.look(f"{here}/pay/2026")).text
+    assert "<dd>40</dd>" in pay
+    assert "$1,140.00" in pay
+    stub = await browser.look(f"{here}/stubs/{ran['payroll_id']}")
+    assert (stub.status_code, stub.headers["content-type"]) == (200, "application/pdf")
+    assert stub.content.startswith(b"%PDF-")
+    assert stub.content == (await browser.look(f"{here}/stubs/{ran['payroll_id']}")).content
+    assert (await browser.send(f"{here}/language", page=f"{here}/details", language="es")).status_code == 200
+    spanish = await browser.look(f"{here}/stubs/{ran['payroll_id']}")
+    assert spanish.content != stub.content
+    assert "recibo" in spanish.headers["content-disposition"] or spanish.content[:5] == b"%PDF-"
+    assert (await browser.look(f"{here}/w2/2026")).status_code == 404
+    assert (await browser.look(f"{here}/w2/2025")).status_code == 400
+    [told] = _news(owner_connection, ring, "Rosa Diaz changed something")[:1]
+    assert told["to"] == "maria@example.com"
+    assert "an account was made" in told["text"]
+    _lawful(owner_connection)
+
+
+async def test_an_invitation_links_once_and_to_one_person(
+    app: FastAPI,
+    account: Account,
+    rosas: Employed,
+    desk: FrontDesk,
+    clock: FixedClock,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+) -> None:
+    newcomers = Newcomers(desk, owner_connection, ring)
+    await newcomers.make("thief@example.com", "Thieves")
+    thief = Browser.of(app)
+    await thief.sign_in("thief@example.com", PASSWORD)
+    again = await _token(account, rosas.employee)
+    for token, status in ((rosas.token, 410), (again, 400), ("x" * 43, 404)):
+        page = f"/portal/{token}/account"
+        assert (await thief.send(page, page="/settings/profile")).status_code == status, token
+    assert (await thief.look(rosas.here)).status_code == 404
+    # A proof is used once; with another invitation it opens nothing that this one does not.
+    stranger = Browser.of(app)
+    asked = await stranger.send(
+        f"/portal/{again}/account", page=f"/portal/{again}/account", email="late@example.com"
+    )
+    assert asked.status_code == 200
+    proof = _proof(mails(owner_connection, ring)[-1])
+    path = f"/portal/{again}/account/{proof}"
+    taken = await stranger.send(path, page=path, name="Late", password=PASSWORD)
+    assert taken.status_code == 400
+    assert "belongs to another account" in taken.text
+    assert owner_connection.execute(
+        "SELECT count(*) FROM people WHERE email = 'late@example.com'"
+    ).fetchone() == (0,)
+    sign_up = await stranger.look(f"/sign-up/{proof}")
+    assert sign_up.status_code == 404
+    clock.advance(timedelta(days=8))
+    assert (await stranger.look(f"/portal/{again}/account")).status_code == 410
+    assert (await stranger.look(path)).status_code == 410
+    _lawful(owner_connection)
+
+
+async def test_two_households_stand_apart(
+    app: FastAPI,
+    new_account: NewAccount,
+    rosas: Employed,
+    desk: FrontDesk,
+    clock: FixedClock,
+    database: Database,
+    owner_connection: psycopg.Connection,
+) -> None:
+    others = await new_account("Others")
+    household = await add_household(others.live, first_name="Olga", last_name="Other")
+    employee = await add_employee(others.live, household, email="rosa@example.com")
+    colleague = await add_employee(others.live, household, first_name="Cleo", last_name="Colleague")
+    ran = await others.live.post("/payroll/run", payroll_of(household, colleague))
+    paid = data(ran)
+    token = await _token(others, {"id": employee})
+    assert (await rosas.browser.look(f"/portal/{token}/account")).status_code == 200
+    linked = await rosas.browser.send(f"/portal/{token}/account", page="/settings/profile")
+    assert linked.headers["location"] == f"/my/{employee}"
+    both = (await rosas.browser.look("/my")).text
+    assert rosas.here in both
+    assert f"/my/{employee}" in both
+    assert "Maria" not in (await rosas.browser.look(f"/my/{employee}")).text
+    assert (await rosas.browser.look(f"/my/{colleague}")).status_code == 404
+    assert (
+        await rosas.browser.look(f"/my/{employee}/stubs/{paid['payroll_id']}")
+    ).status_code == 400  # paid nothing to her
+    other_stub = await rosas.browser.look(f"{rosas.here}/stubs/{paid['payroll_id']}")
+    assert other_stub.status_code == 404
+    _lawful(owner_connection)
+
+
+async def test_an_account_waits_a_day_before_it_is_connected(
+    account: Account,
+    rosas: Employed,
+    ring: KeyRing,
+    clock: FixedClock,
+    worker_database: Database,
+    owner_connection: psycopg.Connection,
+) -> None:
+    browser, here = rosas.browser, rosas.here
+    first = await browser.send(f"{here}/bank", page=f"{here}/bank", **BANK)
+    assert first.status_code == 303
+    assert "4321" in (await browser.look(f"{here}/bank")).text  # nothing can be diverted from no account
+    owner_connection.execute("UPDATE bank_accounts SET status = 'active'")
+    wrong = await browser.send(f"{here}/bank", page=f"{here}/bank", **BANK | {"account_number_again": "1"})
+    assert wrong.status_code == 400
+    assert "000987654321" not in wrong.text
+    changed = BANK | {"account_number": "11112222", "account_number_again": "11112222"}
+    assert (await browser.send(f"{here}/bank", page=f"{here}/bank", **changed)).status_code == 303
+    page = (await browser.look(f"{here}/bank")).text
+    assert "ending in 2222 waits" in page
+    assert "still goes to the account ending in 4321" in page
+    told = _news(owner_connection, ring, "bank account for your pay")
+    assert {each["to"] for each in told} == {"rosa@example.com", "rosa.diaz@example.com"}
+    assert "account ending in 4321. New: account ending in 2222" in told[-1]["text"]
+    assert "11112222" not in str(told)
+    clock.advance(timedelta(hours=23))
+    assert await connect_due(worker_database, ring, clock) == 0
+    clock.advance(timedelta(hours=1))
+    assert await connect_due(worker_database, ring, clock) == 1
+    assert await connect_due(worker_database, ring, clock) == 0
+    rows = owner_connection.execute("SELECT last_four, status FROM bank_accounts ORDER BY id").fetchall()
+    assert rows == [("4321", "replaced"), ("2222", "verifying")]
+    assert owner_connection.execute("SELECT status, numbers FROM account_changes").fetchall() == [
+        ("done", None)
+    ]
+    _lawful(owner_connection)
+
+
+async def test_a_change_that_is_not_hers_is_taken_back(
+    account: Account,
+    rosas: Employed,
+    ring: KeyRing,
+    clock: FixedClock,
+    worker_database: Database,
+    owner_connection: psycopg.Connection,
+) -> None:
+    browser, here = rosas.browser, rosas.here
+    await browser.send(f"{here}/bank", page=f"{here}/bank", **BANK)
+    changed = BANK | {"account_number": "11112222", "account_number_again": "11112222"}
+    await browser.send(f"{here}/bank", page=f"{here}/bank", **changed)
+    assert (await browser.send(f"{here}/bank/withdraw", page=f"{here}/bank")).status_code == 303
+    assert (await browser.send(f"{here}/bank/withdraw", page=f"{here}/bank")).status_code == 303
+    clock.advance(timedelta(days=2))
+    assert await connect_due(worker_database, ring, clock) == 0
+    assert owner_connection.execute("SELECT last_four FROM bank_accounts").fetchall() == [("4321",)]
+    # An hour later she is asked who she is before a number, and before a number only.
+    assert (await browser.look(f"{here}/bank")).headers["location"].startswith("/sign-in/again")
+    stale = await browser.send(f"{here}/bank", page=here + "/details", **changed)
+    assert stale.headers["location"] == f"/sign-in/again?next={here}"
+
+
+async def test_what_she_signs_is_withheld_by_and_kept_as_issued(
+    account: Account, household: dict[str, Any], rosas: Employed, owner_connection: psycopg.Connection
+) -> None:
+    browser, here = rosas.browser, rosas.here
+    run = payroll_of(household["id"], rosas.employee["id"])
+
+    async def withheld() -> tuple[float, float]:
+        item = data(await account.live.post("/payroll/preview", run))["employees"][0]["employee_taxes"]
+        return item["federal_income_tax"], item["state_income_tax"]
+
+    before = await withheld()
+    path = f"{here}/certificates/sign/US"
+    signed = {"signed_name": "Rosa Diaz", "signed_on": "2026-11-20"}
+    form = {"us_elected": "on", "us_filing_status": "married", "us_extra_withholding": "12.50", **signed}
+    for wrong in (
+        {"us_filing_status": "divorced"},
+        {"us_extra_withholding": "-1"},
+        {"us_extra_withholding": "1.234"},
+        {"signed_name": ""},
+        {"signed_on": "2026-11-19"},
+    ):
+        refused = await browser.send(path, page=path, **form | wrong)
+        assert refused.status_code == 400, wrong
+        assert 'aria-invalid="true"' in refused.text
+    assert await withheld() == before
+    kept = await browser.send(path, page=path, **form)
+    assert kept.status_code == 303, kept.text
+    assert (await withheld())[0] != before[0]
+    copy = (await browser.look(kept.headers["location"])).text
+    assert "Married" in copy
+    assert "12.50" in copy
+    assert "Under penalties of perjury" in copy
+    state = f"{here}/certificates/sign/CA"
+    assert "Regular allowances" in (await browser.look(state)).text
+    certificate = {
+        "ca_elected": "on",
+        "ca_filing_status": "single_or_married_with_two_or_more_incomes",
+        "ca_regular_allowances": "3",
+        **signed,
+    }
+    assert (await browser.send(state, page=state, **certificate)).status_code == 303
+    assert (await withheld())[1] < before[1] or before[1] == 0
+    _lawful(owner_connection)
+    # The household enters another one: the copy stays, and is no longer in force.
+    patched = await account.live.client.patch(
+        f"/api/v1/employees/{rosas.employee['id']}",
+        json={"federal_withholding": {"filing_status": "single"}},
+        headers=account.live.headers(),
+    )
+    assert patched.status_code == 200
+    assert "Another one took its place" in (await browser.look(kept.headers["location"])).text
+    rows = owner_connection.execute(
+        "SELECT jurisdiction, ended_at IS NULL, entries ->> 'extra_withholding' FROM signed_certificates ORDER BY id"
+    ).fetchall()
+    assert rows == [("US", False, "12.50"), ("CA", True, None)]
+    assert (await browser.look(f"{here}/certificates/sign/NY")).status_code == 404
+    _lawful(owner_connection)
+
+
+async def test_she_asks_to_set_aside_and_the_household_decides(
+    app: FastAPI,
+    account: Account,
+    rosas: Employed,
+    desk: FrontDesk,
+    owner_connection: psycopg.Connection,
+    ring: KeyRing,
+) -> None:
+    browser, here = rosas.browser, rosas.here
+    path = f"{here}/set-aside"
+    for kind, much in (
+        ("percent", "0"),
+        ("percent", "x"),
+        ("amount", "10000"),
+        ("amount", "1.001"),
+        ("", "5"),
+    ):
+        assert (await browser.send(path, page=path, kind=kind, how_much=much)).status_code == 400
+    assert (await browser.send(path, page=path, kind="percent", how_much="5%")).status_code == 303
+    await Newcomers(desk, owner_connection, ring).make("maria@example.com", "Unused")
+    owner_connection.execute("UPDATE memberships SET organization_id = %s", (account.organization_id,))
+    maria = Browser.of(app)
+    await maria.sign_in("maria@example.com", PASSWORD)
+    page = (await maria.look("/settings/employees")).text
+    assert "Rosa Diaz" in page
+    assert "5 % of gross pay" in page
+    [(request_id,)] = owner_connection.execute("SELECT id FROM set_aside_requests").fetchall()
+    decide = f"/settings/employees/requests/{request_id}"
+    assert (await maria.send(f"{decide}/maybe", page="/settings/employees")).status_code == 404
+    assert (await maria.send(f"{decide}/approved", page="/settings/employees")).status_code == 303
+    assert (await maria.send(f"{decide}/declined", page="/settings/employees")).status_code == 404
+    assert owner_connection.execute("SELECT rule_rate FROM escrow_accounts").fetchone() == (Decimal("0.05"),)
+    assert "agreed to what you asked" in _news(owner_connection, ring, "Your record")[-1]["text"]
+    assert (await browser.send(f"{path}/stop", page=path)).status_code == 303
+    assert owner_connection.execute("SELECT rule_rate FROM escrow_accounts").fetchone() == (None,)
+    # The household may end the account's access; then the record is there for another invitation.
+    [(link_id,)] = owner_connection.execute("SELECT id FROM employee_links").fetchall()
+    ended = await maria.send(f"/settings/employees/accounts/{link_id}/end", page="/settings/employees")
+    assert ended.status_code == 303
+    assert (await browser.look(here)).status_code == 404
+    token = await _token(account, rosas.employee)
+    assert (await browser.send(f"/portal/{token}/account", page="/settings/profile")).headers[
+        "location"
+    ] == here
+
+
+async def test_after_she_has_left_her_papers_stay(account: Account, rosas: Employed) -> None:
+    left = await account.live.post(f"/employees/{rosas.employee['id']}/terminate", {"end_date": "2026-11-20"})
+    assert left.status_code == 200
+    browser, here = rosas.browser, rosas.here
+    assert "your papers stay here" in (await browser.look(here)).text
+    saved = await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)
+    assert saved.status_code == 200
+    assert (await browser.send(f"{here}/bank", page=f"{here}/details", **BANK)).status_code == 400
+    path = f"{here}/set-aside"
+    assert (await browser.send(path, page=f"{here}/details", kind="amount", how_much="5")).status_code == 400
+
+
+async def test_an_address_is_checked_saved_and_told(
+    account: Account, rosas: Employed, owner_connection: psycopg.Connection, ring: KeyRing
+) -> None:
+    browser, here = rosas.browser, rosas.here
+    for wrong in ({"address_zip": "9"}, {"address_state": "ZZ"}, {"address_city": ""}):
+        refused = await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS | wrong)
+        assert refused.status_code == 400, wrong
+        assert 'aria-invalid="true"' in refused.text
+    assert (await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)).status_code == 200
+    found = data(await account.live.get(f"/employees/{rosas.employee['id']}"))
+    assert found["address"]["line1"] == "1 Main Street"
+    news = _news(owner_connection, ring, "Your record")
+    before = len(news)
+    assert "the postal address" in news[-1]["text"]
+    await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)
+    assert len(_news(owner_connection, ring, "Your record")) == before
+
+
+async def test_hostile_words_stay_words(
+    account: Account, household: dict[str, Any], rosas: Employed, owner_connection: psycopg.Connection
+) -> None:
+    browser, here = rosas.browser, rosas.here
+    owner_connection.execute("UPDATE employees SET first_name = %s", (EVIL,))
+    owner_connection.execute("UPDATE employers SET last_name = %s", (EVIL,))
+    path = f"{here}/certificates/sign/US"
+    kept = await browser.send(
+        path, page=path, us_filing_status="single", signed_name=EVIL, signed_on="2026-11-20"
+    )
+    await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS | {"address_line1": EVIL})
+    for page in (here, f"{here}/details", kept.headers["location"], f"{here}/bank", f"{here}/pay/2026"):
+        response = await browser.look(page)
+        assert response.status_code == 200
+        tree = parsed(response)
+        assert "script" not in {entry.tag for entry in tree.iter()}
+
+
+async def test_no_page_of_hers_is_another_employees(
+    account: Account, household: dict[str, Any], rosas: Employed, employ: Employ
+) -> None:
+    """Every page of the table, asked for by an employee of the same household, and rightly: nothing is there."""
+    colleague = await add_employee(account.live, household["id"], first_name="Cleo", last_name="Colleague")
+    cleo = await employ(account, {"id": colleague}, "cleo@example.com", "Cleo")
+    names = {
+        "employee_id": rosas.employee["id"],
+        "payroll_id": colleague,
+        "certificate_id": colleague,
+        "jurisdiction": "US",
+        "year": "2026",
+    }
+    pages = [page for page in ROWS if "/my/{" in page]
+    assert len(pages) > 15
+    for page in pages:
+        method, _, path = page.partition(" ")
+        asked = path.format(**names)
+        answered = (
+            await cleo.browser.look(asked)
+            if method == "GET"
+            else await cleo.browser.send(asked, page="/settings/profile", **ROWS[page].form)
+        )
+        assert answered.status_code == 404, page
+        assert "Rosa" not in answered.text
+
+
+async def test_the_database_itself_shows_her_nobody_else(
+    account: Account,
+    household: dict[str, Any],
+    rosas: Employed,
+    database: Database,
+    owner_connection: psycopg.Connection,
+) -> None:
+    """Every table that tells of employees, in a transaction that is the household's and hers at once."""
+    colleague = await add_employee(account.live, household["id"], first_name="Cleo", last_name="Colleague")
+    for employee in (rosas.employee["id"], colleague):
+        await account.live.post("/payroll/run", payroll_of(household["id"], employee))
+    [(person,)] = owner_connection.execute("SELECT person_id FROM employee_links").fetchall()
+    [(organization, employer)] = owner_connection.execute(
+        "SELECT organization_id, id FROM employers"
+    ).fetchall()
+    counted = {
+        "employees": "id",
+        "paychecks": "employee_id",
+        "payroll_entries": "employee_id",
+        "year_balances": "employee_id",
+        "invitations": "employee_id",
+    }
+    async with database.transaction(Tenant(organization, False, employer)) as session:
+        for table, column in counted.items():
+            seen = set(await session.scalars(text(f"SELECT {column} FROM {table}")))
+            assert str(colleague) in {str(each) for each in seen} or table == "invitations"
+        everything = (await session.execute(text("SELECT count(*) FROM payrolls"))).scalar_one()
+        await become_person(session, person)
+        for table, column in counted.items():
+            seen = {str(each) for each in await session.scalars(text(f"SELECT {column} FROM {table}"))}
+            assert seen == {rosas.employee["id"]}, table
+        own = (await session.execute(text("SELECT count(*) FROM payrolls"))).scalar_one()
+        lines = await session.scalars(
+            text(
+                "SELECT DISTINCT c.employee_id FROM paycheck_lines l JOIN paychecks c ON c.id = l.paycheck_id"
+            )
+        )
+        assert {str(each) for each in lines} == {rosas.employee["id"]}
+    assert (everything, own) == (2, 1)
+
+
+async def test_the_tax_page_takes_certificates_too_also_after_she_has_left(
+    app: FastAPI,
+    account: Account,
+    rosa: dict[str, Any],
+    desk: FrontDesk,
+    owner_connection: psycopg.Connection,
+) -> None:
+    left = await account.live.post(f"/employees/{rosa['id']}/terminate", {"end_date": "2026-11-20"})
+    assert left.status_code == 200
+    browser = Browser.of(app)
+    token = await _token(account, rosa)
+    owner_connection.execute(
+        """UPDATE employees SET federal_withholding = '{"filing_status": "married", "extra_withholding": "77.00"}'"""
+    )
+    page = (await browser.look(f"/portal/{token}")).text
+    assert "Federal Form W-4" in page
+    assert '<option value="single" selected>' in page  # whoever has a link reads nothing of what is on record
+    assert "77.00" not in page
+    assert "CA: DE 4" in page
+    form = {
+        "tax_number": "539-53-1234",
+        "us_elected": "on",
+        "us_filing_status": "head_of_household",
+        "us_extra_withholding": "5",
+        "ca_elected": "on",
+        "ca_filing_status": "single_or_married_with_two_or_more_incomes",
+    }
+
+    async def send(**more: str) -> tuple[int, str]:
+        answered = await browser.client.post(
+            f"/portal/{token}", data=form | more, headers={"Sec-Fetch-Site": "same-origin"}
+        )
+        return answered.status_code, answered.text
+
+    for wrong in ({}, {"us_signed_name": "Rosa", "us_signed_on": "2026-01-01"}):
+        status, text = await send(**wrong)
+        assert (status, "539-53-1234" in text) == (400, False)
+        assert 'value="head_of_household" selected' in text
+    status, text = await send(us_signed_name="Rosa Diaz", us_signed_on="2026-11-20")
+    assert status == 200, text
+    assert f"/portal/{token}/account" in text
+    found = data(await account.live.get(f"/employees/{rosa['id']}"))
+    assert found["federal_withholding"]["filing_status"] == "head_of_household"
+    rows = owner_connection.execute(
+        "SELECT jurisdiction, signed_name, invitation_id IS NOT NULL, law_year FROM signed_certificates"
+    ).fetchall()
+    assert rows == [("US", "Rosa Diaz", True, 2026)]  # the state's was left as it is on record
+    _lawful(owner_connection)
+    assert (await send(us_signed_name="Rosa Diaz", us_signed_on="2026-11-20"))[0] == 410
+    # The link that was used up still brings her to an account, until its time is over.
+    assert (await browser.look(f"/portal/{token}/account")).status_code == 200
+
+
+async def test_an_account_that_waits_outlives_a_new_key(
+    rosas: Employed,
+    ring: KeyRing,
+    clock: FixedClock,
+    owner_database: Database,
+    worker_database: Database,
+    owner_connection: psycopg.Connection,
+) -> None:
+    for number in ("000987654321", "11112222"):
+        entered = BANK | {"account_number": number, "account_number_again": number}
+        await rosas.browser.send(f"{rosas.here}/bank", page=f"{rosas.here}/bank", **entered)
+    newer = EncryptionKey.generate()
+    rotated = await rotate(
+        lambda: owner_database.transaction(None), KeyRing((newer, ring.newest)), lambda *_: None
+    )
+    assert (rotated.unreadable, rotated.remaining) == ((), {})
+    clock.advance(timedelta(days=1))
+    assert await connect_due(worker_database, KeyRing((newer,)), clock) == 1
+    assert owner_connection.execute("SELECT last_four FROM vault WHERE kind = 'bank_account'").fetchone() == (
+        "2222",
+    )
