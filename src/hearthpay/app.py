@@ -41,6 +41,7 @@ from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.person_postman import PersonPostman
+from hearthpay.oauth.routes import router as oauth
 from hearthpay.payroll.payday.worker_counts import worker_figures
 from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import router as payroll
@@ -187,6 +188,7 @@ def create_app(
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
     app.router.routes.extend(calendar_feed.routes)
+    app.router.routes.extend(oauth.routes)
     postman = (
         PersonPostman(database, ring, mailer, clock) if ring is not None and mailer is not None else None
     )

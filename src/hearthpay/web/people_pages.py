@@ -5,6 +5,8 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.routing import BaseRoute
 
+from hearthpay.web.agents.connected import router as agents
+from hearthpay.web.agents.consent import router as consent
 from hearthpay.web.household.routes import HOUSEHOLD_ROUTES
 from hearthpay.web.settings.account import router as account
 from hearthpay.web.settings.organization import router as organization
@@ -17,7 +19,11 @@ _files.add_api_route(APP_STYLE_PATH, app_style)
 _files.add_api_route(PASSKEY_SCRIPT_PATH, passkey_script)
 
 PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
-    *(route for router in (doors, joining, account, organization, _files) for route in router.routes),
+    *(
+        route
+        for router in (doors, joining, account, organization, consent, agents, _files)
+        for route in router.routes
+    ),
     *HOUSEHOLD_ROUTES,
 )
 """Routes, for the application to serve beside the portal's."""

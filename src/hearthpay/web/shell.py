@@ -57,6 +57,7 @@ _NAVIGATION: Final = (
     NavigationItem("/settings/profile", mark("Profile"), "person"),
     NavigationItem("/settings/members", mark("Members"), "people"),
     NavigationItem("/settings/keys", mark("API keys"), "key"),
+    NavigationItem("/settings/agents", mark("Agents"), "key"),
     NavigationItem("/settings/audit", mark("History"), "list"),
 )
 _HEADINGS: Final[Mapping[int, str]] = {

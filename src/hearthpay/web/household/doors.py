@@ -31,6 +31,7 @@ _SETTINGS: Final = (
     NavigationItem("/settings/profile", mark("Profile"), "person"),
     NavigationItem("/settings/members", mark("Members"), "people"),
     NavigationItem("/settings/keys", mark("API keys"), "key"),
+    NavigationItem("/settings/agents", mark("Agents"), "key"),
     NavigationItem("/settings/audit", mark("History"), "list"),
 )
 _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
