@@ -121,7 +121,7 @@ async def preview_payroll(
     **describe(
         answer=Envelope[PayrollResult],
         body=_PAYROLL,
-        errors=_RUN_ERRORS,
+        errors=(*_RUN_ERRORS, "amounts_changed"),
         links={"getPayroll": {"payroll_id": "payroll_id"}},
     ),
 )
@@ -130,7 +130,8 @@ async def run_payroll(
 ) -> Response:
     """Check and cash payrolls are completed at once; direct deposit runs now or is scheduled by its pay date.
 
-    Send an `Idempotency-Key`: a retry then pays nobody twice.
+    Send an `Idempotency-Key`: a retry then pays nobody twice. With the `preview_token` of a preview, it is refused with
+    `amounts_changed`, and with both amounts, unless every line is what the preview showed.
     """
     runtime = runtime_of(request)
     clock = runtime.clock
@@ -139,7 +140,13 @@ async def run_payroll(
     async def operation(session: AsyncSession) -> Answer:
         with _refusals_shown_on(body):
             payroll = await service.run_payroll(
-                session, actor, clock, order, confirmed, offered=runtime.direct_deposit
+                session,
+                actor,
+                clock,
+                order,
+                confirmed,
+                offered=runtime.direct_deposit,
+                seen=body.preview_token,
             )
         return Answer(run_data(payroll))
 

@@ -43,6 +43,7 @@ from hearthpay.payroll.models import EntryRow, Payroll
 from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder, is_catch_up, is_fica_refund, payee_of
 from hearthpay.payroll.orders.corrected_dates import settle_dates_of
 from hearthpay.payroll.orders.pay_dates import PayDates, Way
+from hearthpay.payroll.preview_tokens import preview_token, refuse_other_amounts
 from hearthpay.payroll.trouble.ways_out import with_ways_out
 from hearthpay.payroll.years.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
 from hearthpay.payroll.years.household_year import (
@@ -89,7 +90,12 @@ async def preview_payroll(
     """
     allow(actor, READ_PAYROLLS)
     prepared = await _prepare(session, actor, clock, order, offered=offered, preview=True)
-    return Preview(prepared.record, prepared.confirmations, dated_ahead=prepared.dated_ahead)
+    return Preview(
+        prepared.record,
+        prepared.confirmations,
+        dated_ahead=prepared.dated_ahead,
+        token=preview_token(session, actor, prepared.order, prepared.record, clock.now()),
+    )
 
 
 async def run_payroll(
@@ -100,12 +106,13 @@ async def run_payroll(
     confirmed: Confirmations = NOTHING_CONFIRMED,
     *,
     offered: bool,
+    seen: str | None = None,
 ) -> StoredPayroll:
     """Calculate and record a payroll.
 
     By check or cash, and in retrospect, it is completed at once. By direct deposit the household's money is collected
     now, or the payroll is scheduled where the pay date is later than the bank needs. ``offered`` tells whether this
-    installation sends real direct deposits.
+    installation sends real direct deposits. ``seen`` is the token of a preview: nothing but that is run.
 
     Its employees are locked while it is calculated, so two runs for one employee follow each other and the
     second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
@@ -114,7 +121,7 @@ async def run_payroll(
     `payroll_overlap`, `autopilot_run_scheduled`, `period_ahead_of_anchor`, `pay_date_past_deadline`,
     `confirmation_required`, `direct_deposit_unavailable`,
     `unsupported_tax_year`, `tax_year_not_final`, `unsupported_jurisdiction`, `too_many_employees` for a list longer
-    than the plan allows, and what `resolve_employer` raises. Where other dates or a confirmation would help, the
+    than the plan allows, `amounts_changed`, and what `resolve_employer` raises. Where other dates or a confirmation would help, the
     refusal's `example` is the `Corrections` of the order.
     """
     allow(actor, RUN_PAYROLL)
@@ -126,6 +133,8 @@ async def run_payroll(
             f"The law of {record.tax_year} is not complete yet: a payroll paid in it can be previewed, not completed.",
             details={"tax_year": record.tax_year, "missing": list(record.projected)},
         )
+    if seen is not None:
+        refuse_other_amounts(session, actor, seen, settled, record, clock.now())
     if prepared.confirmations:
         require_confirmations(record, prepared.confirmations, confirmed)
 
@@ -164,7 +173,8 @@ async def run_payroll(
             "pay_date": settled.dates.pay_date,
             "employees": len(record.paychecks),
             "confirmed": [flag for flag, said in asdict(confirmed).items() if said],
-        },
+        }
+        | ({} if seen is None else {"as_previewed": True}),
     )
     return StoredPayroll(
         id=payroll_id,

@@ -185,6 +185,9 @@ class Preview:
     dated_ahead: bool = False
     """Nobody named a payment method: dated as direct deposit would be."""
 
+    token: str | None = None
+    """What a run sends back to be held to this preview."""
+
 
 RemedyAction = Literal["pay_by_check", "wait_for_account", "refund"]
 Action = Literal["void", "authorize_debit"]
