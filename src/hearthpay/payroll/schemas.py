@@ -12,9 +12,9 @@ from hearthpay.calculator.schemas import Reciprocity, RulebookName
 from hearthpay.database.audit import ActorKind
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
 from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, PayrollsWanted, SetAsideWish
+from hearthpay.payroll.ledger.preview_tokens import LONGEST
 from hearthpay.payroll.ledger.rows import Action, RemedyAction
 from hearthpay.payroll.lifecycle import PayrollStatus
-from hearthpay.payroll.preview_tokens import LONGEST
 from hearthpay.payroll.trouble.failures import FailureKind
 from hearthpay.payroll.trouble.standing import PaymentStatus, RefundStatus
 from hearthpay.wire.fields import Day, Identifier, RequestModel, Text

@@ -36,6 +36,7 @@ from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
 from hearthpay.payroll.ledger.payrolls import NewPayroll, exact, insert_payroll, read_payroll, save_estimate
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
+from hearthpay.payroll.ledger.preview_tokens import preview_token, refuse_other_amounts
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.ledger.years import NO_HISTORY, History
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, Transition, begin
@@ -43,7 +44,6 @@ from hearthpay.payroll.models import EntryRow, Payroll
 from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder, is_catch_up, is_fica_refund, payee_of
 from hearthpay.payroll.orders.corrected_dates import settle_dates_of
 from hearthpay.payroll.orders.pay_dates import PayDates, Way
-from hearthpay.payroll.preview_tokens import preview_token, refuse_other_amounts
 from hearthpay.payroll.trouble.ways_out import with_ways_out
 from hearthpay.payroll.years.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
 from hearthpay.payroll.years.household_year import (
@@ -121,8 +121,8 @@ async def run_payroll(
     `payroll_overlap`, `autopilot_run_scheduled`, `period_ahead_of_anchor`, `pay_date_past_deadline`,
     `confirmation_required`, `direct_deposit_unavailable`,
     `unsupported_tax_year`, `tax_year_not_final`, `unsupported_jurisdiction`, `too_many_employees` for a list longer
-    than the plan allows, `amounts_changed`, and what `resolve_employer` raises. Where other dates or a confirmation would help, the
-    refusal's `example` is the `Corrections` of the order.
+    than the plan allows, `amounts_changed`, and what `resolve_employer` raises. Where other dates or a confirmation
+    would help, the refusal's `example` is the `Corrections` of the order.
     """
     allow(actor, RUN_PAYROLL)
     prepared = await _prepare(session, actor, clock, order, offered=offered)
