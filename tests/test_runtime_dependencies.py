@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 OPTIONAL = {"limits", "valkey"}
-OF_ANOTHER = {"pydantic_core", "starlette", "psycopg_pool"}
+OF_ANOTHER = {"pydantic_core", "starlette", "psycopg_pool", "mcp_types", "httpx2", "jsonschema", "anyio"}
 """Installed with a dependency that is asked for, and only ever together with it."""
 
 
