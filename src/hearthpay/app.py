@@ -1,7 +1,7 @@
 """The web application: every route of the service behind one gate.
 
 Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` with its files answer without an API key, and `/` leads to the
-last; `/metrics` and the portal's pages have tokens of their own.
+last; `/metrics` and the portal's pages have tokens of their own. `/mcp` is for agents, with a key.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ from typing import Final
 from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
 from hearthpay.autopilot.routes import router as autopilot
 from hearthpay.banking.routes import router as banking
@@ -40,6 +41,8 @@ from hearthpay.http.short_way import ShortWay
 from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
+from hearthpay.mcp.hosted import PATH as AGENTS_PATH
+from hearthpay.mcp.hosted import HostedTools
 from hearthpay.payroll.payday.worker_counts import worker_figures
 from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import router as payroll
@@ -180,6 +183,7 @@ def create_app(
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
     app.router.routes.extend(calendar_feed.routes)
+    app.router.routes.append(Route(AGENTS_PATH, HostedTools(), methods=["POST"], include_in_schema=False))
     return app
 
 

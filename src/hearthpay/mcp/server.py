@@ -27,7 +27,7 @@ from hearthpay.taxes.jurisdictions import STATES
 
 Context = ServerRequestContext[Any, Any]
 CallerOf = Callable[[Context], ApiCaller]
-Noted = Callable[[Context, str, ToolAnswer | None], Awaitable[None]]
+CallNoted = Callable[[Context, str, ToolAnswer | None], Awaitable[None]]
 """Is told of each call of a tool and its answer, None where it was broken off."""
 
 NAME: Final = "hearthpay"
@@ -44,7 +44,7 @@ _NOTHING_THERE: Final = -32002
 _CLIENTS_NAME: Final = 100
 
 
-def agents_server(caller_of: CallerOf, noted: Noted | None = None) -> Server[Any]:
+def agents_server(caller_of: CallerOf, noted: CallNoted | None = None) -> Server[Any]:
     """Return the server; `caller_of` tells for each request who calls, `noted` hears of each call of a tool."""
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:

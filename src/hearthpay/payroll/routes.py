@@ -21,6 +21,7 @@ from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll import service, voiding
 from hearthpay.payroll.answers import detail_data, preview_data, run_data, summary_data
 from hearthpay.payroll.commands import Corrections
+from hearthpay.payroll.explaining import ExplanationRequest, Explanations, explanations_of
 from hearthpay.payroll.payday import remedies
 from hearthpay.payroll.schemas import (
     PayrollDetail,
@@ -110,6 +111,36 @@ async def preview_payroll(
                 session, actor, clock, order, offered=runtime.direct_deposit
             )
         return Answer(preview_data(preview))
+
+    return await idempotent(request, actor, operation)
+
+
+@router.post(
+    "/payroll/explain",
+    operation_id="explainPayroll",
+    summary="Tell why the lines of a payroll are what they are",
+    **describe(
+        answer=Envelope[Explanations],
+        body={**_PAYROLL, "line_code": "US-SS-EE"},
+        errors=_RUN_ERRORS,
+    ),
+)
+async def explain_payroll(
+    request: Request, body: ExplanationRequest, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
+) -> Response:
+    """Calculates what a preview of the same body would, and tells each line's steps, figures and sources.
+
+    With `line_code` of that line alone. Creates nothing.
+    """
+    runtime = runtime_of(request)
+    order = body.to_order()
+
+    async def operation(session: AsyncSession) -> Answer:
+        with _refusals_shown_on(body):
+            record = await service.explain_payroll(
+                session, actor, runtime.clock, order, offered=runtime.direct_deposit
+            )
+        return Answer(explanations_of(record, body.line_code))
 
     return await idempotent(request, actor, operation)
 

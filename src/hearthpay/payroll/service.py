@@ -98,6 +98,14 @@ async def preview_payroll(
     )
 
 
+async def explain_payroll(
+    session: AsyncSession, actor: Actor, clock: Clock, order: Order, *, offered: bool
+) -> PayrollRecord:
+    """Calculate a payroll as `preview_payroll` does, and tell how each line came about. Raises what that raises."""
+    allow(actor, READ_PAYROLLS)
+    return (await _prepare(session, actor, clock, order, offered=offered, preview=True, explain=True)).record
+
+
 async def run_payroll(
     session: AsyncSession,
     actor: Actor,
@@ -207,6 +215,7 @@ async def _prepare(
     *,
     offered: bool,
     preview: bool = False,
+    explain: bool = False,
 ) -> _Prepared:
     refuse_long_payroll(actor.terms, len(asked.employees))
     refunds = is_fica_refund(asked.notes)
@@ -258,7 +267,7 @@ async def _prepare(
         }
         record = calculate_refund(order, payees, histories, repayable)
     else:
-        record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds)
+        record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds, explain=explain)
     record = _with_warnings(record, told)
     confirmations: tuple[str, ...] = ()
     if order.direct_deposit:
