@@ -61,7 +61,7 @@ EXPLAIN: Final = AgentTool(
     ),
     properties={
         **PREVIEW.properties,
-        "line_code": words("The code of a line, as a preview lists it.", longest=40, pattern="^[ -~]+$"),
+        "line_code": words("The code of a line, as a preview lists it.", longest=40, pattern="^[ -~]*$"),
     },
     required=(*PREVIEW.required, "line_code"),
     example={**PREVIEW.example, "line_code": "US-SS-EE"},

@@ -188,13 +188,13 @@ RUN: Final = AgentTool(
             "The preview_token of preview_payroll, half an hour at most old: with it the run is refused with "
             "amounts_changed where any amount would be another than was shown.",
             longest=4_000,
-            pattern="^[ -~]+$",
+            pattern="^[ -~]*$",
         ),
         "idempotency_key": words(
             "Names this one payroll, 1 to 255 characters of your own. The same key and arguments again never pay "
             "twice.",
             longest=255,
-            pattern="^[ -~]+$",
+            pattern="^[ -~]*$",
         ),
     },
     required=_NEEDED,
