@@ -141,6 +141,15 @@ def allow(actor: Actor, permission: Permission, household: UUID | None = None) -
         raise out_of_reach(household)
 
 
+def may(actor: Actor, permission: Permission) -> bool:
+    """Return whether `allow` would let the actor pass, for what is done otherwise where it would not."""
+    try:
+        allow(actor, permission)
+    except Refusal:
+        return False
+    return True
+
+
 def out_of_reach(household: UUID) -> Refusal:
     """Return the refusal of a household that is not the actor's, told from one that is not there by nobody."""
     return Refusal(

@@ -170,37 +170,42 @@ async def say_yes(
         raise invalid("lasts", "must be one of the choices")
     if not consent.scopes <= set(SCOPES):
         raise invalid("scopes", "must be among the choices")
-    grant = AgentGrant(
-        id=uuid7(),
-        organization_id=actor.organization_id,
-        employer_id=consent.employer_id,
-        sandbox=actor.sandbox,
-        person_id=actor.id,
-        client_id=client.client_id,
-        client_name=client.name,
-        returns_to=place_of(question.redirect_uri),
-        tools=list(tools_of(consent.scopes)),
-        demands_preview=consent.demands_preview and RUNNING in consent.scopes,
-        resource=question.resource,
-        created_at=now,
-        expires_at=now + consent.lasts,
+    grant_id, expires_at = uuid7(), now + consent.lasts
+    returns_to, previews = (
+        place_of(question.redirect_uri),
+        consent.demands_preview and RUNNING in consent.scopes,
     )
-    session.add(grant)
-    await session.flush()
+    await session.execute(
+        insert(AgentGrant).values(
+            id=grant_id,
+            organization_id=actor.organization_id,
+            employer_id=consent.employer_id,
+            sandbox=actor.sandbox,
+            person_id=actor.id,
+            client_id=client.client_id,
+            client_name=client.name,
+            returns_to=returns_to,
+            tools=list(tools_of(consent.scopes)),
+            demands_preview=previews,
+            resource=question.resource,
+            created_at=now,
+            expires_at=expires_at,
+        )
+    )
     code = new_secret("code")
-    await _answer(session, now, presented, session_id, grant.id, code.hash)
+    await _answer(session, now, presented, session_id, grant_id, code.hash)
     await record_audit(
         session,
         actor,
         "agent.connect",
         employer_id=consent.employer_id,
-        subject_id=grant.id,
+        subject_id=grant_id,
         details={
             "client": client.name,
-            "returns_to": grant.returns_to,
+            "returns_to": returns_to,
             "scopes": sorted(consent.scopes),
-            "demands_preview": grant.demands_preview,
-            "expires_at": grant.expires_at.isoformat(),
+            "demands_preview": previews,
+            "expires_at": expires_at.isoformat(),
         },
     )
     return with_answer(question.redirect_uri, {"code": code.text, "state": question.state})

@@ -1,4 +1,4 @@
-"""What time does away with: programs that nobody let in, questions, and tokens that were over long ago. For the worker."""
+"""What time does away with: programs that nobody let in, questions, and tokens long over. For the worker."""
 
 from datetime import datetime, timedelta
 from typing import Final
