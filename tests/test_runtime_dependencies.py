@@ -8,7 +8,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 OPTIONAL = {"limits", "valkey"}
-OF_ANOTHER = {"argon2", "pydantic_core", "starlette", "psycopg_pool"}
+OF_ANOTHER = {
+    "anyio",
+    "argon2",
+    "httpx2",
+    "jsonschema",
+    "mcp_types",
+    "psycopg_pool",
+    "pydantic_core",
+    "starlette",
+}
 """Installed with a dependency that is asked for, and only ever together with it."""
 
 

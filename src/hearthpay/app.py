@@ -2,6 +2,7 @@
 
 Only `/healthz`, `/readyz`, `/openapi.json` and `/docs` with its files answer without an API key, and `/` leads programs
 to the last and people home; `/metrics` and the portal's pages have tokens of their own, people's pages their sessions.
+`/mcp` is for agents, with a key or a token.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from typing import Final
 from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
 
 from hearthpay.autopilot.routes import router as autopilot
 from hearthpay.banking.routes import router as banking
@@ -41,6 +43,9 @@ from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.person_postman import PersonPostman
+from hearthpay.mcp.hosted import PATH as AGENTS_PATH
+from hearthpay.mcp.hosted import HostedTools
+from hearthpay.oauth.routes import router as oauth
 from hearthpay.payroll.payday.worker_counts import worker_figures
 from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import router as payroll
@@ -189,6 +194,7 @@ def create_app(
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
     app.router.routes.extend(calendar_feed.routes)
+    app.router.routes.extend(oauth.routes)
     postman = (
         PersonPostman(database, ring, mailer, clock) if ring is not None and mailer is not None else None
     )
@@ -204,6 +210,7 @@ def create_app(
     )
     install_desk(app, desk)
     app.router.routes.extend(PEOPLE_ROUTES)
+    app.router.routes.append(Route(AGENTS_PATH, HostedTools(), methods=["POST"], include_in_schema=False))
     return app
 
 

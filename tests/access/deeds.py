@@ -282,6 +282,11 @@ async def _list_employees(session: AsyncSession, actor: Actor, target: Target) -
     return await employees.list_employees(session, actor, target.employer_id, Page())
 
 
+@_deed(employees.list_households, LOOKERS, "employees")
+async def _list_households(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employees.list_households(session, actor, Page())
+
+
 @_deed(employees.find_employee, LOOKERS, "employees")
 async def _find_employee(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await employees.find_employee(session, actor, target.employee_id)
@@ -565,6 +570,11 @@ async def _confirm_payroll(session: AsyncSession, actor: Actor, target: Target) 
 @_deed(payrolls.preview_payroll, PAYROLL_LOOKERS, "payroll")
 async def _preview_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await payrolls.preview_payroll(session, actor, CLOCK, _payroll(target), offered=True)
+
+
+@_deed(payrolls.explain_payroll, PAYROLL_LOOKERS, "payroll")
+async def _explain_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await payrolls.explain_payroll(session, actor, CLOCK, _payroll(target), offered=True)
 
 
 @_deed(payrolls.run_payroll, PAYERS, "payroll")

@@ -151,6 +151,11 @@ def _list_employees(world: World) -> Asked:
     return Asked(query={"limit": 10})
 
 
+@_case("listHouseholds")
+def _list_households(world: World) -> Asked:
+    return Asked(query={"limit": 10})
+
+
 @_case("createEmployee")
 def _create_employee(world: World) -> Asked:
     return Asked(world.person("Eva"))
@@ -203,6 +208,11 @@ def _list_prior_wages(world: World) -> Asked:
 @_case("previewPayroll")
 def _preview_payroll(world: World) -> Asked:
     return Asked(world.payroll(world.employee_id, week=1))
+
+
+@_case("explainPayroll")
+def _explain_payroll(world: World) -> Asked:
+    return Asked({**world.payroll(world.employee_id, week=1), "line_code": "US-SS-EE"})
 
 
 @_case("runPayroll")

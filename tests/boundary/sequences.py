@@ -77,6 +77,10 @@ def _list_employers(step: Step, worlds: list[World]) -> Request:
     return Request("GET", "/employers", query={"limit": 1 + step.variant})
 
 
+def _list_households(step: Step, worlds: list[World]) -> Request:
+    return Request("GET", "/households", query={"limit": 1 + step.variant})
+
+
 def _create_employer(step: Step, worlds: list[World]) -> Request:
     return Request("POST", "/employers", body=worlds[step.speaker].household())
 
@@ -218,6 +222,10 @@ def _preview_payroll(step: Step, worlds: list[World]) -> Request:
     return _payroll(step, worlds, "/payroll/preview")
 
 
+def _explain_payroll(step: Step, worlds: list[World]) -> Request:
+    return _payroll(step, worlds, "/payroll/explain")
+
+
 def _run_payroll(step: Step, worlds: list[World]) -> Request:
     return _payroll(step, worlds, "/payroll/run")
 
@@ -302,6 +310,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "updateEmployer": _update_employer,
     "deleteEmployer": _delete_employer,
     "listEmployees": _list_employees,
+    "listHouseholds": _list_households,
     "listStateRegistrations": _list_state_registrations,
     "reportStateWages": _report_state_wages,
     "reportTaxLiability": _report_tax_liability,
@@ -318,6 +327,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "listPriorWages": _list_prior_wages,
     "inviteEmployee": _invite_employee,
     "previewPayroll": _preview_payroll,
+    "explainPayroll": _explain_payroll,
     "runPayroll": _run_payroll,
     "getPayroll": _get_payroll,
     "listPayrolls": _list_payrolls,

@@ -24,14 +24,22 @@ from tests.http.api import BASE_URL, NewAccount, data
 
 #: What reads first; what adds to the rows that there are, or takes them away, last.
 ONCE_EACH: Final = (
-    *("calculate", "listEmployers", "listEmployees", "listPayrolls", "getPayroll", "getDirectDepositStatus"),
+    *(
+        "calculate",
+        "listEmployers",
+        "listHouseholds",
+        "listEmployees",
+        "listPayrolls",
+        "getPayroll",
+        "getDirectDepositStatus",
+    ),
     *("getEmployer", "getEmployee", "updateEmployer"),
     *("enterPriorWages", "listPriorWages", "authorizeDebit", "remedyPaycheck"),
     *("listStateRegistrations", "getTaxCalendar", "reportStateWages", "reportTaxLiability"),
     *("listDocuments", "getDocument", "estimateTax", "issuePaystub", "issueW2", "issueW3", "issueScheduleH"),
     *("issueEfw2", "issueYearPackage"),
     *("getAutopilot", "listAutopilotHistory", "manageAutopilot"),
-    *("previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
+    *("explainPayroll", "previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
     *("reinstateEmployee", "createEmployee", "terminateEmployee", "createEmployer", "deleteEmployer"),
 )
 

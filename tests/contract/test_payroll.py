@@ -70,7 +70,7 @@ async def test_what_a_payroll_answers(account: Account, household: Any, rosa: st
     preview = data(await account.live.post("/payroll/preview", body))
     ran = data(await account.live.post("/payroll/run", body))
     common = {"employer_id", "pay_date_defaulted", "pay_period", "employees", "totals", "rulebook"}
-    assert preview.keys() == common | {"preview", "next_step"}
+    assert preview.keys() == common | {"preview", "next_step", "preview_token"}
     assert ran.keys() == common | {"payroll_id", "status"}
     assert preview["preview"] is True
     assert ran["pay_period"].keys() == {"start", "end", "pay_date", "frequency"}

@@ -28,11 +28,11 @@ _NOBODYS: Final = UUID(int=0)
 class Actor:
     """Someone acting for an organization, in live mode or in the sandbox.
 
-    A key or token carries `scopes`, a person's session a `role`. `terms` are what the organization's plan gives it
-    (`plans.terms_of`); left out, nothing, as for an employee in the portal, who does nothing that a plan speaks of.
-    `households` are those it may reach, None all of the organization. `employer_id` is only the household that a key
-    remembers, used where a request names none; `employer_sandbox` tells whether that is a sandbox one (None: the key
-    remembers none).
+    A key or token carries `scopes`, a person's session a `role`, a token what is left of its person's. `terms` are
+    what the organization's plan gives it (`plans.terms_of`); left out, nothing, as for an employee in the portal,
+    who does nothing that a plan speaks of. `households` are those it may reach, None all of the organization.
+    `employer_id` is only the household that a key remembers, used where a request names none; `employer_sandbox`
+    tells whether that is a sandbox one (None: the key remembers none).
     """
 
     kind: ActorKind
@@ -127,9 +127,10 @@ class Actor:
         request_id: str,
         terms: Terms,
         households: Iterable[UUID] | None = None,
+        role: Role | None = None,
     ) -> Actor:
         """Return an agent, with the token that a person has given it: a token for one household falls back on that
-        one.
+        one, and may do no more than somebody with this `role`.
         """
         reached = None if households is None else frozenset(households)
         only = next(iter(reached)) if reached is not None and len(reached) == 1 else None
@@ -144,6 +145,7 @@ class Actor:
             employer_sandbox=None if only is None else sandbox,
             terms=terms,
             households=reached,
+            role=role,
         )
 
     @classmethod

@@ -112,6 +112,10 @@ READ_KEYS: Final = Permission("read_keys", None, None, "viewer", people_only=Tru
 """To see which API keys there are; none can be read."""
 KEEP_KEYS: Final = Permission("keep_keys", None, None, "owner", people_only=True)
 """To make API keys and to revoke them."""
+READ_AGENTS: Final = Permission("read_agents", None, None, "viewer", people_only=True)
+"""To see which agents are connected, and what they did."""
+KEEP_AGENTS: Final = Permission("keep_agents", None, "payroll", "admin", people_only=True)
+"""To let an agent act for a household, and to send it away."""
 READ_AUDIT: Final = Permission("read_audit", None, None, "viewer", people_only=True)
 """To see who did what in the organization."""
 READ_PLAN: Final = Permission("read_plan", None, None, "viewer", people_only=True)
@@ -141,6 +145,15 @@ def allow(actor: Actor, permission: Permission, household: UUID | None = None) -
         raise out_of_reach(household)
 
 
+def may(actor: Actor, permission: Permission) -> bool:
+    """Return whether `allow` would let the actor pass, for what is done otherwise where it would not."""
+    try:
+        allow(actor, permission)
+    except Refusal:
+        return False
+    return True
+
+
 def out_of_reach(household: UUID) -> Refusal:
     """Return the refusal of a household that is not the actor's, told from one that is not there by nobody."""
     return Refusal(
@@ -158,7 +171,8 @@ def _refuse_unentitled(actor: Actor, permission: Permission) -> None:
                 f"This needs the role '{permission.role}'; you are here as '{actor.role}'.",
                 details={"required_role": permission.role, "role": actor.role},
             )
-        return
+        if actor.kind == "user":
+            return
     if actor.kind not in ("key", "mcp") or permission.people_only:
         raise Refusal(
             "scope_required",

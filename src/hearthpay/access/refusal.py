@@ -36,6 +36,7 @@ STATUS: Final[Mapping[str, int]] = {
     "period_ahead_of_anchor": 409,
     "payroll_overlap": 409,
     "idempotency_conflict": 409,
+    "amounts_changed": 409,
     "gone": 410,
     "invitation_too_soon": 412,
     "direct_deposit_unavailable": 412,

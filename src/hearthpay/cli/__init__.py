@@ -1,5 +1,32 @@
 """The command line: calculators that need nothing, the server, and the operator's commands."""
 
-from hearthpay.cli.main import app, main
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hearthpay.cli.main import app
 
 __all__ = ["app", "main"]
+
+
+def main() -> None:
+    """Run the command line; an agent's `hearthpay mcp` is started without reading what the other commands need."""
+    if sys.argv[1:] == ["mcp"]:
+        from hearthpay.mcp.stdio import main as serve_agents
+
+        serve_agents()
+        return
+    from hearthpay.cli.main import main as run
+
+    run()
+
+
+def __getattr__(name: str) -> Any:
+    """Return `app`, imported when it is asked for."""
+    if name == "app":
+        from hearthpay.cli.main import app
+
+        return app
+    raise AttributeError(name)

@@ -24,6 +24,7 @@ from hearthpay.cli.documents import documents
 from hearthpay.cli.escrow import escrow
 from hearthpay.cli.households import households
 from hearthpay.cli.keys import keys
+from hearthpay.cli.mcp import mcp
 from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, decimal_of, refuse
 from hearthpay.cli.organizations import organizations
 from hearthpay.cli.people import people
@@ -67,6 +68,7 @@ app.command()(registrations)
 app.add_typer(reports, name="reports")
 app.command()(calendar)
 app.command()(audit)
+app.command()(mcp)
 app.command()(backup)
 app.command()(restore)
 app.command("hold-after-restore")(hold_after_restore)

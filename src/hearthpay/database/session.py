@@ -179,6 +179,17 @@ async def become_person(session: AsyncSession, person_id: UUID) -> None:
     await session.execute(_BECOME_PERSON, {"person": seal.person_claim(person_id)})
 
 
+def signature_of(session: AsyncSession, purpose: str, content: bytes) -> bytes:
+    """Return a signature that every process of this installation can check, and nobody else can make.
+
+    `security.tenant_seal` makes it; raises ValueError where the database was opened without the seal.
+    """
+    seal: TenantSeal | None = session.info[_SEAL]
+    if seal is None:
+        raise ValueError("this database was opened without a seal: nothing can be signed")
+    return seal.signature(purpose, content)
+
+
 async def _close(session: AsyncSession) -> None:
     """Roll back what is not committed and give the connection back, also when the task is being cancelled."""
     try:

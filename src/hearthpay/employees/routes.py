@@ -24,10 +24,12 @@ from hearthpay.employees.schemas import (
     EmployeeDetail,
     EmployeeItem,
     EmployeeQuery,
+    HouseholdItem,
     NewEmployee,
     Reinstatement,
     Termination,
     detail_of,
+    household_item,
     item_of,
 )
 from hearthpay.http.auth import require
@@ -37,6 +39,7 @@ from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import address_of, runtime_of
 from hearthpay.mail.postman import Postman
 from hearthpay.wire.answer import Answer
+from hearthpay.wire.paging import Page
 
 router: Final = api_router("Employees")
 
@@ -60,6 +63,31 @@ _TODAY: Final = Termination()
 _REINSTATEMENT: Final = {"start_date": "2026-11-23"}
 _GOING_ON: Final = Reinstatement()
 _INVITATION: Final = {"type": "tax_info", "send_email": True}
+
+
+@router.get(
+    "/households",
+    operation_id="listHouseholds",
+    summary="List households with the people they employ",
+    **describe(
+        answer=ListEnvelope[HouseholdItem],
+        query={"limit": 25},
+        errors=("household_forbidden", "key_mode_mismatch"),
+    ),
+)
+async def list_households(
+    request: Request,
+    page: Annotated[Page, Query()],
+    actor: Annotated[Actor, Depends(require(READ_EMPLOYEES))],
+) -> Response:
+    """Names and ids, newest household first: where whoever knows neither begins.
+
+    A key that may not list households gets its own one: the one that it remembers, or the account's only one.
+    """
+    async with runtime_of(request).database.transaction(actor.tenant) as session:
+        households, next_cursor = await service.list_households(session, actor, page)
+    items = [household_item(employer, people) for employer, people in households]
+    return listing(request, items, next_cursor)
 
 
 @router.get(

@@ -1,6 +1,6 @@
 """What goes over the wire about employees: everything payroll needs, and nothing secret."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from decimal import Decimal
@@ -19,6 +19,7 @@ from hearthpay.employees.commands import (
     PaymentMethod,
 )
 from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import Address, AddressItem
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.contribution import RELATIONSHIPS
@@ -183,6 +184,54 @@ class Employment:
 
     start_date: date
     end_date: date
+
+
+@dataclass(frozen=True, slots=True)
+class PersonEmployed:
+    """Somebody whom a household employs, or employed."""
+
+    employee_id: UUID
+    name: str
+    status: EmployeeStatus
+    pay_rate: Dollars | None
+    """By the hour; None until it is told."""
+
+    pay_frequency: PayFrequency
+    payment_method: PaymentMethod
+    work_state: str
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdItem:
+    """A household and its people, by name."""
+
+    employer_id: UUID
+    name: str
+    state: str
+    sandbox: bool
+    employees: list[PersonEmployed]
+
+
+def household_item(employer: Employer, people: Sequence[Employee]) -> HouseholdItem:
+    """Return a household as the list of those with their people shows it."""
+    return HouseholdItem(
+        employer_id=employer.id,
+        name=f"{employer.first_name} {employer.last_name}",
+        state=employer.state,
+        sandbox=employer.sandbox,
+        employees=[
+            PersonEmployed(
+                employee_id=person.id,
+                name=person.name,
+                status=cast(EmployeeStatus, person.status),
+                pay_rate=person.pay_rate,
+                pay_frequency=cast(PayFrequency, person.pay_frequency),
+                payment_method=cast(PaymentMethod, person.payment_method),
+                work_state=person.work_state,
+            )
+            for person in people
+        ],
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from hearthpay.employees.payable import (
 )
 from hearthpay.employees.same_person import former_namesakes, told_of_namesake
 from hearthpay.employers.models import Employer
-from hearthpay.employers.service import resolve_employer
+from hearthpay.employers.service import reached_employers, resolve_employer
 from hearthpay.unchanged import UNCHANGED, changes_of
 from hearthpay.wire.paging import WantedPage, page_of
 
@@ -47,6 +47,24 @@ async def list_employees(
     return await page_of(
         session, select(Employee).where(Employee.employer_id == employer.id), Employee.id, page
     )
+
+
+async def list_households(
+    session: AsyncSession, actor: Actor, page: WantedPage
+) -> tuple[list[tuple[Employer, list[Employee]]], str | None]:
+    """Return one page of households, newest first, each with its employees, newest first.
+
+    Whoever may not list households gets the one that a request without a household is about. Raises what `allow` and
+    `resolve_employer` raise.
+    """
+    allow(actor, READ_EMPLOYEES)
+    employers, next_cursor = await reached_employers(session, actor, page)
+    ids = [employer.id for employer in employers]
+    people = select(Employee).where(Employee.employer_id.in_(ids)).order_by(Employee.id.desc())
+    of_household: dict[UUID, list[Employee]] = {employer_id: [] for employer_id in ids}
+    for employee in await session.scalars(people):
+        of_household[employee.employer_id].append(employee)
+    return [(employer, of_household[employer.id]) for employer in employers], next_cursor
 
 
 async def find_employee(session: AsyncSession, actor: Actor, employee_id: UUID) -> Employee:

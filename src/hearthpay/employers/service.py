@@ -17,6 +17,7 @@ from hearthpay.access.permissions import (
     CREATE_HOUSEHOLD,
     LIST_HOUSEHOLDS,
     allow,
+    may,
     out_of_reach,
 )
 from hearthpay.access.refusal import Refusal, invalid
@@ -39,6 +40,17 @@ async def list_employers(
     """Return one page of the households that the actor reaches, newest first. Raises what `allow` raises."""
     allow(actor, LIST_HOUSEHOLDS)
     return await page_of(session, _reached(actor), Employer.id, page)
+
+
+async def reached_employers(
+    session: AsyncSession, actor: Actor, page: WantedPage
+) -> tuple[Sequence[Employer], str | None]:
+    """Return one page of the households that the actor may be about: all it reaches, if it may list them, else the one
+    that a request without a household is about. Raises what `resolve_employer` raises.
+    """
+    if may(actor, LIST_HOUSEHOLDS):
+        return await page_of(session, _reached(actor), Employer.id, page)
+    return [await resolve_employer(session, actor, None)], None
 
 
 async def create_employer(session: AsyncSession, actor: Actor, clock: Clock, new: CreateEmployer) -> Employer:

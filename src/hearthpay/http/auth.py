@@ -25,6 +25,9 @@ from hearthpay.http.request_log import note_actor
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.api_keys import parse
 
+INSIDE_KEY: Final = "hearthpay.inside"
+"""Where a call from inside has its actor in the ASGI scope; nothing that comes over a connection gets there."""
+
 _CHALLENGE: Final = {"WWW-Authenticate": 'Bearer realm="hearthpay"'}
 
 
@@ -57,8 +60,19 @@ class require:  # noqa: N801 - reads as a verb where a route declares it
 async def authenticate(request: Request) -> Actor:
     """Return the actor whose API key the request carries; counts the request against the key's limit of the day.
 
+    A call from inside (`inner_call`) brings its actor along. Raises what `identify` raises, and `rate_limited`.
+    """
+    inside: Actor | None = request.scope.get(INSIDE_KEY)
+    actor = await identify(request) if inside is None else inside
+    await _spend(request, actor)
+    return actor
+
+
+async def identify(request: Request) -> Actor:
+    """Return the actor whose API key the request carries, and count nothing.
+
     Raises `authentication_required` where the key is missing, malformed, unknown, expired or revoked; the client
-    is told only whether there was a key at all. Raises `rate_limited`.
+    is told only whether there was a key at all. Raises `rate_limited` after too many attempts with such keys.
     """
     presented = _presented_key(request)
     if presented is None:  # a mistake, not an attempt
@@ -78,7 +92,6 @@ async def authenticate(request: Request) -> Actor:
         confined=credential.confined,
     )
     note_actor(request, actor)
-    await _spend(request, credential)
     return actor
 
 
@@ -109,19 +122,20 @@ async def _credential_of(request: Request, presented: str) -> Credential:
     raise _unauthenticated("This API key is not valid. It may be mistyped, expired or revoked.")
 
 
-async def _spend(request: Request, credential: Credential) -> None:
+async def _spend(request: Request, actor: Actor) -> None:
     """Count the request, and leave with the gate the headers that tell what the key has left."""
-    limit = credential.terms.limits.requests_per_day
-    allowance = await runtime_of(request).rate_limits.spend(credential.key_id, limit)
+    if actor.id is None:
+        raise ValueError("whoever calls has an id: that of a key or a token")
+    allowance = await runtime_of(request).rate_limits.spend(actor.id, actor.terms.limits.requests_per_day)
     if allowance is None:
         return
     request.scope[RATE_LIMIT_KEY] = allowance.headers
     if allowance.exceeded:
         raise Refusal(
             "rate_limited",
-            f"This key has made the {allowance.limit} requests that the plan '{credential.terms.plan}' allows in a "
+            f"This key has made the {allowance.limit} requests that the plan '{actor.terms.plan}' allows in a "
             "day. The count starts again at midnight UTC.",
-            details={"plan": credential.terms.plan, "limit": allowance.limit, "retry_after": allowance.reset},
+            details={"plan": actor.terms.plan, "limit": allowance.limit, "retry_after": allowance.reset},
             headers={"Retry-After": str(allowance.reset)},
         )
 

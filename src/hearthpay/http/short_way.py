@@ -9,7 +9,6 @@ Everything else, a path with ids in it among it, goes the framework's way, to th
 from collections.abc import Awaitable, Callable, Sequence
 from typing import cast
 
-from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
@@ -38,12 +37,18 @@ class ShortWay:
         request = Request(scope, receive, send)
         try:
             response = await endpoint.respond(request)
-        except Exception as failure:
-            handler = _handler_of(scope["app"], failure)
-            if handler is None:
-                raise
-            response = await handler(request, failure)
+        except Exception as failure:  # noqa: BLE001 - raised again where nobody knows it
+            response = await answer_to_failure(request, failure)
         await response(scope, receive, send)
+
+
+async def answer_to_failure(request: Request, failure: Exception) -> Response:
+    """Return what the application's handlers make of a failure; raises it where none knows its kind."""
+    handlers = request.app.exception_handlers
+    known = next((kind for kind in type(failure).__mro__ if kind in handlers), None)
+    if known is None:
+        raise failure
+    return await cast(FailureHandler, handlers[known])(request, failure)
 
 
 def endpoints_by_address(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Endpoint]:
@@ -56,9 +61,3 @@ def endpoints_by_address(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], E
                 if next(each for each in routes if each.matches(scope)[0] is Match.FULL) is route:
                     found[method, route.path] = route
     return found
-
-
-def _handler_of(app: FastAPI, failure: Exception) -> FailureHandler | None:
-    handlers = app.exception_handlers
-    known = next((kind for kind in type(failure).__mro__ if kind in handlers), None)
-    return None if known is None else cast(FailureHandler, handlers[known])

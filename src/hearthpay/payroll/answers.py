@@ -43,6 +43,8 @@ def preview_data(preview: Preview) -> dict[str, Any]:
         **_dates(record.dates, record.pay_frequency),
         **_amounts(record),
     }
+    if preview.token is not None:
+        data["preview_token"] = preview.token
     if flags:
         data["confirmations_required"] = list(flags)
     if record.dates.send_at is not None:

@@ -26,6 +26,7 @@ from hearthpay.taxes.labor_law import HoursWorked, labor_warnings
 from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
 from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
 from hearthpay.taxes.pay_periods import check_period
+from hearthpay.taxes.paycheck.result import LineExplanation
 from hearthpay.taxes.thresholds import liability_thresholds
 from hearthpay.taxes.year import LiableFrom, PaidWages, is_due
 
@@ -66,11 +67,14 @@ def calculate_payroll(
     histories: Mapping[UUID, History],
     sui_rates: Mapping[str, Decimal],
     thresholds: Thresholds | None = None,
+    *,
+    explain: bool = False,
 ) -> PayrollRecord:
     """Calculate every paycheck of a payroll.
 
     ``sui_rates`` are the household's assigned unemployment rates by state; elsewhere the new-employer rate applies.
-    Without ``thresholds`` every line is due from the first dollar.
+    Without ``thresholds`` every line is due from the first dollar. With ``explain`` the record tells how each line came
+    about.
 
     Preview, run and the firing of a scheduled payroll all come through here, so that a preview is what the run will
     be. Raises `TaxInputError` with the field as the request spells it.
@@ -87,12 +91,19 @@ def calculate_payroll(
         )
     paychecks: list[PaycheckRow] = []
     projected: dict[str, None] = {}
+    explanations: dict[UUID, Sequence[LineExplanation]] = {}
     for position, entry in enumerate(order.entries):
         payee = payees[entry.employee_id]
         try:
             history = histories.get(payee.id, NO_HISTORY)
             record, paycheck = _calculate(
-                order, entry, payee, history, sui_rates.get(payee.work_state), due.get(payee.id)
+                order,
+                entry,
+                payee,
+                history,
+                sui_rates.get(payee.work_state),
+                due.get(payee.id),
+                explain=explain,
             )
             assumed = None
             if thresholds is None or not thresholds.as_paid:
@@ -102,6 +113,7 @@ def calculate_payroll(
             ):
                 record = replace(record, warnings=(*record.warnings, assumed))
             paychecks.append(record)
+            explanations[payee.id] = paycheck.explanations
             if history.others is not None:  # the person may be paid by another record too
                 after = history.with_paycheck(record)
                 histories = {**histories, payee.id: after, **seen_by_others(histories, payee.id, after)}
@@ -118,6 +130,7 @@ def calculate_payroll(
         tax_year=rulebook.tax_year,
         notes=order.notes,
         projected=tuple(projected),
+        explanations=explanations if explain else {},
     )
 
 
@@ -155,6 +168,8 @@ def _calculate(
     history: History,
     sui_rate: Decimal | None,
     due: Due | None,
+    *,
+    explain: bool,
 ) -> tuple[PaycheckRow, Paycheck]:
     dates = order.dates
     earnings = earnings_of(entry, employee)
@@ -186,7 +201,8 @@ def _calculate(
             employer=EmployerProfile(sui_rate=sui_rate),
             year=year,
             not_due=not_due,
-        )
+        ),
+        explain=explain,
     )
     after_taxes = paycheck.net_pay_cents
     set_aside = set_aside_of(

@@ -21,6 +21,7 @@ from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll import service, voiding
 from hearthpay.payroll.answers import detail_data, preview_data, run_data, summary_data
 from hearthpay.payroll.commands import Corrections
+from hearthpay.payroll.explaining import ExplanationRequest, Explanations, explanations_of
 from hearthpay.payroll.payday import remedies
 from hearthpay.payroll.schemas import (
     PayrollDetail,
@@ -115,13 +116,43 @@ async def preview_payroll(
 
 
 @router.post(
+    "/payroll/explain",
+    operation_id="explainPayroll",
+    summary="Tell why the lines of a payroll are what they are",
+    **describe(
+        answer=Envelope[Explanations],
+        body={**_PAYROLL, "line_code": "US-SS-EE"},
+        errors=_RUN_ERRORS,
+    ),
+)
+async def explain_payroll(
+    request: Request, body: ExplanationRequest, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
+) -> Response:
+    """Calculates what a preview of the same body would, and tells each line's steps, figures and sources.
+
+    With `line_code` of that line alone. Creates nothing.
+    """
+    runtime = runtime_of(request)
+    order = body.to_order()
+
+    async def operation(session: AsyncSession) -> Answer:
+        with _refusals_shown_on(body):
+            record = await service.explain_payroll(
+                session, actor, runtime.clock, order, offered=runtime.direct_deposit
+            )
+        return Answer(explanations_of(record, body.line_code))
+
+    return await idempotent(request, actor, operation)
+
+
+@router.post(
     "/payroll/run",
     operation_id="runPayroll",
     summary="Run a payroll",
     **describe(
         answer=Envelope[PayrollResult],
         body=_PAYROLL,
-        errors=_RUN_ERRORS,
+        errors=(*_RUN_ERRORS, "amounts_changed"),
         links={"getPayroll": {"payroll_id": "payroll_id"}},
     ),
 )
@@ -130,7 +161,8 @@ async def run_payroll(
 ) -> Response:
     """Check and cash payrolls are completed at once; direct deposit runs now or is scheduled by its pay date.
 
-    Send an `Idempotency-Key`: a retry then pays nobody twice.
+    Send an `Idempotency-Key`: a retry then pays nobody twice. With the `preview_token` of a preview, it is refused with
+    `amounts_changed`, and with both amounts, unless every line is what the preview showed.
     """
     runtime = runtime_of(request)
     clock = runtime.clock
@@ -139,7 +171,13 @@ async def run_payroll(
     async def operation(session: AsyncSession) -> Answer:
         with _refusals_shown_on(body):
             payroll = await service.run_payroll(
-                session, actor, clock, order, confirmed, offered=runtime.direct_deposit
+                session,
+                actor,
+                clock,
+                order,
+                confirmed,
+                offered=runtime.direct_deposit,
+                seen=body.preview_token,
             )
         return Answer(run_data(payroll))
 

@@ -12,6 +12,7 @@ from hearthpay.calculator.schemas import Reciprocity, RulebookName
 from hearthpay.database.audit import ActorKind
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
 from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, PayrollsWanted, SetAsideWish
+from hearthpay.payroll.ledger.preview_tokens import LONGEST
 from hearthpay.payroll.ledger.rows import Action, RemedyAction
 from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.payroll.trouble.failures import FailureKind
@@ -99,6 +100,13 @@ class PayrollRequest(RequestModel):
     confirm_ach_debit: bool = Field(
         default=False,
         description="Authorizes the bank debit; needed the first time and when the last was over 30 days ago.",
+    )
+    preview_token: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=LONGEST,
+        description="That of a preview: the run is refused with `amounts_changed` where any amount would be another "
+        "than was shown. A preview ignores it.",
     )
     off_cycle: bool | None = Field(
         default=None, deprecated=True, description="Retired; accepted and ignored."
@@ -319,6 +327,10 @@ class PayrollPreview:
     rulebook: RulebookName
     confirmations_required: list[Confirmation] = field(default_factory=list)
     """The flags that a run of this payroll must carry; absent where it needs none."""
+
+    preview_token: str | None = None
+    """Send it with the run, within half an hour: it is refused with `amounts_changed` where any amount would be
+    another."""
 
     scheduled_send_at: datetime | None = None
     """When the money would be sent; only where the payroll would be scheduled."""

@@ -36,6 +36,7 @@ from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
 from hearthpay.payroll.ledger.payrolls import NewPayroll, exact, insert_payroll, read_payroll, save_estimate
 from hearthpay.payroll.ledger.posting import post_paychecks, postings_of
+from hearthpay.payroll.ledger.preview_tokens import preview_token, refuse_other_amounts
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredPayroll
 from hearthpay.payroll.ledger.years import NO_HISTORY, History
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, Transition, begin
@@ -89,7 +90,20 @@ async def preview_payroll(
     """
     allow(actor, READ_PAYROLLS)
     prepared = await _prepare(session, actor, clock, order, offered=offered, preview=True)
-    return Preview(prepared.record, prepared.confirmations, dated_ahead=prepared.dated_ahead)
+    return Preview(
+        prepared.record,
+        prepared.confirmations,
+        dated_ahead=prepared.dated_ahead,
+        token=preview_token(session, actor, prepared.order, prepared.record, clock.now()),
+    )
+
+
+async def explain_payroll(
+    session: AsyncSession, actor: Actor, clock: Clock, order: Order, *, offered: bool
+) -> PayrollRecord:
+    """Calculate a payroll as `preview_payroll` does, and tell how each line came about. Raises what that raises."""
+    allow(actor, READ_PAYROLLS)
+    return (await _prepare(session, actor, clock, order, offered=offered, preview=True, explain=True)).record
 
 
 async def run_payroll(
@@ -100,12 +114,13 @@ async def run_payroll(
     confirmed: Confirmations = NOTHING_CONFIRMED,
     *,
     offered: bool,
+    seen: str | None = None,
 ) -> StoredPayroll:
     """Calculate and record a payroll.
 
     By check or cash, and in retrospect, it is completed at once. By direct deposit the household's money is collected
     now, or the payroll is scheduled where the pay date is later than the bank needs. ``offered`` tells whether this
-    installation sends real direct deposits.
+    installation sends real direct deposits. ``seen`` is the token of a preview: nothing but that is run.
 
     Its employees are locked while it is calculated, so two runs for one employee follow each other and the
     second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
@@ -114,8 +129,8 @@ async def run_payroll(
     `payroll_overlap`, `autopilot_run_scheduled`, `period_ahead_of_anchor`, `pay_date_past_deadline`,
     `confirmation_required`, `direct_deposit_unavailable`,
     `unsupported_tax_year`, `tax_year_not_final`, `unsupported_jurisdiction`, `too_many_employees` for a list longer
-    than the plan allows, and what `resolve_employer` raises. Where other dates or a confirmation would help, the
-    refusal's `example` is the `Corrections` of the order.
+    than the plan allows, `amounts_changed`, and what `resolve_employer` raises. Where other dates or a confirmation
+    would help, the refusal's `example` is the `Corrections` of the order.
     """
     allow(actor, RUN_PAYROLL)
     prepared = await _prepare(session, actor, clock, order, offered=offered)
@@ -126,6 +141,8 @@ async def run_payroll(
             f"The law of {record.tax_year} is not complete yet: a payroll paid in it can be previewed, not completed.",
             details={"tax_year": record.tax_year, "missing": list(record.projected)},
         )
+    if seen is not None:
+        refuse_other_amounts(session, actor, seen, settled, record, clock.now())
     if prepared.confirmations:
         require_confirmations(record, prepared.confirmations, confirmed)
 
@@ -164,7 +181,8 @@ async def run_payroll(
             "pay_date": settled.dates.pay_date,
             "employees": len(record.paychecks),
             "confirmed": [flag for flag, said in asdict(confirmed).items() if said],
-        },
+        }
+        | ({} if seen is None else {"as_previewed": True}),
     )
     return StoredPayroll(
         id=payroll_id,
@@ -197,6 +215,7 @@ async def _prepare(
     *,
     offered: bool,
     preview: bool = False,
+    explain: bool = False,
 ) -> _Prepared:
     refuse_long_payroll(actor.terms, len(asked.employees))
     refunds = is_fica_refund(asked.notes)
@@ -248,7 +267,7 @@ async def _prepare(
         }
         record = calculate_refund(order, payees, histories, repayable)
     else:
-        record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds)
+        record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds, explain=explain)
     record = _with_warnings(record, told)
     confirmations: tuple[str, ...] = ()
     if order.direct_deposit:

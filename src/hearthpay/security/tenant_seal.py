@@ -40,6 +40,14 @@ class TenantSeal:
         named = f"person {person_id}"
         return f"{named} {hmac.new(self._secret, named.encode('ascii'), hashlib.sha256).hexdigest()}"
 
+    def signature(self, purpose: str, content: bytes) -> bytes:
+        """Return 32 bytes that only holders of the secret can make, of a content that serves this purpose alone.
+
+        Each purpose has a key of its own, derived by a text that can be no tenant's name.
+        """
+        key = hmac.digest(self._secret, f"hearthpay purpose {purpose}".encode("ascii"), hashlib.sha256)
+        return hmac.digest(key, content, hashlib.sha256)
+
     def entry(self) -> str:
         """Return the secret itself, in hexadecimal, for the service's own web process alone."""
         return self._secret.hex()

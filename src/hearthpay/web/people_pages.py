@@ -5,6 +5,8 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.routing import BaseRoute
 
+from hearthpay.web.agents.connected import router as agents
+from hearthpay.web.agents.consent import router as consent
 from hearthpay.web.household.routes import HOUSEHOLD_ROUTES
 from hearthpay.web.my.certificates import router as my_certificates
 from hearthpay.web.my.details import router as my_details
@@ -29,7 +31,19 @@ _MY: Final = (my_joining, my_pay, my_details, my_certificates, my_set_aside)
 PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
     *(
         route
-        for router in (doors, joining, account, organization, employees, *_MY, notices, health, _files)
+        for router in (
+            doors,
+            joining,
+            account,
+            organization,
+            consent,
+            agents,
+            employees,
+            *_MY,
+            notices,
+            health,
+            _files,
+        )
         for route in router.routes
     ),
     *HOUSEHOLD_ROUTES,

@@ -61,6 +61,7 @@ _NAVIGATION: Final = (
     NavigationItem("/settings/employees", mark("Employees"), "heart"),
     NavigationItem("/settings/members", mark("Members"), "people"),
     NavigationItem("/settings/keys", mark("API keys"), "key"),
+    NavigationItem("/settings/agents", mark("Agents"), "key"),
     NavigationItem("/settings/audit", mark("History"), "list"),
 )
 _OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")

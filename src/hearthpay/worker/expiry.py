@@ -11,6 +11,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.session import Database
 from hearthpay.employees.invitations import expire_invitations
 from hearthpay.http.forgotten_keys import forget_keys, forget_short_lived_keys
+from hearthpay.oauth.expiry import forget_agents
 from hearthpay.people.expiry import forget_sessions, forget_tokens
 from hearthpay.worker.duty import Progress
 
@@ -43,5 +44,6 @@ async def expire(database: Database, clock: Clock, *, chunk: int = CHUNK) -> Pro
         previews = await forget_short_lived_keys(session, now - KEEP_PREVIEWS, limit=chunk)
         tokens = await forget_tokens(session, now - KEEP_SESSIONS, limit=chunk)
         sessions = await forget_sessions(session, now - KEEP_SESSIONS, limit=chunk)
-    done = (invitations, keys, previews, tokens, sessions)
+        agents = await forget_agents(session, now, limit=chunk)
+    done = (invitations, keys, previews, tokens, sessions, *agents)
     return Progress(done=sum(done), remaining=int(chunk in done))

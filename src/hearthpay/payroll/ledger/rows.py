@@ -4,7 +4,7 @@ Between the tax engine and an answer a paycheck has this one shape: it is writte
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
@@ -14,6 +14,7 @@ from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.lifecycle import Transition
 from hearthpay.payroll.orders import is_catch_up
 from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.taxes.paycheck.result import LineExplanation
 
 
 class Owner(NamedTuple):
@@ -136,6 +137,9 @@ class PayrollRecord:
     projected: tuple[str, ...] = ()
     """Codes of lines whose figures of the year are not published yet; such a payroll is an estimate."""
 
+    explanations: Mapping[UUID, Sequence[LineExplanation]] = field(default_factory=dict)
+    """How each line of a paycheck came about; only where that was asked for, and never kept."""
+
     @property
     def totals(self) -> PayrollTotals:
         """All sums together."""
@@ -184,6 +188,9 @@ class Preview:
     confirmations: tuple[str, ...]
     dated_ahead: bool = False
     """Nobody named a payment method: dated as direct deposit would be."""
+
+    token: str | None = None
+    """What a run sends back to be held to this preview."""
 
 
 RemedyAction = Literal["pay_by_check", "wait_for_account", "refund"]

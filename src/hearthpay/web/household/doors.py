@@ -34,6 +34,7 @@ _SETTINGS: Final = (
     NavigationItem("/settings/profile", mark("Profile"), "person"),
     NavigationItem("/settings/members", mark("Members"), "people"),
     NavigationItem("/settings/keys", mark("API keys"), "key"),
+    NavigationItem("/settings/agents", mark("Agents"), "key"),
     NavigationItem("/settings/audit", mark("History"), "list"),
 )
 _LONGEST_SEARCH: Final = 100

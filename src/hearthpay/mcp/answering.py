@@ -1,0 +1,106 @@
+"""A tool call, from arguments to what the model reads: the API's whole answer, or what was wrong and what to do."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hearthpay.mcp.advice import next_step
+from hearthpay.mcp.arguments import problems_with
+from hearthpay.mcp.calls import ApiCaller
+from hearthpay.mcp.tools.agent_tool import AgentTool, Arguments
+from hearthpay.mcp.tools.toolbox import BY_NAME
+
+OK: Final = "ok"
+
+_WRONG: Final = "validation_error"
+_OF_THE_ENTRY: Final = re.compile(r"^employees\[0\]\.")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """What a tool answers: an object, and the same as text; `code` is that of a refusal, or `ok`."""
+
+    structured: dict[str, Any]
+    text: str
+    code: str = OK
+
+    @property
+    def refused(self) -> bool:
+        """Whether it is a refusal."""
+        return self.code != OK
+
+
+async def answer_call(caller: ApiCaller, name: str, arguments: Arguments) -> ToolAnswer:
+    """Call a tool by its name; whatever goes wrong is an answer that says so."""
+    tool = BY_NAME.get(name)
+    if tool is None:
+        return _refusal("unknown_tool", f"There is no tool of this name. There are: {', '.join(BY_NAME)}.")
+    if not caller.terms.give(name):
+        return _refusal("scope_required", f"The person who let you in did not give you {name}.")
+    schema = tool.input_schema(caller.terms)
+    problems = problems_with(schema, arguments)
+    if problems:
+        first = problems[0]
+        return _refusal(
+            _WRONG,
+            f"{first['field']}: {first['message']}",
+            validation_details=problems,
+            example_request=_corrected(tool, arguments, problems, schema["required"]),
+        )
+    answered = await caller.call(tool.call(arguments))
+    body = answered.envelope()
+    if "error" in body:
+        return _refused_by_the_api(tool, arguments, body["error"])
+    shaped = tool.shaped(body)
+    # What was not reshaped travels as the API spelled it, to the last digit.
+    text = answered.content.decode("utf-8") if shaped == body else json.dumps(shaped, ensure_ascii=False)
+    return ToolAnswer(shaped, text)
+
+
+def _refused_by_the_api(tool: AgentTool, arguments: Arguments, error: Mapping[str, Any]) -> ToolAnswer:
+    code = str(error.get("code", "internal_error"))
+    details, example = error.get("details"), error.get("example")
+    told: dict[str, Any] = {}
+    if isinstance(details, list):
+        details = [
+            {**problem, "field": _OF_THE_ENTRY.sub("", str(problem.get("field")))} for problem in details
+        ]
+    if details is not None:
+        told["validation_details" if example is not None else "details"] = details
+    if code == _WRONG and isinstance(details, list):
+        told["example_request"] = _corrected(tool, arguments, details, tool.required)
+    elif isinstance(example, Mapping):
+        told["example_request"] = {**_own(tool, arguments), **tool.in_arguments(example)}
+    if "docs_url" in error:
+        told["docs_url"] = error["docs_url"]
+    message = _OF_THE_ENTRY.sub("", str(error.get("message", "It was refused.")))
+    return _refusal(code, message, **told)
+
+
+def _refusal(code: str, message: str, **told: Any) -> ToolAnswer:
+    structured = {"error": message, "code": code, **told, "next_step": next_step(code)}
+    return ToolAnswer(structured, json.dumps(structured, ensure_ascii=False), code)
+
+
+def _own(tool: AgentTool, arguments: Arguments) -> dict[str, Any]:
+    """Return what the API's examples know nothing of."""
+    keep = ("idempotency_key",) if "idempotency_key" in tool.properties else ()
+    return {name: arguments[name] for name in keep if name in arguments}
+
+
+def _corrected(
+    tool: AgentTool, arguments: Arguments, problems: list[dict[str, str]], required: tuple[str, ...]
+) -> dict[str, Any]:
+    """Return the arguments as they were sent, with an example's values where something was wrong or is missing."""
+    wrong = {problem["field"].partition(".")[0] for problem in problems}
+    kept = {name: value for name, value in arguments.items() if name in tool.properties and name not in wrong}
+    filled = {
+        name: tool.example[name]
+        for name in tool.properties
+        if name in tool.example and (name in wrong or name in required) and name not in kept
+    }
+    return {name: {**kept, **filled}[name] for name in tool.properties if name in kept or name in filled}

@@ -1,0 +1,67 @@
+"""Who an agent at `/mcp` acts for: the one place that turns what a request carries into an Actor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from starlette.requests import Request
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal
+from hearthpay.http.auth import identify
+from hearthpay.http.envelope import request_id_of
+from hearthpay.http.request_log import note_actor
+from hearthpay.http.runtime import runtime_of
+from hearthpay.mcp.calls import CallTerms
+from hearthpay.oauth.agent_tokens import looks_like_access
+from hearthpay.oauth.exchange import find_access
+from hearthpay.oauth.routes import challenge_of, resource_of
+
+HOSTED = CallTerms(hosted=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """An agent that was let in, and on which terms."""
+
+    actor: Actor
+    terms: CallTerms = HOSTED
+
+
+async def authenticate_mcp(request: Request) -> Admitted:
+    """Return whom the agent acts for: by a token that a person gave it, or by an API key, as the API itself takes one.
+
+    It counts nothing against the key's limits: each call of the API that a tool makes does. A token is looked up each
+    time, so that what was taken back is over at once; it must be for this very address (RFC 8707). Raises
+    `authentication_required`, with the way to a token, and `rate_limited` after too many attempts.
+    """
+    presented = _bearer_in(request)
+    if presented is None or not looks_like_access(presented):
+        try:
+            return Admitted(await identify(request))
+        except Refusal as refusal:
+            raise _pointed(request, refusal, invalid=presented is not None) from None
+    runtime = runtime_of(request)
+    now = runtime.clock.now()
+    async with runtime.database.transaction(None) as session:
+        access = await find_access(session, now, presented, request_id_of(request))
+    if access is None or access.resource != resource_of(request):
+        over = "This access token is not valid: it has expired or was taken back."
+        raise _pointed(request, Refusal("authentication_required", over), invalid=True)
+    note_actor(request, access.actor)
+    return Admitted(
+        access.actor, CallTerms(hosted=True, demands_preview=access.demands_preview, tools=access.tools)
+    )
+
+
+def _bearer_in(request: Request) -> str | None:
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" and token.strip() else None
+
+
+def _pointed(request: Request, refusal: Refusal, *, invalid: bool) -> Refusal:
+    """Return the refusal with the header that tells an agent where it gets a token."""
+    if refusal.code != "authentication_required":
+        return refusal
+    headers = {"WWW-Authenticate": challenge_of(request, invalid=invalid)}
+    return Refusal(refusal.code, refusal.message, details=refusal.details, headers=headers)

@@ -1,0 +1,81 @@
+"""What a tool asks of the API, what it gets, and the two ways there: over HTTP, or inside the process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Protocol
+
+API: Final = "/api/v1"
+UNANSWERED: Final = 0
+"""The status of a call that no API answered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiCall:
+    """One request of the API, by its path below `/api/v1`; without a body none is sent."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    idempotency_key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAnswer:
+    """What came back: the API's own bytes, an envelope as JSON or a paper."""
+
+    status: int
+    media_type: str
+    content: bytes
+
+    def envelope(self) -> dict[str, Any]:
+        """Return the JSON of the answer; that of anything else is a refusal that says so."""
+        try:
+            parsed = json.loads(self.content)
+        except ValueError:
+            parsed = None
+        return parsed if isinstance(parsed, dict) else refused("not_an_envelope", "The answer was not JSON.")
+
+
+@dataclass(frozen=True, slots=True)
+class CallTerms:
+    """What whoever let the agent in asks of it: `hosted` calls need an idempotency key to run a payroll, and a grant
+    may demand that each run is held to a preview, and give some `tools` only (None: all).
+    """
+
+    hosted: bool = False
+    demands_preview: bool = False
+    tools: frozenset[str] | None = None
+
+    def give(self, tool: str) -> bool:
+        """Return whether the agent may call this tool."""
+        return self.tools is None or tool in self.tools
+
+
+class ApiCaller(Protocol):
+    """Calls the API for one agent."""
+
+    @property
+    def terms(self) -> CallTerms:
+        """On which terms the agent was let in."""
+        ...
+
+    async def call(self, call: ApiCall) -> ApiAnswer:
+        """Make the call; whatever goes wrong is an answer."""
+        ...
+
+
+def refused(code: str, message: str, details: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return an envelope that refuses, for what never got as far as the API."""
+    error: dict[str, Any] = {"code": code, "message": message}
+    if details:
+        error["details"] = dict(details)
+    return {"success": False, "error": error}
+
+
+def refusal(code: str, message: str, details: Mapping[str, Any] | None = None) -> ApiAnswer:
+    """Return the same as an answer."""
+    return ApiAnswer(UNANSWERED, "application/json", json.dumps(refused(code, message, details)).encode())

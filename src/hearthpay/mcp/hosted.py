@@ -1,0 +1,188 @@
+"""`/mcp`: the tools over Streamable HTTP, inside the process, with nothing kept between two requests.
+
+Any process of the installation answers any request. What a client tells only when it introduces itself, its name, goes
+back to it as the session's id, which is nothing but that: no session stands behind it, and no right comes of it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
+
+import anyio
+import orjson
+import structlog
+from starlette.requests import Request
+from starlette.types import Message, Receive, Scope, Send
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.http.json_body import LARGEST_BODY, read_json
+from hearthpay.http.request_log import describe_failure
+from hearthpay.http.runtime import runtime_of
+from hearthpay.mcp.authentication import Admitted, authenticate_mcp
+from hearthpay.mcp.inner_caller import InnerCaller
+from hearthpay.mcp.trail import leave_trail, plain_name
+
+if TYPE_CHECKING:
+    from mcp.server.lowlevel.server import Server
+
+    from hearthpay.mcp.answering import ToolAnswer
+    from hearthpay.mcp.server import Context
+
+PATH: Final = "/mcp"
+
+_ADMITTED_KEY: Final = "hearthpay.agent"
+_SESSION_HEADER: Final = b"mcp-session-id"
+_SESSION_PREFIX: Final = "hp."
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+_MISDIRECTED: Final = 421
+_MADE: Final = 200
+
+_log = structlog.get_logger("hearthpay.mcp")
+
+
+class HostedTools:
+    """The endpoint, as ASGI; the SDK is imported with the first request that gets past the door."""
+
+    path: Final = PATH
+    """What the request's log line and the metrics call it by."""
+
+    def __init__(self) -> None:
+        self._server: Server[Any] | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request. Raises what the door refuses: Refusal."""
+        scope["route"] = self
+        request = Request(scope, receive, send)
+        refuse_rebound(request)
+        scope[_ADMITTED_KEY] = await authenticate_mcp(request)
+        message = await read_json(request)
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        # One manager a request: it lives in a task group, and so ends with the request that it serves.
+        manager = StreamableHTTPSessionManager(
+            self._tools(), json_response=True, stateless=True, max_request_body_size=LARGEST_BODY
+        )
+        async with manager.run():
+            await manager.handle_request(
+                scope, _once(orjson.dumps(message), receive), _introduced(message, send)
+            )
+
+    def _tools(self) -> Server[Any]:
+        if self._server is None:
+            from hearthpay.mcp.server import agents_server
+
+            # The SDK tells of each request that it begins and ends; our own log has its line for that.
+            logging.getLogger("mcp").setLevel(logging.ERROR)
+            self._server = agents_server(_caller_of, _noted)
+        return self._server
+
+
+def refuse_rebound(request: Request) -> None:
+    """Refuse what a web page could send by having its own name resolve to this machine, or from its own origin.
+
+    The address must be the installation's (HEARTHPAY_PUBLIC_URL), or this machine's; an `Origin` must be the same.
+    Raises `invalid_state` (421, 403).
+    """
+    public = runtime_of(request).public_url
+    own = None if public is None else _place(public)
+    host = _place(f"//{request.headers.get('host', '')}")
+    if host is None or not (_is_same(host, own) or host[0] in _LOOPBACK):
+        raise Refusal(
+            "invalid_state",
+            "This is not the address of the service. Use the one that HEARTHPAY_PUBLIC_URL names, or localhost.",
+            status=_MISDIRECTED,
+        )
+    origin = request.headers.get("origin")
+    if origin is not None:
+        came_from = _place(origin)
+        if came_from is None or not (_is_same(came_from, own) or came_from == host):
+            raise Refusal("invalid_state", "This request comes from a page of another site.", status=403)
+
+
+def _place(address: str) -> tuple[str, int | None] | None:
+    """Return host and port of an address; None for what is none."""
+    try:
+        parts = urlsplit(address)
+        return None if not parts.hostname else (parts.hostname, parts.port)
+    except ValueError:
+        return None
+
+
+def _is_same(place: tuple[str, int | None], own: tuple[str, int | None] | None) -> bool:
+    return own is not None and place[0] == own[0] and (place[1] or 0) in (own[1] or 0, 80, 443)
+
+
+def _caller_of(context: Context) -> InnerCaller:
+    request = _request_of(context)
+    return InnerCaller(request, request.scope[_ADMITTED_KEY])
+
+
+def _request_of(context: Context) -> Request:
+    request = context.request
+    assert isinstance(request, Request), "the transport hands on the request that it serves"
+    return request
+
+
+async def _noted(context: Context, tool: str, answer: ToolAnswer | None) -> None:
+    """Leave the row, also of a call that is being broken off; a row that cannot be written undoes no deed."""
+    from hearthpay.mcp.server import client_of
+
+    request = _request_of(context)
+    admitted: Admitted = request.scope[_ADMITTED_KEY]
+    client = client_of(context) or _named_in(request.headers.get("mcp-session-id"))
+    with anyio.CancelScope(shield=True):
+        try:
+            await leave_trail(runtime_of(request).database, admitted.actor, client, tool, answer)
+        except Exception as failure:  # noqa: BLE001 - the answer stands; that its row is missing goes to the log
+            _log.error("tool call without its audit row", tool=tool, exception=describe_failure(failure))
+
+
+def _once(body: bytes, receive: Receive) -> Receive:
+    """Return the body, which was read at the door, as if it came now; then whatever else comes."""
+    waiting: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replayed() -> Message:
+        return waiting.pop() if waiting else await receive()
+
+    return replayed
+
+
+def _introduced(message: object, send: Send) -> Send:
+    """Let the answer to an introduction carry the client's name back to it; a status is a plain number."""
+    name = _name_told(message)
+    told = b"" if name is None else base64.urlsafe_b64encode(name.encode("utf-8")).rstrip(b"=")
+
+    async def sent(answer: Message) -> None:
+        if answer["type"] == "http.response.start":
+            answer["status"] = int(answer["status"])
+            if told and answer["status"] == _MADE:
+                named = (_SESSION_HEADER, _SESSION_PREFIX.encode("ascii") + told)
+                answer["headers"] = [*answer.get("headers", ()), named]
+        await send(answer)
+
+    return sent
+
+
+def _name_told(message: object) -> str | None:
+    if not isinstance(message, dict) or message.get("method") != "initialize":
+        return None
+    params = message.get("params")
+    info = params.get("clientInfo") if isinstance(params, dict) else None
+    if not isinstance(info, dict):
+        return None
+    return plain_name(f"{info.get('name', '')} {info.get('version', '')}")
+
+
+def _named_in(session: str | None) -> str | None:
+    """Return the name in a session's id; None for any other text."""
+    if session is None or not session.startswith(_SESSION_PREFIX):
+        return None
+    encoded = session.removeprefix(_SESSION_PREFIX)
+    try:
+        return base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode("utf-8")
+    except (binascii.Error, ValueError):
+        return None

@@ -1,0 +1,208 @@
+"""The tools, resources and prompts on the SDK's low-level server, the same for stdio and for `/mcp`.
+
+The server keeps nothing between two requests: for each one it is told who calls. Importing the SDK takes most of a
+second, so whoever needs this module imports it when it is needed.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel.server import Server
+from mcp.shared.exceptions import MCPError
+
+from hearthpay import __version__
+from hearthpay.mcp.answering import ToolAnswer, answer_call
+from hearthpay.mcp.calls import ApiCaller, CallTerms
+from hearthpay.mcp.guides import GUIDES, Guide
+from hearthpay.mcp.shelf import JSON, SHELF, STATE_CODES, found_at
+from hearthpay.mcp.tools.agent_tool import AgentTool
+from hearthpay.mcp.tools.toolbox import TOOLBOX
+from hearthpay.taxes.jurisdictions import STATES
+
+Context = ServerRequestContext[Any, Any]
+CallerOf = Callable[[Context], ApiCaller]
+CallNoted = Callable[[Context, str, ToolAnswer | None], Awaitable[None]]
+"""Is told of each call of a tool and its answer, None where it was broken off."""
+
+NAME: Final = "hearthpay"
+INSTRUCTIONS: Final = (
+    "Hearthpay is payroll for US households that employ someone at home. Reading and previewing is free of "
+    "consequences. run_payroll makes a tax record and may move money, manage_autopilot changes somebody's pay: before "
+    "either, show the person what will happen and get a clear yes. Look ids up with list_households_and_employees. "
+    "Preview before each run, and pass its preview_token. Amounts are US dollars. A refusal protects somebody: do what "
+    "its next_step says, and never change a refused call to get around it. `scheduled` is not paid. Social Security, "
+    "tax and bank account numbers are never entered here: people enter them in the app."
+)
+_PUBLIC_HOUR: Final = CacheHint(ttl_ms=3_600_000, scope="public")
+_NOTHING_THERE: Final = -32002
+_CLIENTS_NAME: Final = 100
+
+
+def agents_server(caller_of: CallerOf, noted: CallNoted | None = None) -> Server[Any]:
+    """Return the server; `caller_of` tells for each request who calls, `noted` hears of each call of a tool."""
+
+    async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        terms = caller_of(context).terms
+        return types.ListToolsResult(
+            tools=[_described(tool, terms) for tool in TOOLBOX if terms.give(tool.name)]
+        )
+
+    async def call_tool(context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
+        answer: ToolAnswer | None = None
+        try:
+            answer = await answer_call(caller_of(context), asked.name, asked.arguments or {})
+        finally:
+            if noted is not None:
+                await noted(context, asked.name, answer)
+        return types.CallToolResult(
+            content=[types.TextContent(text=answer.text)],
+            structured_content=answer.structured,
+            is_error=answer.refused,
+        )
+
+    async def list_resources(
+        _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    name=f"state_coverage_{code}",
+                    title=f"What {STATES[code]} asks for",
+                    uri=f"hearthpay://states/{code}",
+                    mime_type=JSON,
+                )
+                for code in STATE_CODES
+            ]
+        )
+
+    async def list_templates(
+        _: Context, __: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    name=item.name,
+                    title=item.title,
+                    description=item.description,
+                    uri_template=item.template,
+                    mime_type=item.media_type,
+                )
+                for item in SHELF
+            ]
+        )
+
+    async def read_resource(
+        context: Context, asked: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        return await _read(caller_of(context), str(asked.uri))
+
+    async def list_prompts(_: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[_prompt(guide) for guide in GUIDES])
+
+    async def get_prompt(_: Context, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
+        guide = next((each for each in GUIDES if each.name == asked.name), None)
+        if guide is None:
+            raise MCPError(types.INVALID_PARAMS, "There is no prompt of this name.")
+        return types.GetPromptResult(
+            description=guide.description,
+            messages=[
+                types.PromptMessage(
+                    role="user", content=types.TextContent(text=guide.written(asked.arguments or {}))
+                )
+            ],
+        )
+
+    return Server(
+        NAME,
+        version=__version__,
+        title="Hearthpay",
+        description="Payroll and taxes for US household employers.",
+        instructions=INSTRUCTIONS,
+        cache_hints={
+            "prompts/list": _PUBLIC_HOUR,
+            "resources/list": _PUBLIC_HOUR,
+            "resources/templates/list": _PUBLIC_HOUR,
+        },
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+    )
+
+
+def client_of(context: Context) -> str | None:
+    """Return name and version of the agent's program as it tells them, None where it does not."""
+    told = context.session.client_params
+    if told is None:
+        return None
+    return f"{told.client_info.name} {told.client_info.version}"[:_CLIENTS_NAME]
+
+
+def _described(tool: AgentTool, terms: CallTerms) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema(terms),
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=not tool.changes,
+            destructive_hint=tool.changes,
+            idempotent_hint=not tool.changes,
+            open_world_hint=False,
+        ),
+    )
+
+
+def _prompt(guide: Guide) -> types.Prompt:
+    return types.Prompt(
+        name=guide.name,
+        title=guide.title,
+        description=guide.description,
+        arguments=[
+            types.PromptArgument(name=name, description=what, required=name in guide.required)
+            for name, what in guide.arguments.items()
+        ],
+    )
+
+
+async def _read(caller: ApiCaller, address: str) -> types.ReadResourceResult:
+    found = found_at(address)
+    if found is None:
+        raise MCPError(_NOTHING_THERE, "There is nothing at this address.", {"uri": address})
+    item, call = found
+    answered = await caller.call(call)
+    if answered.media_type == JSON:
+        body = answered.envelope()
+        if "error" in body:
+            error = body["error"]
+            missing = error["code"] == "not_found"
+            raise MCPError(
+                _NOTHING_THERE if missing else types.INVALID_REQUEST,
+                error["message"],
+                {"uri": address, "code": error["code"]},
+            )
+        return types.ReadResourceResult(
+            contents=[
+                types.TextResourceContents(uri=address, mime_type=JSON, text=answered.content.decode("utf-8"))
+            ]
+        )
+    return types.ReadResourceResult(
+        contents=[
+            types.BlobResourceContents(
+                uri=address,
+                mime_type=item.media_type,
+                blob=base64.b64encode(answered.content).decode("ascii"),
+            )
+        ]
+    )

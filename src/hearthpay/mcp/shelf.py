@@ -1,0 +1,98 @@
+"""Resources: what an agent may read by its address, such as a state's coverage, a payroll or a year's calendar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from hearthpay.mcp.calls import ApiCall
+from hearthpay.taxes.jurisdictions import STATES
+
+_ID: Final = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
+JSON: Final = "application/json"
+PDF: Final = "application/pdf"
+
+
+@dataclass(frozen=True, slots=True)
+class ShelfItem:
+    """A kind of resource: the template of its address, and the call that reads one."""
+
+    name: str
+    title: str
+    description: str
+    template: str
+    media_type: str
+    pattern: re.Pattern[str]
+    call: Callable[[Mapping[str, str]], ApiCall]
+
+
+def _coverage(named: Mapping[str, str]) -> ApiCall:
+    return ApiCall(method="GET", path=f"/jurisdictions/{named['state']}")
+
+
+def _payroll(named: Mapping[str, str]) -> ApiCall:
+    return ApiCall(method="GET", path=f"/payroll/{named['payroll_id']}")
+
+
+def _calendar(named: Mapping[str, str]) -> ApiCall:
+    year = named["year"]
+    query = {"employer_id": named["employer_id"], "from": f"{year}-01-01", "to": f"{year}-12-31"}
+    return ApiCall(method="GET", path="/tax-calendar", query=query)
+
+
+def _pay_stub(named: Mapping[str, str]) -> ApiCall:
+    body = {"payroll_id": named["payroll_id"], "employee_id": named["employee_id"]}
+    return ApiCall(method="POST", path="/documents/paystub", body=body)
+
+
+SHELF: Final[tuple[ShelfItem, ...]] = (
+    ShelfItem(
+        "state_coverage",
+        "What a state asks for",
+        "The taxes of a state today, its withholding certificate and localities, with how sure each figure is.",
+        "hearthpay://states/{state}",
+        JSON,
+        re.compile(r"hearthpay://states/(?P<state>[A-Za-z]{2})"),
+        _coverage,
+    ),
+    ShelfItem(
+        "payroll",
+        "A payroll",
+        "A payroll as it was run, line by line, with its status and history.",
+        "hearthpay://payrolls/{payroll_id}",
+        JSON,
+        re.compile(rf"hearthpay://payrolls/(?P<payroll_id>{_ID})"),
+        _payroll,
+    ),
+    ShelfItem(
+        "pay_stub",
+        "A pay stub",
+        "The pay stub of one employee in a payroll that was paid, as a PDF.",
+        "hearthpay://payrolls/{payroll_id}/pay-stubs/{employee_id}",
+        PDF,
+        re.compile(rf"hearthpay://payrolls/(?P<payroll_id>{_ID})/pay-stubs/(?P<employee_id>{_ID})"),
+        _pay_stub,
+    ),
+    ShelfItem(
+        "tax_calendar",
+        "The year's calendar",
+        "What a household must file, pay, hand out or report in a calendar year, by due date.",
+        "hearthpay://households/{employer_id}/calendar/{year}",
+        JSON,
+        re.compile(rf"hearthpay://households/(?P<employer_id>{_ID})/calendar/(?P<year>20[0-9]{{2}})"),
+        _calendar,
+    ),
+)
+
+STATE_CODES: Final = tuple(sorted(STATES))
+
+
+def found_at(address: str) -> tuple[ShelfItem, ApiCall] | None:
+    """Return what is at an address and the call that reads it; None where nothing can be."""
+    for item in SHELF:
+        match = item.pattern.fullmatch(address)
+        if match is not None:
+            return item, item.call(match.groupdict())
+    return None

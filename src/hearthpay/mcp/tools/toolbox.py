@@ -1,0 +1,27 @@
+"""All tools, in the order in which models read them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from hearthpay.mcp.tools.agencies import STATE_FILING_STATUS, TAX_CALENDAR
+from hearthpay.mcp.tools.agent_tool import AgentTool
+from hearthpay.mcp.tools.calculating import CALCULATE, CHECK_THRESHOLD
+from hearthpay.mcp.tools.looking_up import EXPLAIN, HOUSEHOLDS
+from hearthpay.mcp.tools.paying import GET_PAYROLL, PREVIEW, RUN
+from hearthpay.mcp.tools.recurring import GET_AUTOPILOT, MANAGE_AUTOPILOT
+
+TOOLBOX: Final[tuple[AgentTool, ...]] = (
+    CALCULATE,
+    CHECK_THRESHOLD,
+    PREVIEW,
+    RUN,
+    STATE_FILING_STATUS,
+    GET_AUTOPILOT,
+    MANAGE_AUTOPILOT,
+    HOUSEHOLDS,
+    GET_PAYROLL,
+    TAX_CALENDAR,
+    EXPLAIN,
+)
+BY_NAME: Final = {tool.name: tool for tool in TOOLBOX}

@@ -1,0 +1,31 @@
+"""What time does away with: programs that nobody let in, questions, and tokens long over. For the worker."""
+
+from datetime import datetime, timedelta
+from typing import Final
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+_KEPT: Final = timedelta(days=30)
+_CLIENTS: Final = text(
+    "DELETE FROM agent_clients WHERE id IN (SELECT c.id FROM agent_clients c WHERE c.expires_at < :now "
+    "AND NOT EXISTS (SELECT FROM agent_grants g WHERE g.client_id = c.client_id AND g.ended_at IS NULL "
+    "AND g.expires_at > :now) ORDER BY c.expires_at LIMIT :limit) RETURNING true"
+)
+_QUESTIONS: Final = text(
+    "DELETE FROM agent_requests WHERE id IN (SELECT id FROM agent_requests WHERE expires_at < :before "
+    "ORDER BY expires_at LIMIT :limit) RETURNING true"
+)
+_TOKENS: Final = text(
+    "DELETE FROM agent_tokens WHERE id IN (SELECT id FROM agent_tokens WHERE expires_at < :before "
+    "ORDER BY expires_at LIMIT :limit) RETURNING true"
+)
+
+
+async def forget_agents(session: AsyncSession, now: datetime, *, limit: int) -> tuple[int, int, int]:
+    """Delete what is over, at most so many of each; return how many programs, questions and tokens. Grants stay."""
+    return (
+        len((await session.execute(_CLIENTS, {"now": now, "limit": limit})).all()),
+        len((await session.execute(_QUESTIONS, {"before": now - _KEPT, "limit": limit})).all()),
+        len((await session.execute(_TOKENS, {"before": now - _KEPT, "limit": limit})).all()),
+    )

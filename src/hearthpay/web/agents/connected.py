@@ -1,0 +1,66 @@
+"""Which agents are connected, what each may do and has done; and the way to send one away."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import KEEP_AGENTS, READ_AGENTS
+from hearthpay.languages.catalogue import mark
+from hearthpay.oauth import connected
+from hearthpay.oauth.offers import OFFERS
+from hearthpay.oauth.routes import resource_of
+from hearthpay.web.household.side_by_side import households_of
+from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.shell import go, page_of, show
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+_ENDED: Final = {
+    "disconnected": mark("sent away"),
+    "revoked": mark("given back by the program"),
+    "code_reused": mark("ended: its code came twice, which a thief's would"),
+    "refresh_reused": mark("ended: its token came twice, which a thief's would"),
+}
+
+
+@page_of(router, "GET", "/settings/agents", "member", permission=READ_AGENTS)
+async def agents(visitor: Visitor) -> Response:
+    """All that were let in, the latest first."""
+    actor = visitor.actor()
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        found = await connected.list_agents(session, actor)
+        names = {each.id: each.name for each in await households_of(session, actor)}
+    facts = {"agents": found, "names": names, "address": resource_of(visitor.request)}
+    return show(visitor, "agents.html", facts | _frame(visitor))
+
+
+@page_of(router, "GET", "/settings/agents/{grant_id}", "member", permission=READ_AGENTS)
+async def agent(visitor: Visitor) -> Response:
+    """One agent, and what it did last."""
+    actor = visitor.actor()
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        grant, deeds = await connected.read_agent(session, actor, id_in_path(visitor, "grant_id"))
+        names = {each.id: each.name for each in await households_of(session, actor)}
+    facts = {"grant": grant, "deeds": deeds, "names": names}
+    return show(visitor, "agent.html", facts | _frame(visitor))
+
+
+@page_of(router, "POST", "/settings/agents/{grant_id}/disconnect", "member", permission=KEEP_AGENTS)
+async def disconnect(visitor: Visitor) -> Response:
+    """Send it away: a door is shut without asking twice, and it may always knock again."""
+    actor, grant_id = visitor.actor(), id_in_path(visitor, "grant_id")
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        await connected.disconnect(session, actor, visitor.desk.clock, grant_id)
+    return go(f"/settings/agents/{grant_id}")
+
+
+def _frame(visitor: Visitor) -> dict[str, object]:
+    here = visitor.signed_in.here
+    return {
+        "offers": OFFERS,
+        "ended": _ENDED,
+        "now": visitor.desk.clock.now(),
+        "may_keep": here is not None and here.role != "viewer",
+    }

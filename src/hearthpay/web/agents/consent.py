@@ -1,0 +1,204 @@
+"""An agent asks to be let in: from its address to the question that a person answers, and back with a code.
+
+The question is answered in the browser in which it was opened first, by somebody who keeps the household and has just
+proved who she is. The page may send its form on to the agent's own address, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+from uuid import UUID
+
+from fastapi import APIRouter
+from starlette.responses import RedirectResponse, Response
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import KEEP_AGENTS
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.database.session import become_person
+from hearthpay.http.runtime import address_of
+from hearthpay.languages.catalogue import mark
+from hearthpay.oauth import asking
+from hearthpay.oauth.clients import Client, find_client
+from hearthpay.oauth.offers import OFFERS, RUNNING
+from hearthpay.oauth.redirects import place_of, source_of
+from hearthpay.oauth.refusals import OAuthError
+from hearthpay.oauth.routes import AUTHORIZE_PATH, resource_of
+from hearthpay.web.household.side_by_side import HouseholdLine, households_of
+from hearthpay.web.shell import go, page_of, problems_of, show
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+_UNTIL: Final = ((1, mark("One day")), (30, mark("30 days")), (90, mark("90 days")), (365, mark("One year")))
+_USUAL: Final = "30"
+_UNKNOWN: Final = mark("This program is not known here. Start again from the program itself.")
+_CHOOSE: Final = mark("must be one of the choices")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """A household that an agent can be given."""
+
+    household: HouseholdLine
+    sandbox: bool
+
+    @property
+    def value(self) -> str:
+        return f"{'test' if self.sandbox else 'live'}:{self.household.id}"
+
+
+@page_of(router, "GET", AUTHORIZE_PATH, "anyone")
+async def authorize(visitor: Visitor) -> Response:
+    """Check what an agent asks, and lead to the question; what is wrong is told to the agent, if that is one."""
+    desk, asked = visitor.desk, dict(visitor.request.query_params)
+    twice = len(visitor.request.query_params.multi_items()) != len(asked)
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        client = await find_client(session, now, asked.get("client_id", "").replace("\x00", ""))
+        if client is None:
+            raise Refusal("validation_error", _UNKNOWN)
+        try:
+            redirect_uri, _ = asking.redirect_of(client, asked)
+        except OAuthError as error:
+            raise Refusal("validation_error", error.description) from None
+        try:
+            if twice:
+                raise OAuthError("invalid_request", "A field was sent twice.")
+            question = asking.read_question(client, asked, resource_of(visitor.request))
+        except OAuthError as error:
+            return _back(visitor, redirect_uri, {**error.body, "state": asked.get("state")})
+        token = await asking.keep_question(session, now, question)
+    return go(f"/connect/{token.text}")
+
+
+@page_of(router, "GET", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True)
+async def ask(visitor: Visitor) -> Response:
+    """The question: which household, what it may do there, for how long."""
+    client, question = await _opened(visitor)
+    return await _ask(visitor, client, question, {})
+
+
+@page_of(router, "POST", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True)
+async def answer(visitor: Visitor) -> Response:
+    """Let the agent in as the form says, or not at all, and send its answer back to it."""
+    client, question = await _opened(visitor)
+    desk, who = visitor.desk, visitor.signed_in
+    now, token = desk.clock.now(), visitor.request.path_params["token"]
+    if visitor.form.get("answer") != "yes":
+        async with desk.database.transaction(None) as session:
+            await become_person(session, who.person_id)
+            address = await asking.say_no(session, now, token, who.session_id, question)
+        return _sent(visitor, question.redirect_uri, address)
+    try:
+        chosen, consent = _chosen(visitor, await _reached(visitor))
+        actor = _actor(visitor, sandbox=chosen.sandbox)
+        async with desk.database.transaction(actor.tenant) as session:
+            await become_person(session, who.person_id)
+            address = await asking.say_yes(
+                session, actor, now, token, who.session_id, client, question, consent
+            )
+    except Refusal as error:
+        return await _ask(visitor, client, question, problems_of(error))
+    return _sent(visitor, question.redirect_uri, address)
+
+
+async def _opened(visitor: Visitor) -> tuple[Client, asking.OpenQuestion]:
+    desk, who = visitor.desk, visitor.signed_in
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        question = await asking.open_question(
+            session, now, visitor.request.path_params["token"], who.session_id
+        )
+        client = await find_client(session, now, question.client_id)
+    if client is None:
+        raise Refusal("gone", _UNKNOWN)
+    return client, question
+
+
+async def _ask(
+    visitor: Visitor, client: Client, question: asking.OpenQuestion, problems: dict[str, str]
+) -> Response:
+    facts = {
+        "client": client,
+        "place": place_of(question.redirect_uri),
+        "households": await _reached(visitor),
+        "offers": [offer for offer in OFFERS if offer.changes and offer.scope in question.scopes],
+        "reading": OFFERS[0],
+        "until": _UNTIL,
+        "usual": _USUAL,
+        "problems": problems,
+        "entered": visitor.form,
+    }
+    response = show(visitor, "consent.html", facts, status=422 if problems else 200)
+    return _may_go_to(response, question.redirect_uri)
+
+
+async def _reached(visitor: Visitor) -> Sequence[_Reached]:
+    """Return the households of both modes that the person could give, real ones first."""
+    who = visitor.signed_in
+    assert who.here is not None, "a member is somewhere"
+    modes = (False, True) if "test_keys" in who.here.terms.features else (False,)
+    found: list[_Reached] = []
+    for sandbox in modes:
+        actor = _actor(visitor, sandbox=sandbox)
+        async with visitor.desk.database.transaction(actor.tenant) as session:
+            found += [_Reached(each, sandbox) for each in await households_of(session, actor)]
+    return found
+
+
+def _chosen(visitor: Visitor, reached: Sequence[_Reached]) -> tuple[_Reached, asking.Consent]:
+    form = visitor.form
+    chosen = next((each for each in reached if each.value == form.get("household")), None)
+    if chosen is None:
+        raise invalid("household", _CHOOSE)
+    days = next((days for days, _ in _UNTIL if str(days) == form.get("lasts")), None)
+    if days is None:
+        raise invalid("lasts", _CHOOSE)
+    scopes = frozenset(
+        offer.scope for offer in OFFERS if not offer.changes or form.get(f"scope_{offer.scope}") == "on"
+    )
+    previews = RUNNING in scopes and form.get("demands_preview") == "on"
+    return chosen, asking.Consent(UUID(str(chosen.household.id)), scopes, previews, timedelta(days=days))
+
+
+def _actor(visitor: Visitor, *, sandbox: bool) -> Actor:
+    """Return the person as she acts in this mode, whichever she is looking at."""
+    who = visitor.signed_in
+    assert who.here is not None, "a member is somewhere"
+    now = visitor.actor(of_both_modes=True)
+    return Actor.session(
+        who.person_id,
+        who.here.organization_id,
+        who.here.role,
+        sandbox=sandbox,
+        request_id=now.request_id,
+        terms=who.here.terms,
+    )
+
+
+def _back(visitor: Visitor, redirect_uri: str, told: dict[str, str | None]) -> Response:
+    told["iss"] = address_of(visitor.request)
+    return RedirectResponse(asking.with_answer(redirect_uri, told), 303, {"Cache-Control": "no-store"})
+
+
+def _sent(visitor: Visitor, redirect_uri: str, address: str) -> Response:
+    response = RedirectResponse(
+        asking.with_answer(address, {"iss": address_of(visitor.request)}), 303, {"Cache-Control": "no-store"}
+    )
+    return _may_go_to(response, redirect_uri)
+
+
+def _may_go_to(response: Response, redirect_uri: str) -> Response:
+    """Let the form's answer lead to the agent: browsers hold a redirect after a form to the page's policy as well."""
+    policy = response.headers.get("Content-Security-Policy")
+    if policy is not None:
+        source = source_of(redirect_uri)
+        response.headers["Content-Security-Policy"] = policy.replace(
+            "form-action 'self'", f"form-action 'self' {source}"
+        )
+    return response

@@ -1,0 +1,30 @@
+"""The application, and a household in California with someone to pay."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+from fastapi import FastAPI
+
+from tests.http.api import Account, account, app, client, counts, new_account, new_key
+from tests.worlds.households import add_employee, add_household
+
+__all__ = ["account", "app", "client", "counts", "new_account", "new_key"]
+
+
+@pytest.fixture(autouse=True)
+async def uses_are_noted(request: pytest.FixtureRequest) -> AsyncIterator[None]:
+    """What a short test leaves to be written is written before the tables are emptied, which waits for it."""
+    app: FastAPI | None = request.getfixturevalue("app") if "app" in request.fixturenames else None
+    yield
+    if app is not None:
+        await app.state.runtime.keys.settle()
+
+
+@pytest.fixture
+async def employer_id(account: Account) -> str:
+    return await add_household(account.live)
+
+
+@pytest.fixture
+async def employee_id(account: Account, employer_id: str) -> str:
+    return await add_employee(account.live, employer_id)

@@ -1,0 +1,369 @@
+"""An agent is let in, works, and is sent away; and every way in which somebody could get more than was given."""
+
+import asyncio
+from datetime import timedelta
+
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.clock import FixedClock
+from hearthpay.people import members, sign_up
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.sessions import SignedIn
+from hearthpay.people.sign_up import NewPerson
+from hearthpay.security.key_ring import KeyRing
+from tests.oauth.dance import RESOURCE, RETURNS, VERIFIER, Dance, answer_in, challenge_of
+from tests.people.visitors import PASSWORD, VISIT, Newcomers
+from tests.web.people_browser import HOME, OWN, Browser
+
+
+async def test_an_agent_is_let_in_works_and_is_sent_away(
+    dance: Dance, owner_connection: psycopg.Connection
+) -> None:
+    page = await dance.ask()
+    asked = await dance.browser.look(page)
+    assert "Helper &lt;b&gt;9&lt;/b&gt; asks to act for you" in asked.text
+    assert "agent.example.com" in asked.text
+    assert "form-action 'self' https://agent.example.com;" in asked.headers["content-security-policy"]
+    sent = await dance.consent(page, **{"scope_payroll:run": "on", "demands_preview": "on"})
+    assert sent.status_code == 303, sent.text
+    assert sent.headers["location"].startswith("https://agent.example.com/callback?kept=1&code=hpac_")
+    told = answer_in(sent)
+    assert (told["state"], told["iss"]) == ("its own", HOME)
+    tokens = (await dance.exchange(told["code"])).json()
+    assert tokens["scope"] == "payroll:read payroll:run"
+    assert tokens["expires_in"] == 600
+    called = await dance.call(tokens["access_token"])
+    assert called.json()["result"]["isError"] is False, called.text
+    refreshed = (await dance.refresh(tokens["refresh_token"])).json()
+    assert (await dance.call(refreshed["access_token"])).status_code == 200
+    listed = await dance.browser.look("/settings/agents")
+    assert "Helper &lt;b&gt;9&lt;/b&gt;" in listed.text
+    (grant_id,) = owner_connection.execute("SELECT id FROM agent_grants").fetchone() or ()
+    shown = await dance.browser.look(f"/settings/agents/{grant_id}")
+    assert "check_threshold" in shown.text
+    gone = await dance.browser.send(
+        f"/settings/agents/{grant_id}/disconnect", page="/settings/agents/" + str(grant_id)
+    )
+    assert gone.status_code == 303
+    refused = await dance.call(refreshed["access_token"])
+    assert refused.status_code == 401
+    assert 'error="invalid_token"' in refused.headers["www-authenticate"]
+    assert (
+        f'resource_metadata="{HOME}/.well-known/oauth-protected-resource/mcp"'
+        in refused.headers["www-authenticate"]
+    )
+    assert (await dance.refresh(refreshed["refresh_token"])).json()["error"] == "invalid_grant"
+    rows = owner_connection.execute(
+        "SELECT action, actor_kind FROM audit_log WHERE action LIKE 'agent.%' ORDER BY id"
+    ).fetchall()
+    assert rows == [
+        ("agent.connect", "user"),
+        ("agent.call", "mcp"),
+        ("agent.call", "mcp"),
+        ("agent.disconnect", "user"),
+    ]
+
+
+async def test_the_metadata_lead_from_the_tools_to_the_token(dance: Dance) -> None:
+    nobody = await dance.call("")
+    assert nobody.status_code == 401
+    resource = (await dance.program.get("/.well-known/oauth-protected-resource/mcp")).json()
+    assert resource["resource"] == RESOURCE
+    (issuer,) = resource["authorization_servers"]
+    server = (await dance.program.get("/.well-known/oauth-authorization-server")).json()
+    assert server["issuer"] == issuer == HOME
+    assert server["code_challenge_methods_supported"] == ["S256"]
+    assert server["token_endpoint_auth_methods_supported"] == ["none"]
+
+
+async def test_a_grant_reaches_its_household_with_its_tools_alone(
+    dance: Dance, owner_connection: psycopg.Connection
+) -> None:
+    reading = await dance.tokens()
+    assert reading["scope"] == "payroll:read"
+    refused = (await dance.call(reading["access_token"], "run_payroll", employer_id="x")).json()["result"]
+    assert refused["structuredContent"]["code"] == "scope_required"
+    elsewhere = await dance.call(
+        reading["access_token"], "get_state_filing_status", employer_id=str(dance.sandbox_id)
+    )
+    assert elsewhere.json()["result"]["structuredContent"]["code"] in (
+        "household_forbidden",
+        "key_mode_mismatch",
+    )
+    own = await dance.call(
+        reading["access_token"], "get_state_filing_status", employer_id=str(dance.household_id)
+    )
+    assert own.json()["result"]["isError"] is False
+    test = await dance.tokens(household=f"test:{dance.sandbox_id}")
+    own = await dance.call(test["access_token"], "get_state_filing_status", employer_id=str(dance.sandbox_id))
+    assert own.json()["result"]["isError"] is False
+    over = await dance.call(
+        test["access_token"], "get_state_filing_status", employer_id=str(dance.household_id)
+    )
+    assert over.json()["result"]["structuredContent"]["code"] in ("household_forbidden", "key_mode_mismatch")
+    api = await dance.program.get(
+        "/api/v1/payrolls", headers={"Authorization": f"Bearer {reading['access_token']}"}
+    )
+    assert api.status_code == 401, "the API takes keys, no tokens"
+
+
+async def test_who_may_no_longer_change_anything_has_agents_that_cannot(
+    dance: Dance, owner_connection: psycopg.Connection
+) -> None:
+    tokens = await dance.tokens("payroll:run")
+    asked = {
+        "employer_id": str(dance.household_id),
+        "employee_id": str(dance.household_id),
+        "pay_period_start": "2026-11-09",
+        "pay_period_end": "2026-11-15",
+        "pay_date": "2026-11-20",
+        "pay_frequency": "weekly",
+        "idempotency_key": "one",
+    }
+    owner_connection.execute("ALTER TABLE memberships DISABLE TRIGGER last_owner_stays")
+    owner_connection.execute("UPDATE memberships SET role = 'viewer'")
+    refused = (await dance.call(tokens["access_token"], "run_payroll", **asked)).json()["result"]
+    assert refused["structuredContent"]["code"] == "scope_required"
+    owner_connection.execute("UPDATE memberships SET ended_at = now()")
+    assert (await dance.call(tokens["access_token"])).status_code == 401
+    owner_connection.execute("ALTER TABLE memberships ENABLE TRIGGER last_owner_stays")
+
+
+async def test_what_time_ends(dance: Dance, clock: FixedClock) -> None:
+    page = await dance.ask()
+    clock.advance(timedelta(minutes=31))
+    await _prove(dance)
+    assert (await dance.browser.look(page)).status_code == 410
+    code = await dance.code()
+    clock.advance(timedelta(seconds=61))
+    assert (await dance.exchange(code)).json()["error"] == "invalid_grant"
+    tokens = await dance.tokens(lasts="1")
+    clock.advance(timedelta(minutes=11))
+    assert (await dance.call(tokens["access_token"])).status_code == 401
+    again = (await dance.refresh(tokens["refresh_token"])).json()
+    assert (await dance.call(again["access_token"])).status_code == 200
+    clock.advance(timedelta(days=1))
+    assert (await dance.refresh(again["refresh_token"])).json()["error"] == "invalid_grant"
+
+
+async def _prove(dance: Dance) -> None:
+    await dance.browser.send("/sign-in/again", page="/sign-in/again", password=PASSWORD)
+
+
+async def test_a_code_shown_twice_ends_what_it_gave(dance: Dance) -> None:
+    code = await dance.code()
+    tokens = (await dance.exchange(code)).json()
+    assert (await dance.exchange(code)).json()["error"] == "invalid_grant"
+    assert (await dance.call(tokens["access_token"])).status_code == 401
+
+
+async def test_a_refresh_token_shown_twice_ends_thief_and_owner(dance: Dance) -> None:
+    first = await dance.tokens()
+    second = (await dance.refresh(first["refresh_token"])).json()
+    thief = await dance.refresh(first["refresh_token"])
+    assert thief.json()["error"] == "invalid_grant"
+    assert (await dance.call(second["access_token"])).status_code == 401
+    assert (await dance.refresh(second["refresh_token"])).json()["error"] == "invalid_grant"
+
+
+async def test_of_many_at_once_one_exchanges(dance: Dance) -> None:
+    code = await dance.code()
+    answers = await asyncio.gather(*(dance.exchange(code) for _ in range(8)))
+    assert [each.status_code for each in answers].count(200) == 1
+    assert (await dance.exchange(code)).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"code_verifier": None}, "invalid_request"),
+        ({"code_verifier": "another-proof-of-somebody-who-did-not-ask-at-all"}, "invalid_grant"),
+        ({"redirect_uri": "https://agent.example.com/elsewhere"}, "invalid_grant"),
+        ({"redirect_uri": None}, "invalid_grant"),
+        ({"client_id": "another"}, "invalid_grant"),
+        ({"client_id": None}, "invalid_client"),
+        ({"resource": "https://other.example.com/mcp"}, "invalid_target"),
+        ({"grant_type": "password"}, "unsupported_grant_type"),
+        ({"code": "hpac_short"}, "invalid_grant"),
+        ({"code": "\x00"}, "invalid_request"),
+    ],
+)
+async def test_a_code_is_worth_nothing_to_another(
+    dance: Dance, changes: dict[str, str | None], error: str
+) -> None:
+    code = await dance.code()
+    told = dict(changes)
+    refused = await dance.exchange(told.pop("code", code) or "", **told)
+    assert refused.status_code == 400, refused.text
+    assert refused.json()["error"] == error
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+        ({"code_challenge_method": None}, "invalid_request"),
+        ({"code_challenge": None}, "invalid_request"),
+        ({"code_challenge": "short"}, "invalid_request"),
+        ({"resource": "https://other.example.com/mcp"}, "invalid_target"),
+        ({"scope": "payroll:read everything"}, "invalid_scope"),
+        ({"state": "s" * 2001}, "invalid_request"),
+    ],
+)
+async def test_a_wrong_question_is_told_to_the_agent(
+    dance: Dance, changes: dict[str, str | None], error: str
+) -> None:
+    told = answer_in(await dance.refused(**changes))
+    assert (told["error"], told["iss"], told["kept"]) == (error, HOME, "1")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"client_id": "nobody"},
+        {"redirect_uri": "https://evil.example.com/callback"},
+        {"redirect_uri": "https://agent.example.com/callback"},
+        {"redirect_uri": "http://127.0.0.1.evil.example.com/back"},
+        {"redirect_uri": "http://user@127.0.0.1:9/back"},
+        {"redirect_uri": None},
+    ],
+)
+async def test_nothing_is_ever_sent_to_an_address_that_is_not_the_agents(
+    dance: Dance, changes: dict[str, str | None]
+) -> None:
+    refused = await dance.refused(**changes)
+    assert refused.status_code == 400
+    assert "location" not in refused.headers
+
+
+async def test_on_the_same_machine_any_port_will_do(dance: Dance) -> None:
+    returns = "http://127.0.0.1:53682/back"
+    page = await dance.ask(redirect_uri=returns)
+    sent = await dance.consent(page)
+    assert sent.headers["location"].startswith(returns + "?code=")
+    code = answer_in(sent)["code"]
+    assert (await dance.exchange(code, redirect_uri="http://127.0.0.1:1/back")).status_code == 400
+    assert (await dance.exchange(code, redirect_uri=returns)).status_code == 200
+
+
+async def test_who_refuses_gives_nothing(dance: Dance, owner_connection: psycopg.Connection) -> None:
+    page = await dance.ask()
+    told = answer_in(await dance.consent(page, answer="no"))
+    assert told["error"] == "access_denied"
+    assert owner_connection.execute("SELECT count(*) FROM agent_grants").fetchone() == (0,)
+    assert (await dance.browser.look(page)).status_code == 410
+
+
+@pytest.mark.parametrize(
+    "form", [{"household": "live:nothing"}, {"lasts": "1000"}, {"household": "", "lasts": ""}]
+)
+async def test_a_form_that_chooses_nothing_is_asked_again(dance: Dance, form: dict[str, str]) -> None:
+    page = await dance.ask()
+    wrong = await dance.consent(page, **form)
+    assert wrong.status_code == 422
+    assert "Must be one of the choices" in wrong.text
+    assert (await dance.consent(page)).status_code == 303
+
+
+async def test_only_who_opened_the_question_answers_it_and_once(
+    app: FastAPI, dance: Dance, desk: FrontDesk, owner_connection: psycopg.Connection, ring: KeyRing
+) -> None:
+    await Newcomers(desk, owner_connection, ring).make("eve@example.com", organization="Other")
+    eve = Browser.of(app, "Eve")
+    await eve.sign_in("eve@example.com", PASSWORD)
+    page = await dance.ask(eve)
+    assert (await eve.look(page)).status_code == 200
+    assert (await dance.browser.look(page)).status_code == 410, "a question that another has opened"
+    mine = await dance.ask()
+    assert (await dance.browser.look(mine)).status_code == 200
+    stolen = await eve.client.post(
+        mine,
+        data={"form_token": await eve.token("/settings/profile"), "answer": "yes", "lasts": "30"},
+        headers=OWN,
+    )
+    assert stolen.status_code == 410
+    forged = await dance.browser.client.post(
+        mine, data={"form_token": await eve.token("/settings/profile"), "answer": "yes"}, headers=OWN
+    )
+    assert forged.status_code == 403
+    foreign = await dance.browser.client.post(
+        mine,
+        data={"form_token": await dance.browser.token(mine), "answer": "yes"},
+        headers={"Sec-Fetch-Site": "cross-site"},
+    )
+    assert foreign.status_code == 403
+    theirs = await dance.consent(mine, household=f"live:{dance.sandbox_id}")
+    assert theirs.status_code == 422, "a household of the other mode"
+    assert (await dance.consent(mine)).status_code == 303
+    assert (await dance.browser.look(mine)).status_code == 410
+
+
+async def test_a_viewer_lets_nobody_in(app: FastAPI, dance: Dance, desk: FrontDesk, maria: SignedIn) -> None:
+    actor = maria.actor("r", of_both_modes=True)
+    async with desk.database.transaction(actor.tenant) as session:
+        sent = await members.invite_member(session, actor, desk.clock, "viewer@example.com", "viewer")
+    await sign_up.join_as_new_person(desk, sent.token.text, NewPerson("Vera", PASSWORD, "en"), VISIT)
+    vera = Browser.of(app, "Vera")
+    await vera.sign_in("viewer@example.com", PASSWORD)
+    assert (await vera.look(await dance.ask(vera))).status_code == 403
+
+
+async def test_a_flood_of_programs_is_stopped(dance: Dance) -> None:
+    answers = [(await dance.register()).status_code for _ in range(25)]
+    assert answers == [201] * 19 + [429] * 6
+
+
+@pytest.mark.parametrize(
+    ("told", "error"),
+    [
+        ({"redirect_uris": []}, "invalid_redirect_uri"),
+        ({"redirect_uris": "https://agent.example.com"}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["http://agent.example.com/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["javascript:alert(1)"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://agent.example.com/#x"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://me:secret@agent.example.com/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://agent.example.com/ \r\nLocation: x"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": [7]}, "invalid_redirect_uri"),
+        ({"client_name": 7}, "invalid_client_metadata"),
+        ({"grant_types": ["client_credentials"]}, "invalid_client_metadata"),
+    ],
+)
+async def test_a_program_must_tell_of_itself_rightly(
+    dance: Dance, told: dict[str, object], error: str
+) -> None:
+    refused = await dance.register(**told)
+    assert refused.status_code == 400
+    assert refused.json()["error"] == error
+
+
+async def test_what_is_given_back_is_over(dance: Dance) -> None:
+    tokens = await dance.tokens()
+    other = await dance.program.post(
+        "/oauth/revoke", data={"client_id": "another", "token": tokens["access_token"]}
+    )
+    assert other.status_code == 200
+    assert (await dance.call(tokens["access_token"])).status_code == 200
+    given = await dance.program.post(
+        "/oauth/revoke", data={"client_id": dance.client_id, "token": tokens["refresh_token"]}
+    )
+    assert given.status_code == 200
+    assert (await dance.call(tokens["access_token"])).status_code == 401
+
+
+async def test_a_token_for_another_address_is_none(
+    dance: Dance, owner_connection: psycopg.Connection
+) -> None:
+    tokens = await dance.tokens()
+    owner_connection.execute("UPDATE agent_grants SET resource = 'https://other.example.com/mcp'")
+    assert (await dance.call(tokens["access_token"])).status_code == 401
+
+
+def test_the_challenge_is_the_one_of_the_standard() -> None:
+    """RFC 7636, appendix B."""
+    verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    assert challenge_of(verifier) == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+    assert len(VERIFIER) >= 43
+    assert RETURNS.endswith("kept=1")

@@ -1,0 +1,129 @@
+"""A run that sends back the token of a preview does what that showed, or nothing."""
+
+import base64
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from hearthpay.clock import FixedClock
+from tests.http.api import Account, NewAccount
+from tests.worlds.households import add_employee, add_household, payroll_of
+
+
+async def _token(account: Account, body: dict[str, Any]) -> str:
+    response = await account.live.post("/payroll/preview", body)
+    assert response.status_code == 200, response.text
+    return response.json()["data"]["preview_token"]
+
+
+async def test_what_was_seen_is_run_once_the_token_comes_back(
+    account: Account, employer_id: str, employee_id: str
+) -> None:
+    body = payroll_of(employer_id, employee_id)
+    preview = (await account.live.post("/payroll/preview", body)).json()["data"]
+    ran = await account.live.post("/payroll/run", body | {"preview_token": preview["preview_token"]})
+    assert ran.status_code == 200, ran.text
+    assert ran.json()["data"]["totals"] == preview["totals"]
+
+
+async def test_amounts_that_changed_are_refused_with_both(
+    account: Account, employer_id: str, employee_id: str, counts: Any
+) -> None:
+    body = payroll_of(employer_id, employee_id)
+    token = await _token(account, body)
+    raised = await account.live.client.patch(
+        f"/api/v1/employees/{employee_id}", json={"pay_rate": 30}, headers=account.live.headers()
+    )
+    assert raised.status_code == 200, raised.text
+    before = counts()
+    refused = await account.live.post("/payroll/run", body | {"preview_token": token})
+    assert refused.status_code == 409, refused.text
+    error = refused.json()["error"]
+    assert error["code"] == "amounts_changed"
+    assert error["details"]["request_changed"] is False
+    (then,), (now,) = error["details"]["previewed"], error["details"]["now"]
+    assert (then["gross_pay"], now["gross_pay"]) == (1140, 1200)
+    assert then["employee_id"] == now["employee_id"] == employee_id
+    assert then["net_pay"] < now["net_pay"]
+    assert counts() == before
+
+
+@pytest.mark.parametrize(
+    "change", [{"regular_hours": 41}, {"bonus": 0.01}, {"voluntary_set_aside": {"amount": 1}}]
+)
+async def test_another_request_is_not_what_was_seen(
+    account: Account, employer_id: str, employee_id: str, change: dict[str, Any]
+) -> None:
+    body = payroll_of(employer_id, employee_id)
+    token = await _token(account, body)
+    other = body | {"employees": [body["employees"][0] | change], "preview_token": token}
+    refused = await account.live.post("/payroll/run", other)
+    assert refused.status_code == 409, refused.text
+    assert refused.json()["error"]["details"]["request_changed"] is True
+
+
+async def test_the_same_sum_by_other_lines_is_not_what_was_seen(
+    account: Account, employer_id: str, employee_id: str
+) -> None:
+    """Two of a household may swap hours without changing any total of the payroll."""
+    second = await add_employee(account.live, employer_id, first_name="Ana")
+    body = payroll_of(employer_id, employee_id)
+    first, other = body["employees"][0], body["employees"][0] | {"employee_id": second, "regular_hours": 20}
+    token = await _token(account, body | {"employees": [first, other]})
+    swapped = [first | {"regular_hours": 20}, other | {"regular_hours": 40}]
+    refused = await account.live.post("/payroll/run", body | {"employees": swapped, "preview_token": token})
+    assert refused.status_code == 409, refused.text
+    in_another_order = body | {"employees": [other, first], "preview_token": token}
+    assert (await account.live.post("/payroll/run", in_another_order)).status_code == 200
+
+
+async def test_a_token_ends(account: Account, employer_id: str, employee_id: str, clock: FixedClock) -> None:
+    body = payroll_of(employer_id, employee_id)
+    token = await _token(account, body)
+    clock.advance(timedelta(minutes=30))
+    refused = await account.live.post("/payroll/run", body | {"preview_token": token})
+    assert refused.status_code == 400, refused.text
+    assert refused.json()["error"]["details"] == [
+        {"field": "preview_token", "message": "has expired: preview again, and ask again"}
+    ]
+
+
+async def test_a_retry_after_the_token_has_ended_gets_the_first_answer(
+    account: Account, employer_id: str, employee_id: str, clock: FixedClock
+) -> None:
+    body = payroll_of(employer_id, employee_id)
+    body |= {"preview_token": await _token(account, body)}
+    first = await account.live.post("/payroll/run", body, idempotency_key="once")
+    clock.advance(timedelta(hours=2))
+    again = await account.live.post("/payroll/run", body, idempotency_key="once")
+    assert again.status_code == first.status_code == 200, again.text
+    assert again.json()["data"]["payroll_id"] == first.json()["data"]["payroll_id"]
+
+
+async def test_a_token_is_good_for_its_own_household_account_and_mode_alone(
+    account: Account, employer_id: str, employee_id: str, new_account: NewAccount
+) -> None:
+    token = await _token(account, payroll_of(employer_id, employee_id))
+    other = await new_account("Other family")
+    for caller in (account.live, account.test, other.live):
+        household = await add_household(caller)
+        body = payroll_of(household, await add_employee(caller, household))
+        refused = await caller.post("/payroll/run", body | {"preview_token": token})
+        assert refused.status_code == 400, refused.text
+        assert refused.json()["error"]["details"][0]["field"] == "preview_token"
+
+
+async def test_a_token_that_was_written_by_somebody_else_is_refused(
+    account: Account, employer_id: str, employee_id: str
+) -> None:
+    body = payroll_of(employer_id, employee_id)
+    token = await _token(account, body)
+    raw = bytearray(base64.urlsafe_b64decode(token[4:] + "=" * (-len(token[4:]) % 4)))
+    raw[0] ^= 1  # a later end
+    forged = "pv1_" + base64.urlsafe_b64encode(raw).decode().rstrip("=")
+    for wrong in (forged, token[:-2], token[4:], "pv1_", "x", "pv1_é", token + "AAAA"):
+        refused = await account.live.post("/payroll/run", body | {"preview_token": wrong})
+        assert refused.status_code == 400, (wrong, refused.text)
+        assert refused.json()["error"]["details"][0]["field"] == "preview_token"
+    assert (await account.live.post("/payroll/run", body | {"preview_token": token})).status_code == 200
