@@ -74,7 +74,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """What answers without an API key."""
 
-INTERFACE_VERSION: Final = "1.3.0"
+INTERFACE_VERSION: Final = "1.4.0"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
