@@ -183,7 +183,8 @@ def create_app(
         app.router.routes.extend(router.routes)  # flat: matched at once, and the header Allow can be complete
     app.router.routes.extend(portal.routes)
     app.router.routes.extend(calendar_feed.routes)
-    app.router.routes.append(Route(AGENTS_PATH, HostedTools(), methods=["POST"], include_in_schema=False))
+    # First, since routes are tried in turn and agents ask for little else.
+    app.router.routes.insert(0, Route(AGENTS_PATH, HostedTools(), methods=["POST"], include_in_schema=False))
     return app
 
 
