@@ -82,7 +82,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """What answers without an API key."""
 
-INTERFACE_VERSION: Final = "1.3.0"
+INTERFACE_VERSION: Final = "1.4.0"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
@@ -210,7 +210,8 @@ def create_app(
     )
     install_desk(app, desk)
     app.router.routes.extend(PEOPLE_ROUTES)
-    app.router.routes.append(Route(AGENTS_PATH, HostedTools(), methods=["POST"], include_in_schema=False))
+    # First, since routes are tried in turn and agents ask for little else.
+    app.router.routes.insert(0, Route(AGENTS_PATH, HostedTools(), methods=["POST"], include_in_schema=False))
     return app
 
 

@@ -161,6 +161,7 @@ BELOW: Final = frozenset(
         "hearthpay.employers.service.find_employer",
         "hearthpay.employers.service.lock_households",
         "hearthpay.employers.service.owned_in_the_other_mode",
+        "hearthpay.employers.service.reached_employers",
         "hearthpay.employers.service.resolve_employer",
         "hearthpay.employees.service.lock_employee",
         "hearthpay.employees.service.lock_everyone",
@@ -282,7 +283,7 @@ async def _list_employees(session: AsyncSession, actor: Actor, target: Target) -
     return await employees.list_employees(session, actor, target.employer_id, Page())
 
 
-@_deed(employees.list_households, LOOKERS, "employees")
+@_deed(employees.list_households, LOOKERS, "employees", names_household=False)
 async def _list_households(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await employees.list_households(session, actor, Page())
 

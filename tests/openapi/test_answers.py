@@ -106,6 +106,9 @@ async def test_every_success_is_documented_to_the_last_field(
     both["employees"].append(
         {"employee_id": ana, "regular_hours": 8.25, "voluntary_set_aside": {"amount": 5}}
     )
+    await caller.get("/households")
+    await caller.post("/payroll/explain", both)
+    await caller.post("/payroll/explain", both | {"line_code": "US-FIT"})
     await caller.post("/payroll/preview", both)
     await caller.post("/payroll/preview", both | {"pay_date": "2027-01-08"})
     run = await caller.post("/payroll/run", {**both, "notes": "first"}, idempotency_key="a")

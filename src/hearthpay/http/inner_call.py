@@ -13,6 +13,7 @@ from typing import Any, Final, cast
 from urllib.parse import urlencode
 
 import orjson
+from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.types import Message, Scope
 
@@ -22,7 +23,7 @@ from hearthpay.http.envelope import REQUEST_ID_KEY, request_id_of
 from hearthpay.http.errors import internal_error
 from hearthpay.http.rate_limit import RATE_LIMIT_KEY
 from hearthpay.http.request_log import note_actor
-from hearthpay.http.short_way import answer_to_failure
+from hearthpay.http.short_way import ShortWay, answer_to_failure
 
 _LENT: Final = ("type", "asgi", "http_version", "scheme", "server", "client", "app")
 _HOST: Final = b"host"
@@ -68,7 +69,7 @@ async def call_inside(
     inner = Request(scope, answered.receive, answered.send)
     note_actor(inner, actor)
     try:
-        await request.app.router(scope, answered.receive, answered.send)
+        await _endpoints_of(request.app)(scope, answered.receive, answered.send)
     except Exception as failure:  # noqa: BLE001 - answered as the application answers it
         try:
             response = await answer_to_failure(inner, failure)
@@ -78,6 +79,14 @@ async def call_inside(
     if RATE_LIMIT_KEY in scope:
         request.scope[RATE_LIMIT_KEY] = scope[RATE_LIMIT_KEY]
     return InnerAnswer(answered.status, answered.headers, b"".join(answered.chunks))
+
+
+def _endpoints_of(app: FastAPI) -> ShortWay:
+    """Return the way to the application's endpoints that skips whatever a connection needs."""
+    way: ShortWay | None = getattr(app.state, "inner_way", None)
+    if way is None:
+        way = app.state.inner_way = ShortWay(app.router, app.router.routes)
+    return way
 
 
 class _Answered:

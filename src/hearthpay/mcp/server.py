@@ -7,6 +7,7 @@ second, so whoever needs this module imports it when it is needed.
 from __future__ import annotations
 
 import base64
+import functools
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
@@ -40,6 +41,7 @@ INSTRUCTIONS: Final = (
     "tax and bank account numbers are never entered here: people enter them in the app."
 )
 _PUBLIC_HOUR: Final = CacheHint(ttl_ms=3_600_000, scope="public")
+_SCHEMAS: Final = {tool.name: tool.input_schema(CallTerms()) for tool in TOOLBOX}
 _NOTHING_THERE: Final = -32002
 _CLIENTS_NAME: Final = 100
 
@@ -48,10 +50,7 @@ def agents_server(caller_of: CallerOf, noted: CallNoted | None = None) -> Server
     """Return the server; `caller_of` tells for each request who calls, `noted` hears of each call of a tool."""
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-        terms = caller_of(context).terms
-        return types.ListToolsResult(
-            tools=[_described(tool, terms) for tool in TOOLBOX if terms.give(tool.name)]
-        )
+        return types.ListToolsResult(tools=_described_on(caller_of(context).terms))
 
     async def call_tool(context: Context, asked: types.CallToolRequestParams) -> types.CallToolResult:
         answer: ToolAnswer | None = None
@@ -129,6 +128,8 @@ def agents_server(caller_of: CallerOf, noted: CallNoted | None = None) -> Server
             "resources/list": _PUBLIC_HOUR,
             "resources/templates/list": _PUBLIC_HOUR,
         },
+        # Else the SDK lists all tools, and serialises them, for each call of one.
+        get_tool_input_schema=_SCHEMAS.get,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=list_resources,
@@ -145,6 +146,11 @@ def client_of(context: Context) -> str | None:
     if told is None:
         return None
     return f"{told.client_info.name} {told.client_info.version}"[:_CLIENTS_NAME]
+
+
+@functools.cache
+def _described_on(terms: CallTerms) -> list[types.Tool]:
+    return [_described(tool, terms) for tool in TOOLBOX if terms.give(tool.name)]
 
 
 def _described(tool: AgentTool, terms: CallTerms) -> types.Tool:

@@ -10,7 +10,7 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.oauth import connected
 from hearthpay.oauth.offers import OFFERS
 from hearthpay.oauth.routes import resource_of
-from hearthpay.web.household.side_by_side import households_of
+from hearthpay.web.household.side_by_side import households_as
 from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.shell import go, page_of, show
 from hearthpay.web.visitor import Visitor
@@ -31,7 +31,7 @@ async def agents(visitor: Visitor) -> Response:
     actor = visitor.actor()
     async with visitor.desk.database.transaction(actor.tenant) as session:
         found = await connected.list_agents(session, actor)
-        names = {each.id: each.name for each in await households_of(session, actor)}
+        names = {each.id: each.name for each in await households_as(session, actor)}
     facts = {"agents": found, "names": names, "address": resource_of(visitor.request)}
     return show(visitor, "agents.html", facts | _frame(visitor))
 
@@ -42,7 +42,7 @@ async def agent(visitor: Visitor) -> Response:
     actor = visitor.actor()
     async with visitor.desk.database.transaction(actor.tenant) as session:
         grant, deeds = await connected.read_agent(session, actor, id_in_path(visitor, "grant_id"))
-        names = {each.id: each.name for each in await households_of(session, actor)}
+        names = {each.id: each.name for each in await households_as(session, actor)}
     facts = {"grant": grant, "deeds": deeds, "names": names}
     return show(visitor, "agent.html", facts | _frame(visitor))
 

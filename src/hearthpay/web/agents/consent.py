@@ -27,7 +27,7 @@ from hearthpay.oauth.offers import OFFERS, RUNNING
 from hearthpay.oauth.redirects import place_of, source_of
 from hearthpay.oauth.refusals import OAuthError
 from hearthpay.oauth.routes import AUTHORIZE_PATH, resource_of
-from hearthpay.web.household.side_by_side import HouseholdLine, households_of
+from hearthpay.web.household.side_by_side import HouseholdLine, households_as
 from hearthpay.web.shell import go, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
@@ -147,7 +147,7 @@ async def _reached(visitor: Visitor) -> Sequence[_Reached]:
     for sandbox in modes:
         actor = _actor(visitor, sandbox=sandbox)
         async with visitor.desk.database.transaction(actor.tenant) as session:
-            found += [_Reached(each, sandbox) for each in await households_of(session, actor)]
+            found += [_Reached(each, sandbox) for each in await households_as(session, actor)]
     return found
 
 

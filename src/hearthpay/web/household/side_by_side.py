@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_MEMBERS, READ_PAYROLLS, allow
 from hearthpay.database.relations import EMPLOYERS, PAYROLLS
 from hearthpay.web.household.waiting import Waiting, what_waits
@@ -36,7 +37,11 @@ class HouseholdLine:
 
 async def households_of(session: AsyncSession, visitor: Visitor) -> tuple[HouseholdLine, ...]:
     """Return the households of the mode that the member is looking at, by name, whatever the plan has."""
-    actor = visitor.actor()
+    return await households_as(session, visitor.actor())
+
+
+async def households_as(session: AsyncSession, actor: Actor) -> tuple[HouseholdLine, ...]:
+    """Return the households that a member sees as this actor: in the mode that it has."""
     allow(actor, READ_MEMBERS)
     rows = await session.execute(
         _HOUSEHOLDS, {"organization_id": actor.organization_id, "sandbox": actor.sandbox}

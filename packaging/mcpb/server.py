@@ -1,0 +1,5 @@
+"""What a bundle starts: `hearthpay mcp`."""
+
+from hearthpay.mcp.stdio import main
+
+main()

@@ -1,0 +1,64 @@
+"""The examples, each as a reader would start it, against a real server: nothing without a yes, and nothing twice."""
+
+import asyncio
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.http.deadlines import Deadlines
+from hearthpay.server import running
+from tests.http.api import Account
+from tests.worlds.households import add_employee
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+WEEK = ("2026-11-09", "2026-11-15")
+
+
+@pytest.fixture
+async def address(app: FastAPI) -> AsyncIterator[str]:
+    async with running(app, "127.0.0.1", 0, Deadlines()) as (address, _):
+        yield address
+
+
+@pytest.mark.parametrize("example", ["agent.py", "payroll.py", "payroll.sh"])
+async def test_it_previews_asks_runs_and_fetches_the_stub(
+    address: str, account: Account, employer_id: str, counts: Any, tmp_path: Path, example: str
+) -> None:
+    employee_id = await add_employee(account.live, employer_id, pay_frequency="weekly")
+    if example == "agent.py":
+        command = [sys.executable, example, "--hours", "40", "--from", WEEK[0], "--to", WEEK[1]]
+    else:
+        command = ["sh" if example.endswith("sh") else sys.executable, example, employee_id, "40", *WEEK]
+    command[1] = str(EXAMPLES / example)
+
+    async def answered(word: str) -> str:
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=tmp_path,
+            env={
+                "PATH": os.environ["PATH"],
+                "HEARTHPAY_API_KEY": account.live.key,
+                "HEARTHPAY_API_URL": address,
+            },
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output, _ = await asyncio.wait_for(process.communicate(f"{word}\n".encode()), 60)
+        return output.decode()
+
+    assert "Nothing was run." in await answered("no")
+    assert counts()["payrolls"] == 0
+    first = await answered("yes")
+    assert "is completed." in first, first
+    assert (tmp_path / "pay-stub.pdf").read_bytes().startswith(b"%PDF")
+    assert counts()["payrolls"] == 1
+    # Repeated whole: its preview is refused already, since the hours are paid.
+    again = await answered("yes")
+    assert "already paid" in again, again
+    assert counts()["payrolls"] == 1
