@@ -18,7 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
-from hearthpay.access.permissions import Permission, allow
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD, Permission, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant
@@ -43,6 +43,8 @@ _SECTIONS: Final = (
     NavigationItem("/state-accounts", mark("State accounts"), "flag", "wide"),
     NavigationItem("/more", mark("More"), "more", "narrow"),
 )
+_KEPT: Final = NavigationItem("/household", mark("Your household"), "person", "wide")
+"""For who may change it."""
 _BESIDE: Final = (
     NavigationItem("/households", mark("All households"), "list", "wide"),
     NavigationItem("/settings/profile", mark("Settings"), "gear", "wide"),
@@ -116,7 +118,7 @@ class AtHousehold:
             "household_name": name_of(self.household),
             "root": self.root,
             "may": self.may,
-            "navigation": navigation_of(self.root),
+            "navigation": navigation_of(self.root, may_change=self.may(CHANGE_HOUSEHOLD)),
         }
         return show(
             self.visitor, template, frame | dict(facts or {}), status=status, extra=extra, folder="household"
@@ -158,9 +160,10 @@ def name_of(household: EmployerDetail) -> str:
     return f"{household.first_name} {household.last_name}"
 
 
-def navigation_of(root: str) -> tuple[NavigationItem, ...]:
+def navigation_of(root: str, *, may_change: bool) -> tuple[NavigationItem, ...]:
     """Return what the navigation shows at the household whose pages begin at `root`."""
-    here = (NavigationItem(root + each.address, each.name, each.symbol, each.seen) for each in _SECTIONS)
+    sections = (*_SECTIONS, _KEPT) if may_change else _SECTIONS
+    here = (NavigationItem(root + each.address, each.name, each.symbol, each.seen) for each in sections)
     return (*here, *_BESIDE)
 
 
