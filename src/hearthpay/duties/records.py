@@ -69,7 +69,7 @@ def household_of(
     persons = {record.id: record.person_id or record.id for record in records}
     employees = _employees(employer, records, ledger, today)
     assumed = frozenset(year for year in years if basis_of(employer.threshold_bases, year) == ASSUME_CROSSED)
-    wages = WagesPaid(_quarterly(records, persons, ledger), assumed)
+    wages = WagesPaid(quarterly_wages(records, persons, ledger), assumed)
     amounts = _amounts(persons, (line for line in ledger.lines if line.year in years))
     return Household(
         id=employer.id,
@@ -215,7 +215,7 @@ def _state_wages(wages: Iterable[WagesOfMonth]) -> tuple[WagesInState, ...]:
     return tuple(WagesInState(*place, amount) for place, amount in cents.items() if amount)
 
 
-def _quarterly(
+def quarterly_wages(
     records: Sequence[Employee], persons: Mapping[UUID, UUID], ledger: LedgerOfYears
 ) -> dict[int, QuarterlyWages]:
     """Return the wages that count for thresholds, those of other payrolls among them."""
