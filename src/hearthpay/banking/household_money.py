@@ -33,11 +33,9 @@ _SCHEDULED: Final = text(
     f"FROM {PAYROLLS} p WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing') "
     "ORDER BY p.scheduled_send_at, p.id"
 )
-_STANDING: Final = (
-    select(StandingAuthorization, text("e.first_name || ' ' || e.last_name AS name"))
-    .join(text(f"{AUTOPILOT_ENROLLMENTS} n"), text("n.id = autopilot_authorizations.enrollment_id"))
-    .join(text(f"{EMPLOYEES} e"), text("e.id = n.employee_id"))
-    .order_by(StandingAuthorization.authorized_at.desc(), StandingAuthorization.id.desc())
+_ENROLLED: Final = text(
+    f"SELECT n.id, e.first_name || ' ' || e.last_name FROM {AUTOPILOT_ENROLLMENTS} n "
+    f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE e.employer_id = :employer"
 )
 
 
@@ -116,12 +114,17 @@ async def read_household_money(
     )
     known = list(accounts)
     whose = {"employer": employer.id}
-    standing = await session.execute(_STANDING.where(StandingAuthorization.employer_id == employer.id))
+    words = await session.scalars(
+        select(StandingAuthorization)
+        .where(StandingAuthorization.employer_id == employer.id)
+        .order_by(StandingAuthorization.authorized_at.desc(), StandingAuthorization.id.desc())
+    )
+    enrolled = {row[0]: row[1] for row in await session.execute(_ENROLLED, whose)}
     return HouseholdMoney(
         account=next((each for each in known if each.status != "replaced"), None),
         earlier=tuple(each for each in known if each.status == "replaced"),
         authorization=await authorization_of(session, employer.id, now),
-        standing=tuple(StandingWord(name, word) for word, name in standing),
+        standing=tuple(StandingWord(enrolled[word.enrollment_id], word) for word in words),
         on_its_way=tuple(MoneyOnItsWay(*row) for row in await session.execute(_ON_ITS_WAY, whose)),
         scheduled=tuple(ScheduledMoney(*row) for row in await session.execute(_SCHEDULED, whose)),
         blockers=await household_blockers(session, employer, offered=offered),

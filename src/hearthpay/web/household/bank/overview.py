@@ -20,14 +20,11 @@ _BLOCKERS: Final = {
     "direct_deposit_not_offered": mark(
         "This service is connected to no bank. Wages are paid by check or cash."
     ),
-    "bank_account_missing": mark("Connect the account that wages are to be collected from."),
-    "bank_account_verifying": mark("The account is being verified. This takes about four banking days."),
-    "bank_account_failed": mark("The bank refuses the account. Connect it again, or another one."),
     "name_not_spellable": mark(
         "Banks read only the letters A to Z. The household's name must be spelled in them."
     ),
 }
-"""What keeps a household from direct deposit, by the code that the service gives it."""
+"""What else keeps a household from direct deposit, by the service's code; the account's own state tells the rest."""
 
 
 @household_page(router, "GET", "/bank", permission=READ_PAYROLLS)
@@ -43,7 +40,7 @@ async def bank(at: AtHousehold) -> Response:
         "bank/overview.html",
         {
             "money": money,
-            "blockers": [_BLOCKERS[each.code] for each in money.blockers],
+            "blockers": [_BLOCKERS[each.code] for each in money.blockers if each.code in _BLOCKERS],
             "set_aside": sum(account.balance for _, _, account in set_aside),
             "people_set_aside": len(set_aside),
             "limits": {"total": LARGE_TOTAL, "net_pay": LARGE_NET_PAY, "days": AUTHORIZATION_DAYS},

@@ -22,5 +22,6 @@ async def items_at(at: AtHousehold, session: AsyncSession) -> tuple[CalendarItem
 
 
 def is_overdue(item: CalendarItem, today: datetime.date) -> bool:
-    """Return whether the day has passed and nobody said that it was done."""
-    return item.done_on is None and item.due < today and item.kind not in _FREE
+    """Return whether the day has passed and nobody said that it was done; of a payment, only where one was due."""
+    nothing_to_pay = item.kind == "payment" and item.amount is not None and item.amount <= 0
+    return item.done_on is None and item.due < today and item.kind not in _FREE and not nothing_to_pay
