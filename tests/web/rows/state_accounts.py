@@ -25,6 +25,6 @@ ROWS: Final = {
 }
 
 
-async def things(world: object) -> dict[str, str]:  # noqa: ARG001 - as every area's
+async def things(world: object) -> dict[str, str]:
     """California's unemployment insurance, which is both an account and one with a choice."""
     return {"state": "CA", "account_type": "sui", "account": "sui"}

@@ -31,6 +31,6 @@ ROWS: Final = {
 }
 
 
-async def things(world: object) -> dict[str, str]:  # noqa: ARG001 - as every area's
+async def things(world: object) -> dict[str, str]:
     """No paper was issued: what they are answered stands in test_tax_pages."""
     return {"document_id": "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b11"}
