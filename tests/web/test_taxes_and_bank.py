@@ -293,6 +293,16 @@ async def test_tables_for_spreadsheets_hold_no_formula(
     assert owed.text.startswith("agency,code,name,payer,category,2026-01,")
 
 
+async def test_every_year_that_is_offered_can_be_looked_at(
+    maria: Browser, here: Callable[[str], str]
+) -> None:
+    offered = re.findall(r"taxes\?year=(\d{4})", (await maria.look(here("taxes"))).text)
+    assert offered[:2] == ["2026", "2025"]
+    for page in ("taxes", "taxes/owed", "taxes/wages", "taxes/wages.csv", "taxes/estimated", "taxes/papers"):
+        for year in (*offered, "1999", "2023", "next"):
+            assert (await maria.look(here(f"{page}?year={year}&state=XX&quarter=9"))).status_code == 200
+
+
 async def test_thresholds_count_what_was_paid(
     maria: Browser, world: World, here: Callable[[str], str]
 ) -> None:

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.languages.catalogue import mark
+from hearthpay.taxes.rulebook import supported_years
 from hearthpay.web.visitor import Visitor
 
 YEARS_BACK: Final = 3
@@ -37,8 +38,9 @@ SAID_BY_SERVICES: Final = (
 
 
 def years_of(today: datetime.date) -> tuple[int, ...]:
-    """Return the years that can be looked at, the present one first."""
-    return tuple(range(today.year, today.year - YEARS_BACK - 1, -1))
+    """Return the years that can be looked at, the present one first: those whose law is known."""
+    years = range(today.year, today.year - YEARS_BACK - 1, -1)
+    return tuple(year for year in years if year in supported_years()) or (today.year,)
 
 
 def year_in(visitor: Visitor, today: datetime.date) -> int:

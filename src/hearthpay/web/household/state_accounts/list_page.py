@@ -40,12 +40,10 @@ class NumberRows:
     """The accounts of a state that go by one number."""
 
     rows: tuple[Registration, ...]
-    account: StateAccount
+    first: Registration
+    """The row by which the number is entered and shown."""
 
-    @property
-    def first(self) -> Registration:
-        """The row by which its number is entered and shown."""
-        return next((row for row in self.rows if row.required), self.rows[0])
+    account: StateAccount
 
 
 @household_page(router, "GET", "/state-accounts", permission=READ_REGISTRATIONS)
@@ -102,8 +100,8 @@ def _by_number(rows: list[Registration]) -> list[NumberRows]:
         numbers.setdefault(row.number_id, []).append(row)
     found = []
     for own in numbers.values():
-        first = NumberRows(tuple(own), accounts_of(own[0].state).accounts[0]).first
+        first = next((row for row in own if row.required), own[0])
         account = accounts_of(first.state).account(first.account_type)
         assert account is not None, "a row is of an account"
-        found.append(NumberRows(tuple(own), account))
+        found.append(NumberRows(tuple(own), first, account))
     return found
