@@ -13,18 +13,27 @@ import pytest
 from fastapi import FastAPI
 from structlog.testing import capture_logs
 
+from hearthpay.banking.accounts import (
+    AccountDetails,
+    connect_employee_account,
+    connect_household_account,
+)
 from hearthpay.clock import FixedClock
 from hearthpay.duties.threshold_standing import read_threshold_standing
 from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.service import find_employee, update_employee
 from hearthpay.employers.commands import PostalAddress
 from hearthpay.employers.service import find_employer
+from hearthpay.payroll.commands import Confirmations, EmployeePay, Order
+from hearthpay.payroll.service import run_payroll
 from hearthpay.payroll.set_asides.escrow import set_rule
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.people.sessions import SignedIn
+from hearthpay.security.vault_numbers import parse_number
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, app, desk, people
+from tests.worlds.town import Vouching
 
 __all__ = ["app", "desk", "people"]
 
@@ -199,6 +208,56 @@ async def test_debits_are_agreed_to_by_who_is_there(
     assert "No bank account yet" in bank
     assert "…3544" in bank, "what was there before is told by its end"
     assert "Not given" in bank
+
+
+async def test_money_on_its_way_and_what_keeps_it(
+    maria: Browser, world: World, here: Callable[[str], str]
+) -> None:
+    """One payroll is being collected, one is scheduled; then the bank refuses the account."""
+    details = AccountDetails(
+        parse_number("bank_routing", ROUTING), parse_number("bank_account", ACCOUNT), "checking"
+    )
+    now, ring, vouching = world.desk.clock.now(), world.desk.keys(), Vouching()
+    async with world.desk.database.transaction(world.actor.tenant) as session:
+        employer = await find_employer(session, world.actor, world.household_id)
+        rosa = await find_employee(session, world.actor, world.employee_id)
+        for connect, owner in ((connect_household_account, employer), (connect_employee_account, rosa)):
+            await connect(session, ring, world.actor, owner, details, now, verification=vouching)
+    for end, pay_date in ((date(2026, 11, 15), None), (date(2026, 11, 22), date(2026, 12, 18))):
+        order = Order(
+            employer_id=world.household_id,
+            pay_period_start=end - timedelta(days=6),
+            pay_period_end=end,
+            pay_date=pay_date,
+            pay_frequency="weekly",
+            employees=(
+                EmployeePay(
+                    employee_id=world.employee_id,
+                    regular_hours=Decimal(10),
+                    payment_method="direct_deposit",
+                ),
+            ),
+        )
+        said = Confirmations(confirm_ach_debit=True)
+        async with world.desk.database.transaction(world.actor.tenant) as session:
+            await run_payroll(session, world.actor, world.desk.clock, order, said, offered=True)
+    page = (await maria.look(here("bank"))).text
+    assert "Verified at once." in page
+    assert "Collected from you" in page
+    assert "Payday Dec 18, 2026" in page
+    [leaving] = re.findall(r'<p class="big">\$([\d.]+)</p>\s*<p class="soft">leaves your account', page)
+    assert 200 < Decimal(leaving) < 285
+    assert "It cannot leave" not in page
+    world.connection.execute("UPDATE bank_accounts SET status = 'failed', reason = 'closed'")
+    world.connection.execute(
+        "UPDATE bank_entries SET held_reason = 'the bank account is failed', held_since = now()"
+    )
+    page = (await maria.look(here("bank"))).text
+    assert "Connect it again" in page
+    assert "It cannot leave" in page
+    await _send(maria, here("bank/connect"), **BANK)
+    page = (await maria.look(here("bank"))).text
+    assert "Accounts of before" in page
 
 
 async def test_what_is_set_aside_is_paid_out(
