@@ -33,7 +33,7 @@ from hearthpay.autopilot.confirming import confirm_payroll
 from hearthpay.autopilot.enrolling import enroll
 from hearthpay.autopilot.managing import manage
 from hearthpay.autopilot.reading import list_autopilot, read_autopilot, read_history
-from hearthpay.banking import account_changes, accounts, authorizations, reversals
+from hearthpay.banking import account_changes, accounts, authorizations, household_money, reversals
 from hearthpay.banking import standing_authorizations as standing
 from hearthpay.banking.accounts import AccountDetails
 from hearthpay.banking.models import BankAccount
@@ -43,11 +43,12 @@ from hearthpay.documents import service as documents
 from hearthpay.documents.commands import WantedPaystub, WantedW3
 from hearthpay.duties import feed as calendar_feed
 from hearthpay.duties import service as duties
+from hearthpay.duties import threshold_standing
 from hearthpay.employees import certificate_sheets, invitations, links, onboarding, signing
 from hearthpay.employees import service as employees
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee, Invite
 from hearthpay.employees.models import Employee, Invitation
-from hearthpay.employers import ein, sandbox
+from hearthpay.employers import ein, ein_status, sandbox
 from hearthpay.employers import service as employers
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
@@ -403,6 +404,11 @@ async def _keep_ein(session: AsyncSession, actor: Actor, target: Target) -> obje
     return await ein.keep_ein(session, RING, actor, await _employer(session, target), "12-3456789")
 
 
+@_deed(ein_status.note_ein_status, PEOPLE, None)
+async def _note_ein_status(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await ein_status.note_ein_status(session, actor, await _employer(session, target), "pending")
+
+
 @_deed(onboarding.save_employee_address, OWN_NUMBERS, None)
 async def _save_employee_address(session: AsyncSession, actor: Actor, target: Target) -> object:
     await _employee(session, target)
@@ -488,6 +494,22 @@ async def _note_closing(session: AsyncSession, actor: Actor, target: Target) -> 
     return await duties.note_closing(
         session, actor, CLOCK, household, jurisdiction="CA", account="sui", closed_on=day
     )
+
+
+@_deed(duties.said_of_accounts, LOOKERS, "state_registrations")
+async def _said_of_accounts(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await duties.said_of_accounts(session, actor, await _employer(session, target))
+
+
+@_deed(threshold_standing.read_threshold_standing, LOOKERS, "state_registrations")
+async def _read_threshold_standing(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await threshold_standing.read_threshold_standing(session, actor, household, 2026)
+
+
+@_deed(calendar_feed.link_in_force, LOOKERS, "state_registrations")
+async def _link_in_force(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await calendar_feed.link_in_force(session, actor, await _employer(session, target))
 
 
 @_deed(calendar_feed.make_link, PEOPLE, None)
@@ -635,10 +657,21 @@ async def _set_rule(session: AsyncSession, actor: Actor, target: Target) -> obje
     return await escrow.set_rule(session, actor, employee, SetAsideRule(amount_cents=100))
 
 
+@_deed(escrow.accounts_of_household, PAYROLL_LOOKERS, "payroll")
+async def _accounts_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await escrow.accounts_of_household(session, actor, target.employer_id)
+
+
 @_deed(escrow.payout, PAYERS, "payroll", ends="invalid_state")
 async def _payout(session: AsyncSession, actor: Actor, target: Target) -> object:
     employee = await _employee(session, target)
     return await escrow.payout(session, actor, CLOCK, employee, amount=Decimal(1), method="check")
+
+
+@_deed(household_money.read_household_money, PAYROLL_LOOKERS, "payroll")
+async def _read_household_money(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    return await household_money.read_household_money(session, actor, household, NOW, offered=False)
 
 
 @_deed(accounts.connect_household_account, PEOPLE, None)

@@ -95,7 +95,7 @@ def _all_calls() -> tuple[tuple[str, ast.Call], ...]:
     return tuple(
         (path.relative_to(_SOURCE).as_posix(), node)
         for path in sorted(_SOURCE.rglob("*.py"))
-        if "taxes" not in path.parts
+        if path.relative_to(_SOURCE).parts[0] != "taxes"  # the engine says nothing to people
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     )

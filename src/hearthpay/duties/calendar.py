@@ -218,11 +218,8 @@ def _has_money(
     household: Household, lines: tuple[str, ...], period: Period, employee: HouseholdEmployee
 ) -> bool:
     return any(
-        amount.cents
-        and amount.employee_id == employee.id
-        and period.covers(amount.year, amount.month)
-        and _is_among(amount.line, lines)
-        for amount in household.amounts
+        amount.cents and period.covers(amount.year, amount.month) and _is_among(amount.line, lines)
+        for amount in household.amounts_of.get(employee.id, ())
     )
 
 

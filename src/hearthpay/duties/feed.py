@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import KEEP_CALENDAR, allow
+from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR, allow
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.session import Database, Tenant
 from hearthpay.duties.ical import feed_of
@@ -84,6 +84,17 @@ async def revoke_link(session: AsyncSession, actor: Actor, clock: Clock, employe
         session, actor, "calendar_link.revoke", employer_id=employer.id, subject_id=ended, details={}
     )
     return True
+
+
+async def link_in_force(session: AsyncSession, actor: Actor, employer: Employer) -> datetime.datetime | None:
+    """Return since when the household's link is in force; None where there is none. Raises what `allow` raises."""
+    allow(actor, READ_CALENDAR, employer.id)
+    since: datetime.datetime | None = await session.scalar(
+        select(CalendarLink.created_at).where(
+            CalendarLink.employer_id == employer.id, CalendarLink.revoked_at.is_(None)
+        )
+    )
+    return since
 
 
 async def _end(session: AsyncSession, clock: Clock, employer: Employer) -> UUID | None:

@@ -114,3 +114,13 @@ class Household:
 
     done: Mapping[str, datetime.date] = field(default_factory=dict)
     """What the household has marked as done, by the item's key, and the day on which it did."""
+
+    amounts_of: Mapping[UUID, tuple[LedgerAmount, ...]] = field(init=False, repr=False, compare=False)
+    """The amounts by employee: each duty asks for them of each employee."""
+
+    def __post_init__(self) -> None:
+        """Part the amounts by employee."""
+        found: dict[UUID, list[LedgerAmount]] = {}
+        for amount in self.amounts:
+            found.setdefault(amount.employee_id, []).append(amount)
+        object.__setattr__(self, "amounts_of", {whose: tuple(own) for whose, own in found.items()})

@@ -69,7 +69,7 @@ def household_of(
     persons = {record.id: record.person_id or record.id for record in records}
     employees = _employees(employer, records, ledger, today)
     assumed = frozenset(year for year in years if basis_of(employer.threshold_bases, year) == ASSUME_CROSSED)
-    wages = WagesPaid(_quarterly(records, persons, ledger), assumed)
+    wages = WagesPaid(quarterly_wages(records, persons, ledger), assumed)
     amounts = _amounts(persons, (line for line in ledger.lines if line.year in years))
     return Household(
         id=employer.id,
@@ -98,7 +98,11 @@ def _employees(
     people: dict[UUID, list[Employee]] = {}
     for record in records:
         people.setdefault(record.person_id or record.id, []).append(record)
-    return tuple(_person(employer, person, own, ledger, today) for person, own in people.items())
+    taxed: dict[UUID, list[LineOfMonth]] = {}
+    for line in ledger.lines:
+        if line.category in _INCOME_TAXES and line.taxable_wages:
+            taxed.setdefault(line.employee_id, []).append(line)
+    return tuple(_person(employer, person, own, ledger, taxed, today) for person, own in people.items())
 
 
 def _person(
@@ -106,6 +110,7 @@ def _person(
     person: UUID,
     records: Sequence[Employee],
     ledger: LedgerOfYears,
+    taxed: Mapping[UUID, Sequence[LineOfMonth]],
     today: datetime.date,
 ) -> HouseholdEmployee:
     latest = max(records, key=lambda record: (record.status == "active", record.start_date, record.id))
@@ -119,7 +124,7 @@ def _person(
             withheld
             for record in records
             for withheld in (
-                *_withheld(record, ledger.lines),
+                *_withheld(taxed.get(record.id, ())),
                 *_agreed(employer, record, ledger.wages, today),
             )
         ),
@@ -169,12 +174,11 @@ def _parted(
 # What is withheld
 
 
-def _withheld(record: Employee, lines: Sequence[LineOfMonth]) -> Iterator[Withholding]:
+def _withheld(taxed: Sequence[LineOfMonth]) -> Iterator[Withholding]:
     """Yield the months in which income tax was withheld from what was paid, were it nothing in the end."""
-    for line in lines:
-        if line.employee_id == record.id and line.category in _INCOME_TAXES and line.taxable_wages:
-            first = datetime.date(line.year, line.month, 1)
-            yield Withholding(line.code[:2], first, day_of_month(line.year, line.month, 31))
+    for line in taxed:
+        first = datetime.date(line.year, line.month, 1)
+        yield Withholding(line.code[:2], first, day_of_month(line.year, line.month, 31))
 
 
 def _agreed(
@@ -215,7 +219,7 @@ def _state_wages(wages: Iterable[WagesOfMonth]) -> tuple[WagesInState, ...]:
     return tuple(WagesInState(*place, amount) for place, amount in cents.items() if amount)
 
 
-def _quarterly(
+def quarterly_wages(
     records: Sequence[Employee], persons: Mapping[UUID, UUID], ledger: LedgerOfYears
 ) -> dict[int, QuarterlyWages]:
     """Return the wages that count for thresholds, those of other payrolls among them."""

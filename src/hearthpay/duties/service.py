@@ -143,6 +143,15 @@ async def _household(
     )
 
 
+async def said_of_accounts(session: AsyncSession, actor: Actor, employer: Employer) -> SaidOfDuties:
+    """Return what the household said of its accounts and duties: how often it files, what is closed, what is done.
+
+    Raises what `allow` raises.
+    """
+    allow(actor, READ_CALENDAR, employer.id)
+    return await _said(session, employer.id)
+
+
 async def _said(session: AsyncSession, employer_id: UUID) -> SaidOfDuties:
     marks = await session.execute(
         select(DutyMark.item_key, DutyMark.done_on).where(

@@ -5,12 +5,15 @@ assigned number is never taken back, so nothing leads away from approved.
 """
 
 from collections.abc import Mapping
-from typing import Final, TypeGuard
+from typing import Any, Final, TypeGuard
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import Row, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import KEEP_EIN, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.database import audit
 from hearthpay.employers.models import Employer
@@ -41,11 +44,7 @@ async def set_ein_status(session: AsyncSession, employer_id: UUID, status: EinSt
     Raises `not_found` for an unknown household, and `invalid_state` telling the current status and where it may lead
     to where `status` is not among them; nothing is changed then.
     """
-    allowed_from = [before for before, following in NEXT.items() if status in following]
-    change = {"status": status, "employer_id": employer_id, "allowed_from": allowed_from}
-    row = (await session.execute(_CHANGE, change)).one_or_none()
-    if row is None:
-        raise await _refusal(session, employer_id, status)
+    row = await _change(session, employer_id, status)
     before: EinStatus = row.before
     await audit.record(
         session,
@@ -60,6 +59,35 @@ async def set_ein_status(session: AsyncSession, employer_id: UUID, status: EinSt
         details={"before": before, "after": status},
     )
     return before
+
+
+async def note_ein_status(
+    session: AsyncSession, actor: Actor, employer: Employer, status: EinStatus
+) -> EinStatus:
+    """Move a household to `status` by its own word, and return the one before; with an audit row.
+
+    Raises what `allow` raises, and `invalid_state` as `set_ein_status` does.
+    """
+    allow(actor, KEEP_EIN, employer.id)
+    before: EinStatus = (await _change(session, employer.id, status)).before
+    await record_audit(
+        session,
+        actor,
+        "employer.ein_status",
+        employer_id=employer.id,
+        subject_id=employer.id,
+        details={"before": before, "after": status},
+    )
+    return before
+
+
+async def _change(session: AsyncSession, employer_id: UUID, status: EinStatus) -> Row[Any]:
+    allowed_from = [before for before, following in NEXT.items() if status in following]
+    change = {"status": status, "employer_id": employer_id, "allowed_from": allowed_from}
+    row = (await session.execute(_CHANGE, change)).one_or_none()
+    if row is None:
+        raise await _refusal(session, employer_id, status)
+    return row
 
 
 async def _refusal(session: AsyncSession, employer_id: UUID, status: EinStatus) -> Refusal:

@@ -74,6 +74,29 @@ STATUS_WORDS: Final[Mapping[str, Mapping[str, StatusWord]]] = {
         "active": StatusWord(mark("Verified"), "good"),
         "failed": StatusWord(mark("Refused by the bank"), "bad"),
     },
+    "authorization": {
+        "none": StatusWord(mark("Not given"), "waits"),
+        "active": StatusWord(mark("In force"), "good"),
+        "expired": StatusWord(mark("Run out"), "waits"),
+        "revoked": StatusWord(mark("Revoked"), "bad"),
+    },
+    "movement": {
+        "debit": StatusWord(mark("Collected from you"), "plain"),
+        "credit": StatusWord(mark("Direct deposit"), "plain"),
+        "refund": StatusWord(mark("Refund to you"), "plain"),
+        "payout": StatusWord(mark("Set-aside paid out"), "plain"),
+        "reversal": StatusWord(mark("Taken back"), "plain"),
+    },
+    "movement_status": {
+        "pending": StatusWord(mark("Leaves with the next file"), "plain"),
+        "sent": StatusWord(mark("Sent to the bank"), "plain"),
+    },
+    "escrow": {
+        "deposit": StatusWord(mark("Set aside"), "plain"),
+        "reversal": StatusWord(mark("Paycheck undone"), "plain"),
+        "payout": StatusWord(mark("Paid out"), "plain"),
+        "payout_returned": StatusWord(mark("Payout sent back by the bank"), "bad"),
+    },
     "autopilot": {
         "active": StatusWord(mark("On"), "good"),
         "paused": StatusWord(mark("Paused"), "waits"),

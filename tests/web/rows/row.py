@@ -20,16 +20,16 @@ class Row:
     form: dict[str, str] = field(default_factory=dict)
 
 
-def at_household(status: int, *, fresh: bool = False, **form: str) -> Row:
+def at_household(status: int, /, *, fresh: bool = False, **form: str) -> Row:
     """A page of a household that whoever is a member sees."""
     return Row(303, status, status, status, 404, 303 if fresh else status, form)
 
 
-def kept(status: int, *, fresh: bool = False, other: int = 404, **form: str) -> Row:
+def kept(status: int, /, *, fresh: bool = False, other: int = 404, **form: str) -> Row:
     """A page of a household for who keeps it: admins and owners."""
     return Row(303, 403, status, status, other, 303 if fresh else status, form)
 
 
-def by_owners(status: int, *, fresh: bool = False, other: int = 404, **form: str) -> Row:
+def by_owners(status: int, /, *, fresh: bool = False, other: int = 404, **form: str) -> Row:
     """A page for owners alone."""
     return Row(303, 403, 403, status, other, 303 if fresh else status, form)

@@ -8,15 +8,15 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import text
+from sqlalchemy import Row, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import OWN_RECORD, RUN_PAYROLL, allow
+from hearthpay.access.permissions import OWN_RECORD, READ_PAYROLLS, RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking.entries import Payout, dates_from, pay_escrow
 from hearthpay.clock import Clock
@@ -32,6 +32,13 @@ LONGEST_NOTE: Final = 500
 _ACCOUNTS: Final = text(
     "SELECT employee_id, rule_rate, rule_amount, balance, held FROM escrow_accounts "
     "WHERE employee_id = ANY(:employees)"
+)
+_OF_HOUSEHOLD: Final = text(
+    "SELECT a.employee_id, e.first_name || ' ' || e.last_name AS name, a.rule_rate, a.rule_amount, a.balance, a.held "
+    f"FROM escrow_accounts a JOIN {EMPLOYEES} e ON e.id = a.employee_id WHERE a.employer_id = :employer "
+    "AND (a.balance <> 0 OR a.held <> 0 OR a.rule_rate IS NOT NULL OR a.rule_amount IS NOT NULL "
+    "OR EXISTS (SELECT FROM escrow_movements m WHERE m.employee_id = a.employee_id)) "
+    "ORDER BY e.last_name, e.first_name, e.id"
 )
 _SET_RULE: Final = text(
     "INSERT INTO escrow_accounts (organization_id, employer_id, sandbox, employee_id, rule_rate, rule_amount) "
@@ -149,21 +156,28 @@ async def read_rules_and_balances(
     session: AsyncSession, employee_ids: Sequence[UUID]
 ) -> dict[UUID, EscrowAccount]:
     """Return the accounts of those employees that have one."""
-    return {
-        row.employee_id: EscrowAccount(
-            rule=SetAsideRule(row.rule_rate, row.rule_amount)
-            if row.rule_rate is not None or row.rule_amount is not None
-            else None,
-            balance=row.balance,
-            held=row.held,
-        )
-        for row in await session.execute(_ACCOUNTS, {"employees": list(employee_ids)})
-    }
+    rows = await session.execute(_ACCOUNTS, {"employees": list(employee_ids)})
+    return {row.employee_id: _account_of(row) for row in rows}
+
+
+def _account_of(row: Row[Any]) -> EscrowAccount:
+    ruled = row.rule_rate is not None or row.rule_amount is not None
+    rule = SetAsideRule(row.rule_rate, row.rule_amount) if ruled else None
+    return EscrowAccount(rule=rule, balance=row.balance, held=row.held)
 
 
 async def read_account(session: AsyncSession, employee_id: UUID) -> EscrowAccount:
     """Return one employee's account; without one, an empty account."""
     return (await read_rules_and_balances(session, [employee_id])).get(employee_id, NO_ACCOUNT)
+
+
+async def accounts_of_household(
+    session: AsyncSession, actor: Actor, employer_id: UUID
+) -> list[tuple[UUID, str, EscrowAccount]]:
+    """Return who of the household has, or had, money set aside: employee, name, account. Raises what `allow` raises."""
+    allow(actor, READ_PAYROLLS, employer_id)
+    rows = await session.execute(_OF_HOUSEHOLD, {"employer": employer_id})
+    return [(row.employee_id, row.name, _account_of(row)) for row in rows]
 
 
 async def list_movements(

@@ -43,7 +43,7 @@ _ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark
 
 @page_of(router, "GET", "/home", "signed_in")
 async def home(visitor: Visitor) -> Response:
-    """Where one begins: the only household, the choice of several, or the making of the first; an employee at her pay."""
+    """Where one begins: the only household, the choice of several, the making of the first; or one's pay."""
     who = visitor.signed_in
     if who.here is None and who.employed:
         return go("/my")

@@ -5,16 +5,16 @@ from typing import Final
 from starlette.routing import BaseRoute
 
 from hearthpay.web.household.autopilot import router as autopilot
-from hearthpay.web.household.bank import router as bank
-from hearthpay.web.household.calendar import router as calendar
+from hearthpay.web.household.bank import routers as bank
+from hearthpay.web.household.calendar import routers as calendar
 from hearthpay.web.household.doors import router as doors
 from hearthpay.web.household.employees.routes import EMPLOYEE_ROUTERS
 from hearthpay.web.household.overview import router as overview
 from hearthpay.web.household.payrolls import router as payrolls
 from hearthpay.web.household.settings_pages import router as settings
 from hearthpay.web.household.start import router as start
-from hearthpay.web.household.state_accounts import router as state_accounts
-from hearthpay.web.household.taxes import router as taxes
+from hearthpay.web.household.state_accounts import routers as state_accounts
+from hearthpay.web.household.taxes import routers as taxes
 
 HOUSEHOLD_ROUTES: Final[tuple[BaseRoute, ...]] = tuple(
     route
@@ -26,10 +26,10 @@ HOUSEHOLD_ROUTES: Final[tuple[BaseRoute, ...]] = tuple(
         *EMPLOYEE_ROUTERS,
         payrolls,
         autopilot,
-        taxes,
-        state_accounts,
-        calendar,
-        bank,
+        *taxes,
+        *state_accounts,
+        *calendar,
+        *bank,
     )
     for route in router.routes
 )

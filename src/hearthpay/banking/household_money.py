@@ -1,0 +1,131 @@
+"""A household's money at the bank, for its members: its accounts, what it agreed to, and what is on its way."""
+
+import datetime
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select, text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import READ_PAYROLLS, allow
+from hearthpay.banking.authorizations import AuthorizationState, authorization_of
+from hearthpay.banking.models import BankAccount, StandingAuthorization
+from hearthpay.banking.readiness import Blocker, household_blockers
+from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS, EMPLOYEES, PAYROLLS
+from hearthpay.employers.models import Employer
+
+MOST_EARLIER: Final = 20
+"""How many accounts of before are told."""
+
+_OUT_OF_THE_HOUSEHOLD: Final = frozenset({"debit"})
+
+_ON_ITS_WAY: Final = text(
+    "SELECT b.id, b.kind, b.status, b.amount, b.payroll_id, e.first_name || ' ' || e.last_name AS name, "
+    "coalesce(b.effective_date, b.settle_on) AS day, b.held_reason "
+    f"FROM bank_entries b LEFT JOIN {EMPLOYEES} e ON e.id = b.employee_id "
+    "WHERE b.employer_id = :employer AND b.status IN ('pending', 'sent') AND b.kind <> 'prenote' "
+    "ORDER BY coalesce(b.effective_date, b.settle_on), b.id"
+)
+_SCHEDULED: Final = text(
+    "SELECT p.id, p.net_pay, p.pay_date, p.scheduled_send_at "
+    f"FROM {PAYROLLS} p WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing') "
+    "ORDER BY p.scheduled_send_at, p.id"
+)
+_ENROLLED: Final = text(
+    f"SELECT n.id, e.first_name || ' ' || e.last_name FROM {AUTOPILOT_ENROLLMENTS} n "
+    f"JOIN {EMPLOYEES} e ON e.id = n.employee_id WHERE e.employer_id = :employer"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MoneyOnItsWay:
+    """A movement of money that the bank has not settled, in cents; `day` is when it is to settle."""
+
+    id: UUID
+    kind: str
+    status: str
+    amount: int
+    payroll_id: UUID | None
+    name: str | None
+    """The employee whose it is; None for the household's own account."""
+
+    day: datetime.date
+    held_reason: str | None
+
+    @property
+    def leaves_the_household(self) -> bool:
+        """Whether it is collected from the household's account."""
+        return self.kind in _OUT_OF_THE_HOUSEHOLD
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduledMoney:
+    """A payroll whose debit leaves later, in cents as estimated."""
+
+    payroll_id: UUID
+    net_pay: int
+    pay_date: datetime.date
+    send_at: datetime.datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StandingWord:
+    """What was agreed to for one employee's recurring pay."""
+
+    name: str
+    authorization: StandingAuthorization
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdMoney:
+    """How a household stands with the bank."""
+
+    account: BankAccount | None
+    earlier: tuple[BankAccount, ...]
+    """Accounts of before, the newest first."""
+
+    authorization: AuthorizationState
+    standing: tuple[StandingWord, ...]
+    on_its_way: tuple[MoneyOnItsWay, ...]
+    scheduled: tuple[ScheduledMoney, ...]
+    blockers: tuple[Blocker, ...]
+
+    @property
+    def leaving(self) -> int:
+        """The cents that are being collected from the household's account."""
+        return sum(each.amount for each in self.on_its_way if each.leaves_the_household)
+
+
+async def read_household_money(
+    session: AsyncSession, actor: Actor, employer: Employer, now: datetime.datetime, *, offered: bool
+) -> HouseholdMoney:
+    """Return how the household stands with the bank; `offered` tells whether this installation has one.
+
+    Raises what `allow` raises.
+    """
+    allow(actor, READ_PAYROLLS, employer.id)
+    accounts = await session.scalars(
+        select(BankAccount)
+        .where(BankAccount.employer_id == employer.id, BankAccount.employee_id.is_(None))
+        .order_by(BankAccount.created_at.desc(), BankAccount.id.desc())
+        .limit(MOST_EARLIER + 1)
+    )
+    known = list(accounts)
+    whose = {"employer": employer.id}
+    words = await session.scalars(
+        select(StandingAuthorization)
+        .where(StandingAuthorization.employer_id == employer.id)
+        .order_by(StandingAuthorization.authorized_at.desc(), StandingAuthorization.id.desc())
+    )
+    enrolled = {row[0]: row[1] for row in await session.execute(_ENROLLED, whose)}
+    return HouseholdMoney(
+        account=next((each for each in known if each.status != "replaced"), None),
+        earlier=tuple(each for each in known if each.status == "replaced"),
+        authorization=await authorization_of(session, employer.id, now),
+        standing=tuple(StandingWord(enrolled[word.enrollment_id], word) for word in words),
+        on_its_way=tuple(MoneyOnItsWay(*row) for row in await session.execute(_ON_ITS_WAY, whose)),
+        scheduled=tuple(ScheduledMoney(*row) for row in await session.execute(_SCHEDULED, whose)),
+        blockers=await household_blockers(session, employer, offered=offered),
+    )

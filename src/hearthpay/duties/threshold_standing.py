@@ -1,0 +1,194 @@
+"""Where a household stands against the thresholds of wages in a year: what has counted, and what is owed once crossed.
+
+For people to see; payroll charges by the same thresholds and the same wages (`hearthpay.taxes.liability`).
+"""
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import READ_CALENDAR, allow
+from hearthpay.duties.household import FEDERAL
+from hearthpay.duties.records import LedgerOfYears, quarterly_wages
+from hearthpay.duties.thresholds_crossed import law_year
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.employers.threshold_basis import ASSUME_CROSSED, basis_of
+from hearthpay.payroll.ledger.months import read_lines_by_month, read_wages_from_before
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.liability import QUARTERS, Guard, QuarterlyWages, first_days, guards_of
+from hearthpay.taxes.thresholds import LiabilityThreshold
+
+_OF_FEDERAL_LAW: Final = frozenset({"fica", "futa"})
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdStanding:
+    """One threshold, and the wages that count towards it; all amounts are cents."""
+
+    jurisdiction: str
+    threshold: LiabilityThreshold
+    codes: tuple[str, ...]
+    """The lines that wait for it."""
+
+    name: str | None
+    """Whose wages alone count; None where those of all employees count together."""
+
+    quarters: tuple[int, ...]
+    people: tuple[tuple[str, tuple[int, ...]], ...]
+    """Where all count together: what each employee's are, by quarter."""
+
+    since: datetime.date | None
+    """From which pay date on the lines are due by the wages paid; None while it is not reached."""
+
+    by_last_year: bool
+    """Whether last year's wages are what reached it."""
+
+    @property
+    def counted(self) -> int:
+        """The wages to hold against it: of the year, or of the quarter with most."""
+        return sum(self.quarters) if self.threshold.period == "year" else max(self.quarters)
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdThresholds:
+    """All thresholds of a year that concern a household."""
+
+    year: int
+    assumed: bool
+    """Whether the household pays what waits for a threshold from the first dollar on."""
+
+    standings: tuple[ThresholdStanding, ...]
+
+
+async def read_threshold_standing(
+    session: AsyncSession, actor: Actor, employer: Employer, year: int
+) -> HouseholdThresholds:
+    """Return where the household stands in a year, by the wages paid so far; federal law first, then by state.
+
+    Raises what `allow` raises.
+    """
+    allow(actor, READ_CALENDAR, employer.id)
+    records = (
+        await session.scalars(
+            select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
+        )
+    ).all()
+    spanned = {"first_year": year - 1, "last_year": year}
+    ledger = LedgerOfYears(
+        lines=await read_lines_by_month(session, employer.id, **spanned),
+        wages=[],
+        places=[],
+        before=await read_wages_from_before(session, employer.id, **spanned),
+    )
+    persons = {record.id: record.person_id or record.id for record in records}
+    wages = quarterly_wages(records, persons, ledger)
+    paid, last_year = wages.get(year, QuarterlyWages()), wages.get(year - 1, QuarterlyWages())
+    names = {persons[record.id]: record.name for record in records}
+    here = {persons[record.id] for record in records if record.status == "active"}
+    here |= {person for person, _, _ in paid.cents}
+    states = {record.work_state for record in records if record.status == "active"} or {employer.state}
+    states |= {code[:2] for _, _, code in paid.cents} & STATES.keys()
+    told = _Told(year, {person: names[person] for person in here}, paid, last_year)
+    return HouseholdThresholds(
+        year,
+        basis_of(employer.threshold_bases, year) == ASSUME_CROSSED,
+        tuple(
+            standing
+            for jurisdiction, guard, state in _guards(year, sorted(states))
+            for standing in told.standings(jurisdiction, guard, state)
+        ),
+    )
+
+
+def _guards(year: int, states: list[str]) -> list[tuple[str, Guard, str]]:
+    """Return each threshold once, with a state by whose law it is found."""
+    found: dict[tuple[str, str], tuple[str, Guard, str]] = {}
+    for state in states:
+        for guard in guards_of(law_year(year, state), state):
+            if guard.codes:
+                name = guard.threshold.liability
+                jurisdiction = FEDERAL if name in _OF_FEDERAL_LAW else state
+                found.setdefault((jurisdiction, name), (jurisdiction, guard, state))
+    return sorted(found.values(), key=lambda each: each[0] != FEDERAL)
+
+
+class _Told:
+    """A year's wages, parted by person once: they are asked for again and again."""
+
+    def __init__(
+        self, year: int, names: Mapping[UUID, str], paid: QuarterlyWages, last_year: QuarterlyWages
+    ) -> None:
+        self.year = year
+        self.names = dict(sorted(names.items(), key=lambda each: (each[1], each[0])))
+        self.paid, self.last_year = paid, last_year
+        self.own, self.own_last = _parted(paid), _parted(last_year)
+
+    def standings(self, jurisdiction: str, guard: Guard, state: str) -> list[ThresholdStanding]:
+        """Return how far the household is: one standing, or one for each employee whose wages count alone."""
+        by_person = {person: self._quarters(guard, person) for person in self.names}
+        if not guard.threshold.per_employee:
+            together = tuple(self.paid.of(guard.codes, quarter, None) for quarter in QUARTERS)
+            people = tuple((self.names[each], cents) for each, cents in by_person.items() if any(cents))
+            whose = next(iter(self.names), None)
+            since = self._since(guard, state, whose, self.paid, self.last_year)
+            return [self._standing(jurisdiction, guard, None, together, people, since)]
+        return [
+            self._standing(
+                jurisdiction,
+                guard,
+                name,
+                by_person[person],
+                (),
+                self._since(
+                    guard,
+                    state,
+                    person,
+                    self.own.get(person, QuarterlyWages()),
+                    self.own_last.get(person, QuarterlyWages()),
+                ),
+            )
+            for person, name in self.names.items()
+        ]
+
+    def _quarters(self, guard: Guard, person: UUID) -> tuple[int, ...]:
+        own = self.own.get(person)
+        return tuple(0 if own is None else own.of(guard.codes, quarter, person) for quarter in QUARTERS)
+
+    def _since(
+        self, guard: Guard, state: str, person: UUID | None, paid: QuarterlyWages, before: QuarterlyWages
+    ) -> datetime.date | None:
+        if person is None:
+            return None
+        law = law_year(self.year, state)
+        day = first_days(law, (state,), [person], paid, before)[person][guard.codes[0]]
+        return None if day is None else day.replace(year=self.year)
+
+    def _standing(
+        self,
+        jurisdiction: str,
+        guard: Guard,
+        name: str | None,
+        quarters: tuple[int, ...],
+        people: tuple[tuple[str, tuple[int, ...]], ...],
+        since: datetime.date | None,
+    ) -> ThresholdStanding:
+        threshold = guard.threshold
+        counted = sum(quarters) if threshold.period == "year" else max(quarters)
+        by_last_year = since is not None and counted < threshold.cents
+        return ThresholdStanding(
+            jurisdiction, threshold, guard.codes, name, quarters, people, since, by_last_year
+        )
+
+
+def _parted(wages: QuarterlyWages) -> dict[UUID, QuarterlyWages]:
+    found: dict[UUID, QuarterlyWages] = {}
+    for key, cents in wages.cents.items():
+        found.setdefault(key[0], QuarterlyWages()).cents[key] = cents
+    return found

@@ -1,0 +1,77 @@
+"""What the household agrees to: debits of its account for the payrolls it approves, and standing ones for Autopilot."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
+from hearthpay.access.refusal import Refusal
+from hearthpay.banking.authorizations import (
+    AUTHORIZATION_DAYS,
+    AUTHORIZATION_TEXT_VERSION,
+    authorization_text,
+    authorize,
+)
+from hearthpay.banking.household_money import read_household_money
+from hearthpay.employers.service import find_employer
+from hearthpay.languages.catalogue import mark
+from hearthpay.web.household.place import AtHousehold, household_page
+
+router: Final = APIRouter(include_in_schema=False)
+
+_AGREE: Final = mark("please tick that you agree")
+_NO_ACCOUNT: Final = mark("Connect a bank account first.")
+
+
+@household_page(router, "GET", "/bank/authorization", permission=READ_PAYROLLS)
+async def authorization(at: AtHousehold) -> Response:
+    """The text, how long it holds, and what was agreed to for Autopilot."""
+    return await _page(at)
+
+
+@household_page(router, "POST", "/bank/authorization", permission=RUN_PAYROLL, fresh=True)
+async def agree(at: AtHousehold) -> Response:
+    """Records that the household agreed, from now on."""
+    if at.form.get("agreed") != "on":
+        return await _page(at, {"agreed": _AGREE})
+    try:
+        async with at.transaction() as session:
+            employer = await find_employer(session, at.actor, at.id)
+            await authorize(session, at.actor, employer, at.clock.now())
+    except Refusal as error:
+        if error.code != "direct_deposit_unavailable":
+            raise
+        return await _page(at, {"": _NO_ACCOUNT})
+    return at.go("/bank/authorization")
+
+
+async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+    async with at.transaction() as session:
+        employer = await find_employer(session, at.actor, at.id)
+        money = await read_household_money(
+            session, at.actor, employer, at.clock.now(), offered=at.runtime.direct_deposit
+        )
+    facts = {
+        "money": money,
+        "text": _paragraphs(authorization_text()),
+        "version": AUTHORIZATION_TEXT_VERSION,
+        "days": AUTHORIZATION_DAYS,
+        "problems": problems or {},
+        "may_authorize": at.may(RUN_PAYROLL),
+        "fresh": at.visitor.signed_in.is_fresh(at.clock.now()),
+    }
+    return at.show("bank/authorization.html", facts, status=400 if problems else 200)
+
+
+def _paragraphs(markdown: str) -> list[str]:
+    """Return the numbered sentences of the text; its title and version stand beside them."""
+    parts = [" ".join(part.split()) for part in markdown.split("\n\n")]
+    numbered = " ".join(part for part in parts if part[:1].isdigit())
+    found: list[str] = []
+    for word in numbered.split(" "):
+        if word == f"{len(found) + 1}.":
+            found.append("")
+        elif found:
+            found[-1] = f"{found[-1]} {word}".strip()
+    return found

@@ -1,0 +1,50 @@
+"""How the household stands with the bank, on one page."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import MANAGE_ACCOUNTS, READ_PAYROLLS, RUN_PAYROLL
+from hearthpay.banking.authorizations import AUTHORIZATION_DAYS
+from hearthpay.banking.household_money import read_household_money
+from hearthpay.employers.service import find_employer
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.approval import LARGE_NET_PAY, LARGE_TOTAL
+from hearthpay.payroll.set_asides.escrow import accounts_of_household
+from hearthpay.web.household.place import AtHousehold, household_page
+
+router: Final = APIRouter(include_in_schema=False)
+
+_BLOCKERS: Final = {
+    "direct_deposit_not_offered": mark(
+        "This service is connected to no bank. Wages are paid by check or cash."
+    ),
+    "name_not_spellable": mark(
+        "Banks read only the letters A to Z. The household's name must be spelled in them."
+    ),
+}
+"""What else keeps a household from direct deposit, by the service's code; the account's own state tells the rest."""
+
+
+@household_page(router, "GET", "/bank", permission=READ_PAYROLLS)
+async def bank(at: AtHousehold) -> Response:
+    """The account that wages are collected from, what is on its way, and what comes next."""
+    async with at.transaction() as session:
+        employer = await find_employer(session, at.actor, at.id)
+        money = await read_household_money(
+            session, at.actor, employer, at.clock.now(), offered=at.runtime.direct_deposit
+        )
+        set_aside = await accounts_of_household(session, at.actor, at.id)
+    return at.show(
+        "bank/overview.html",
+        {
+            "money": money,
+            "blockers": [_BLOCKERS[each.code] for each in money.blockers if each.code in _BLOCKERS],
+            "set_aside": sum(account.balance for _, _, account in set_aside),
+            "people_set_aside": len(set_aside),
+            "limits": {"total": LARGE_TOTAL, "net_pay": LARGE_NET_PAY, "days": AUTHORIZATION_DAYS},
+            "may_connect": at.may(MANAGE_ACCOUNTS),
+            "may_authorize": at.may(RUN_PAYROLL),
+        },
+    )

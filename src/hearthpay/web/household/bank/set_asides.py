@@ -1,0 +1,106 @@
+"""What is set aside for employees: balances, each change of them, and paying out."""
+
+from decimal import Decimal, InvalidOperation
+from typing import Final
+
+from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.employees.models import Employee
+from hearthpay.employees.service import find_employee
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.set_asides.escrow import (
+    PAYMENT_METHODS,
+    accounts_of_household,
+    list_movements,
+    payout,
+    read_account,
+)
+from hearthpay.web.household.entered import beside, id_in
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.presentation import dollars_text
+from hearthpay.web.shell import problems_of
+
+router: Final = APIRouter(include_in_schema=False)
+
+_AMOUNT: Final = mark("must be an amount of money with at most two decimals")
+_METHOD: Final = mark("please choose one of them")
+_TOO_MUCH: Final = mark("only {available} can be paid out this way")
+_NO_ACCOUNT: Final = mark("this employee has no bank account that works: pay by check or cash")
+_MOST_MOVEMENTS: Final = 100
+
+
+@household_page(router, "GET", "/bank/set-asides", permission=READ_PAYROLLS)
+async def set_asides(at: AtHousehold) -> Response:
+    """Who has how much."""
+    async with at.transaction() as session:
+        accounts = await accounts_of_household(session, at.actor, at.id)
+    return at.show("bank/set_asides.html", {"accounts": accounts})
+
+
+@household_page(router, "GET", "/bank/set-asides/{employee_id}", permission=READ_PAYROLLS)
+async def set_aside(at: AtHousehold) -> Response:
+    """One employee's balance, what changed it, and the form to pay out."""
+    return await _page(at)
+
+
+@household_page(router, "POST", "/bank/set-asides/{employee_id}", permission=RUN_PAYROLL, fresh=True)
+async def pay_out(at: AtHousehold) -> Response:
+    """Pays money out of the balance."""
+    try:
+        async with at.transaction() as session:
+            employee = await _employee(at, session)
+            amount, method = _amount(at.form.get("amount", "")), at.form.get("method", "")
+            if method not in PAYMENT_METHODS:
+                raise invalid("method", _METHOD)
+            note = at.form.get("note", "").strip() or None
+            await payout(session, at.actor, at.clock, employee, amount=amount, method=method, note=note)
+    except Refusal as error:
+        return await _page(at, _problems(at, error))
+    return at.go(f"/bank/set-asides/{employee.id}")
+
+
+def _problems(at: AtHousehold, error: Refusal) -> dict[str, str]:
+    """Return what is in the way, beside its field; raises the error itself where it is about no field."""
+    if error.code == "direct_deposit_unavailable":
+        return {"method": _NO_ACCOUNT}
+    if error.code == "invalid_state" and isinstance(error.details, dict) and "available" in error.details:
+        return {"amount": at.say(_TOO_MUCH, available=dollars_text(error.details["available"]))}
+    return beside(problems_of(error))
+
+
+def _amount(typed: str) -> Decimal:
+    try:
+        amount = Decimal(typed.strip().removeprefix("$").replace(",", ""))
+    except InvalidOperation:
+        raise invalid("amount", _AMOUNT) from None
+    if not amount.is_finite():
+        raise invalid("amount", _AMOUNT)
+    return amount
+
+
+async def _employee(at: AtHousehold, session: AsyncSession) -> Employee:
+    employee = await find_employee(session, at.actor, id_in(at.visitor, "employee_id"))
+    if employee.employer_id != at.id:
+        raise Refusal("not_found", mark("There is nothing here of this name."))
+    return employee
+
+
+async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+    async with at.transaction() as session:
+        employee = await _employee(at, session)
+        account = await read_account(session, employee.id)
+        movements = await list_movements(session, employee.id, limit=_MOST_MOVEMENTS)
+    facts = {
+        "employee": employee,
+        "account": account,
+        "movements": movements,
+        "problems": problems or {},
+        "entered": dict(at.form) if problems else {},
+        "may_pay": at.may(RUN_PAYROLL),
+        "fresh": at.visitor.signed_in.is_fresh(at.clock.now()),
+    }
+    return at.show("bank/set_aside.html", facts, status=400 if problems else 200)

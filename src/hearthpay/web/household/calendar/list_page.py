@@ -1,0 +1,62 @@
+"""The next year of duties by month, what is overdue first, and what is done last."""
+
+import datetime
+from collections.abc import Iterable
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR
+from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.feed import link_in_force
+from hearthpay.duties.household import FEDERAL
+from hearthpay.employers.service import find_employer
+from hearthpay.languages.catalogue import mark
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.web.household.calendar.span import is_overdue, items_at
+from hearthpay.web.household.place import AtHousehold, household_page
+
+router: Final = APIRouter(include_in_schema=False)
+
+_MOST_DONE: Final = 20
+_FEDERAL: Final = mark("Federal")
+
+
+@household_page(router, "GET", "/calendar", permission=READ_CALENDAR)
+async def calendar(at: AtHousehold) -> Response:
+    """Everything that is due within a year; the address may name a state and an agency."""
+    today = at.clock.today()
+    async with at.transaction() as session:
+        employer = await find_employer(session, at.actor, at.id)
+        found = await items_at(at, session)
+        linked_since = await link_in_force(session, at.actor, employer)
+    asked = at.visitor.request.query_params
+    state, agency = asked.get("state", ""), asked.get("agency", "")
+    shown = [each for each in found if state in ("", each.jurisdiction) and agency in ("", each.agency)]
+    done = sorted((each for each in shown if each.done_on is not None), key=_done_last, reverse=True)
+    codes = sorted({each.jurisdiction for each in found}, key=lambda code: (code != FEDERAL, code))
+    facts = {
+        "overdue": [each for each in shown if is_overdue(each, today)],
+        "months": _by_month(each for each in shown if each.done_on is None and each.due >= today),
+        "done": done[:_MOST_DONE],
+        "state_names": [(code, at.say(_FEDERAL) if code == FEDERAL else STATES[code]) for code in codes],
+        "agency_names": [(each, each) for each in sorted({item.agency for item in found})],
+        "entered": {"state": state, "agency": agency},
+        "filtered": bool(state or agency),
+        "linked_since": linked_since,
+        "may_keep": at.may(KEEP_CALENDAR),
+        "today": today,
+    }
+    return at.show("calendar/list.html", facts)
+
+
+def _done_last(item: CalendarItem) -> tuple[datetime.date, str]:
+    return item.done_on or item.due, item.key
+
+
+def _by_month(items: Iterable[CalendarItem]) -> list[tuple[datetime.date, list[CalendarItem]]]:
+    months: dict[datetime.date, list[CalendarItem]] = {}
+    for item in items:
+        months.setdefault(item.due.replace(day=1), []).append(item)
+    return list(months.items())

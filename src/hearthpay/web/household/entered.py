@@ -1,0 +1,87 @@
+"""What addresses and forms of a household hold in common: years, days, ids, and what is said beside a field."""
+
+import datetime
+from collections.abc import Callable, Mapping
+from typing import Final
+from uuid import UUID
+
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.languages.catalogue import mark
+from hearthpay.taxes.rulebook import supported_years
+from hearthpay.web.visitor import Visitor
+
+YEARS_BACK: Final = 3
+"""How many years before the present one can be looked at."""
+
+_DAY: Final = mark("must be a day, as 11/20/2026 or 2026-11-20")
+_AS_WRITTEN: Final = ("%Y-%m-%d", "%m/%d/%Y")
+SAID_BY_SERVICES: Final = (
+    mark("Please fill in this field"),
+    mark("The two account numbers differ: please type both again"),
+    mark("Please choose checking or savings"),
+    mark("a bank's routing number has nine digits"),
+    mark("this is no bank's routing number: please check every digit"),
+    mark("a bank account number has 4 to 17 digits"),
+    mark("a bank account number has other digits than zeros"),
+    mark("an employer identification number (EIN) has nine digits"),
+    mark("no employer identification number (EIN) like this is issued"),
+    mark("an agency's number has up to 40 letters, digits, spaces, hyphens, dots, slashes and #"),
+    mark("must not lie in the future"),
+    mark("must be an amount of money with at most two decimals"),
+    mark("must be above 0"),
+    mark("must have 1 to 500 printable characters"),
+    mark("must be a telephone number of ten digits such as 415-555-0134"),
+    mark("must be the eight letters and digits that the SSA assigned"),
+    mark("is required"),
+)
+"""What the services answer about a field of these pages, without the stop at its end."""
+
+
+def years_of(today: datetime.date) -> tuple[int, ...]:
+    """Return the years that can be looked at, the present one first: those whose law is known."""
+    years = range(today.year, today.year - YEARS_BACK - 1, -1)
+    return tuple(year for year in years if year in supported_years()) or (today.year,)
+
+
+def year_in(visitor: Visitor, today: datetime.date) -> int:
+    """Return the year that the address names; the present one where it names none that can be looked at."""
+    asked = visitor.request.query_params.get("year", "")
+    return next((year for year in years_of(today) if str(year) == asked), today.year)
+
+
+def year_entered(form: Mapping[str, str], today: datetime.date) -> int:
+    """Return the year that a form names. Raises `not_found` for one that cannot be looked at."""
+    for year in years_of(today):
+        if str(year) == form.get("year"):
+            return year
+    raise Refusal("not_found", mark("There is no such year here."))
+
+
+def day_entered(form: Mapping[str, str], field: str) -> datetime.date:
+    """Return the day of a form's field, as browsers send it or as people write it. Raises `validation_error`."""
+    typed = form.get(field, "").strip()
+    for written in _AS_WRITTEN:
+        try:
+            return datetime.datetime.strptime(typed, written).date()  # noqa: DTZ007 - a day has no time zone
+        except ValueError:
+            continue
+    raise invalid(field, _DAY)
+
+
+def id_in(visitor: Visitor, name: str) -> UUID:
+    """Return the id that the address names. Raises `not_found` for what is none."""
+    try:
+        return UUID(visitor.request.path_params[name])
+    except ValueError:
+        raise Refusal("not_found", mark("There is nothing here of this name.")) from None
+
+
+def beside(problems: Mapping[str, str], names: Callable[[str], str] = str) -> dict[str, str]:
+    """Return problems as the fields of pages say them: without the stop at the end, under the fields' own names."""
+    return {names(field): _plain(message) for field, message in problems.items()}
+
+
+def _plain(message: str) -> str:
+    text = message.rstrip(".")
+    lower = text[:1].lower() + text[1:]
+    return next((known for known in SAID_BY_SERVICES if known in (text, lower)), text)

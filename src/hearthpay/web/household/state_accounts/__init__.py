@@ -1,0 +1,11 @@
+"""The household's accounts with the IRS and the states: what is needed, its numbers, and how often it files."""
+
+from typing import Final
+
+from hearthpay.web.household.state_accounts.ein import router as ein
+from hearthpay.web.household.state_accounts.filing import router as filing
+from hearthpay.web.household.state_accounts.list_page import router as list_page
+from hearthpay.web.household.state_accounts.numbers import router as numbers
+
+routers: Final = (list_page, ein, filing, numbers)
+"""In the order in which their pages are matched."""

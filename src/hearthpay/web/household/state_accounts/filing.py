@@ -1,0 +1,121 @@
+"""How often the household files under an account, and the account's end: by the household's word."""
+
+import datetime
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import KEEP_CALENDAR
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.duties.household import FEDERAL
+from hearthpay.duties.rules import Account, duties_of
+from hearthpay.duties.service import choose_filing, note_closing, said_of_accounts
+from hearthpay.employers.service import find_employer
+from hearthpay.languages.catalogue import mark
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.web.household.entered import beside, day_entered
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.state_accounts.list_page import frequency_of
+from hearthpay.web.household.state_accounts.words import ACCOUNT_WORDS, FREQUENCY_WORDS
+from hearthpay.web.shell import problems_of
+
+router: Final = APIRouter(include_in_schema=False)
+
+_AT: Final = "/state-accounts/{state}/filing/{account}"
+_CHOOSE: Final = mark("please choose one of them")
+_YEAR: Final = mark("must be this year or the next")
+_FEDERAL: Final = mark("Federal")
+
+
+@household_page(router, "GET", _AT, permission=KEEP_CALENDAR)
+async def filing(at: AtHousehold) -> Response:
+    """How often it is now, and whether the account is closed."""
+    return await _page(at)
+
+
+@household_page(router, "POST", f"{_AT}/frequency", permission=KEEP_CALENDAR)
+async def choose(at: AtHousehold) -> Response:
+    """Notes how often the household files from a year on."""
+    jurisdiction, account = _account(at)
+    this_year = at.clock.today().year
+    try:
+        frequency, typed = at.form.get("frequency", ""), at.form.get("since_year", "")
+        if frequency not in account.frequencies:
+            raise invalid("frequency", _CHOOSE)
+        if typed not in (str(this_year), str(this_year + 1)):
+            raise invalid("since_year", _YEAR)
+        async with at.transaction() as session:
+            employer = await find_employer(session, at.actor, at.id)
+            await choose_filing(
+                session,
+                at.actor,
+                at.clock,
+                employer,
+                jurisdiction=jurisdiction,
+                account=account.name,
+                since_year=int(typed),
+                frequency=frequency,
+            )
+    except Refusal as error:
+        return await _page(at, beside(problems_of(error)))
+    return at.go("/state-accounts")
+
+
+@household_page(router, "POST", f"{_AT}/closing", permission=KEEP_CALENDAR)
+async def close(at: AtHousehold) -> Response:
+    """Notes the account's last day, or that it is open."""
+    jurisdiction, account = _account(at)
+    try:
+        day: datetime.date | None = None
+        if at.form.get("open") != "on":
+            day = day_entered(at.form, "closed_on")
+        async with at.transaction() as session:
+            employer = await find_employer(session, at.actor, at.id)
+            await note_closing(
+                session,
+                at.actor,
+                at.clock,
+                employer,
+                jurisdiction=jurisdiction,
+                account=account.name,
+                closed_on=day,
+            )
+    except Refusal as error:
+        return await _page(at, beside(problems_of(error)))
+    return at.go("/state-accounts")
+
+
+def _account(at: AtHousehold) -> tuple[str, Account]:
+    """Return the jurisdiction and account that the address names. Raises `not_found` for one without a choice."""
+    params = at.visitor.request.path_params
+    if params["state"] in STATES or params["state"] == FEDERAL:
+        for account in duties_of(params["state"]).accounts:
+            if account.name == params["account"]:
+                return params["state"], account
+    raise Refusal("not_found", mark("There is nothing here of this name."))
+
+
+async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+    jurisdiction, account = _account(at)
+    async with at.transaction() as session:
+        employer = await find_employer(session, at.actor, at.id)
+        said = await said_of_accounts(session, at.actor, employer)
+    this_year = at.clock.today().year
+    closed = [
+        each.on for each in said.closed if (each.jurisdiction, each.account) == (jurisdiction, account.name)
+    ]
+    facts = {
+        "state": jurisdiction,
+        "state_name": at.say(_FEDERAL) if jurisdiction == FEDERAL else STATES[jurisdiction],
+        "account": account,
+        "account_name": ACCOUNT_WORDS[account.name],
+        "now": frequency_of(said, jurisdiction, account, this_year),
+        "options": [(each, at.say(FREQUENCY_WORDS[each]), "") for each in account.frequencies],
+        "years": [(year, year) for year in (this_year, this_year + 1)],
+        "frequency_words": FREQUENCY_WORDS,
+        "closed_on": closed[0] if closed else None,
+        "problems": problems or {},
+        "entered": dict(at.form) if problems else {},
+    }
+    return at.show("state_accounts/filing.html", facts, status=400 if problems else 200)

@@ -1,0 +1,54 @@
+"""The household's own address, which its papers carry."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from pydantic import ValidationError
+from starlette.responses import Response
+
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD
+from hearthpay.access.refusal import Refusal
+from hearthpay.employers.schemas import EmployerChanges
+from hearthpay.payroll.years.threshold_choice import change_employer
+from hearthpay.web.household.entered import beside
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.shell import problems_of
+from hearthpay.wire.problems import problems_of as problems_found
+
+router: Final = APIRouter(include_in_schema=False)
+
+_FIELDS: Final = ("line1", "line2", "city", "state", "zip")
+
+
+@household_page(router, "GET", "/taxes/papers/address", permission=CHANGE_HOUSEHOLD)
+async def ask_for_address(at: AtHousehold) -> Response:
+    """The form, with what is known."""
+    return _form(at)
+
+
+@household_page(router, "POST", "/taxes/papers/address", permission=CHANGE_HOUSEHOLD)
+async def enter_address(at: AtHousehold) -> Response:
+    """Keeps the address."""
+    typed = {name: at.form.get(name, "").strip() for name in _FIELDS}
+    try:
+        changes = EmployerChanges.model_validate(
+            {"address": {name: text for name, text in typed.items() if text}}
+        )
+        async with at.transaction() as session:
+            await change_employer(session, at.actor, at.clock, at.id, changes.to_command())
+    except ValidationError as error:
+        findings = problems_found(error.errors(include_url=False, include_input=False))
+        return _form(at, {each.field: each.message for each in findings})
+    except Refusal as error:
+        return _form(at, problems_of(error))
+    return at.go("/taxes/papers")
+
+
+def _form(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+    known = at.household.address
+    facts = {
+        "address": {name: getattr(known, name, None) or "" for name in _FIELDS},
+        "problems": beside(problems or {}, lambda field: field.removeprefix("address.")),
+        "entered": dict(at.form) if problems else {},
+    }
+    return at.show("taxes/address.html", facts, status=400 if problems else 200)

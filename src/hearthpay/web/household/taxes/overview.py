@@ -1,0 +1,91 @@
+"""Where the household stands with its taxes in a year: the thresholds, what is owed by quarter, and the ways on."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import READ_CALENDAR
+from hearthpay.duties.household import FEDERAL
+from hearthpay.duties.threshold_standing import (
+    HouseholdThresholds,
+    ThresholdStanding,
+    read_threshold_standing,
+)
+from hearthpay.employers.service import find_employer
+from hearthpay.languages.catalogue import Say, mark
+from hearthpay.reports.commands import AskTaxLiability
+from hearthpay.reports.service import tax_liability_of_household
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.web.household.entered import year_in, years_of
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.taxes.quarters import QUARTERS, quarterly
+
+router: Final = APIRouter(include_in_schema=False)
+
+_NAMES: Final = {
+    "fica": mark("Social Security and Medicare"),
+    "futa": mark("Federal unemployment tax (FUTA)"),
+    "sui": mark("Unemployment insurance"),
+    "sdi": mark("Disability insurance"),
+    "tdi": mark("Temporary disability insurance"),
+}
+_FEDERAL: Final = mark("Federal")
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdMeter:
+    """One threshold as the page shows it; what has counted and where it begins are cents."""
+
+    title: str
+    standing: ThresholdStanding
+
+    @property
+    def crossed(self) -> bool:
+        """Whether what waits for it is due by the wages paid."""
+        return self.standing.since is not None
+
+
+@household_page(router, "GET", "/taxes", permission=READ_CALENDAR)
+async def taxes(at: AtHousehold) -> Response:
+    """The thresholds of a year, and what it comes to."""
+    today = at.clock.today()
+    year = year_in(at.visitor, today)
+    span = AskTaxLiability(datetime.date(year, 1, 1), datetime.date(year, 12, 31))
+    async with at.transaction() as session:
+        employer = await find_employer(session, at.actor, at.id)
+        thresholds = await read_threshold_standing(session, at.actor, employer, year)
+        liability = await tax_liability_of_household(session, at.actor, employer, span)
+    facts = {
+        "year": year,
+        "years": years_of(today),
+        "assumed": thresholds.assumed,
+        "areas": _areas(thresholds, at.say),
+        "quarters": QUARTERS,
+        "agencies": [(each, quarterly(each.months)) for each in liability.agencies],
+        "by_quarter": quarterly(liability.by_month),
+        "total": liability.total,
+        "withheld": liability.of_payer("employee"),
+        "own": liability.of_payer("employer"),
+    }
+    return at.show("taxes/overview.html", facts)
+
+
+def _areas(thresholds: HouseholdThresholds, say: Say) -> Sequence[tuple[str, list[ThresholdMeter]]]:
+    """Return the meters under federal law and each state, each with its title."""
+    areas: dict[str, list[ThresholdMeter]] = {}
+    for standing in thresholds.standings:
+        known = _NAMES.get(standing.threshold.liability)
+        title = standing.threshold.name if known is None else say(known)
+        if standing.name is not None:
+            title = f"{title} · {standing.name}"
+        areas.setdefault(standing.jurisdiction, []).append(ThresholdMeter(title, standing))
+    return [
+        (say(_FEDERAL) if jurisdiction == FEDERAL else STATES[jurisdiction], meters)
+        for jurisdiction, meters in areas.items()
+    ]

@@ -1,0 +1,261 @@
+"""The papers of a year: Forms W-2, W-3, Schedule H, the SSA's wage file, and everything in one file.
+
+A paper that shows a number in full is asked for from a page that knows who asks; what is missing for it is named, with
+the way to where it is supplied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, cast
+from uuid import UUID
+
+from fastapi import APIRouter
+from pydantic import ValidationError
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS
+from hearthpay.access.refusal import Refusal
+from hearthpay.documents.archive import Kept
+from hearthpay.documents.commands import (
+    W2Copy,
+    Wanted,
+    WantedScheduleH,
+    WantedW2,
+    WantedW3,
+    WantedWageFile,
+    WantedYearPackage,
+)
+from hearthpay.documents.issuing import issue
+from hearthpay.documents.paper import media_type_of
+from hearthpay.documents.schemas import Efw2Submitter
+from hearthpay.documents.service import Prepared, list_documents, prepare_documents
+from hearthpay.employees.models import Employee
+from hearthpay.employees.service import find_employee
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.ledger.quarters import read_prior_gross, read_quarters
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.web.household.entered import beside, id_in, year_entered, year_in, years_of
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.wire.paging import Page
+from hearthpay.wire.problems import problems_of
+
+router: Final = APIRouter(include_in_schema=False)
+
+_NOT_THERE: Final = mark("There is nothing here of this name.")
+_CHOOSE: Final = mark("please choose one of them")
+_COPIES: Final = ("employee", "household", "state")
+_REASONS: Final = {
+    "no_wages": mark("Nobody was paid in this year, so there is nothing to put on it."),
+    "no_employees": mark("Nobody works for this household yet."),
+    "future_year": mark("This year has not begun yet."),
+    "form_not_published": mark("The government has not published this form for the year yet."),
+    "not_required": mark("No Schedule H is due: no wages reach a threshold, and no income tax was withheld."),
+}
+_OTHERWISE: Final = mark("This paper cannot be made yet.")
+_ADDRESS: Final = (mark("The employee’s address"), "/employees")
+_MISSING: Final = {
+    "household.address": (mark("Your address"), "/taxes/papers/address"),
+    "household.ein": (mark("Your employer identification number (EIN)"), "/state-accounts"),
+    "employee.address": _ADDRESS,
+}
+"""What a paper may lack, by the service's name for it: what it is called, and the page where it is supplied."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaidPerson:
+    """Somebody who was paid in the year; several records of one person are one."""
+
+    id: UUID
+    name: str
+
+
+@household_page(router, "GET", "/taxes/papers", permission=LIST_DOCUMENTS)
+async def papers(at: AtHousehold) -> Response:
+    """What there is for a year, and the ways to it."""
+    year = year_in(at.visitor, at.clock.today())
+    async with at.transaction() as session:
+        people = await _people(session, at, year)
+        found, _ = await list_documents(session, at.actor, at.id, year, Page(limit=1))
+    facts = {
+        "year": year,
+        "years": years_of(at.clock.today()),
+        "people": people,
+        "issued": bool(found),
+        "may_obtain": at.may(OBTAIN_DOCUMENTS),
+        "over": year < at.clock.today().year,
+    }
+    return at.show("taxes/papers.html", facts)
+
+
+@household_page(router, "GET", "/taxes/papers/w2/{employee_id}", permission=OBTAIN_DOCUMENTS, fresh=True)
+async def ask_for_w2(at: AtHousehold) -> Response:
+    """The copies of one person's Form W-2."""
+    return await _w2_page(at, year_in(at.visitor, at.clock.today()))
+
+
+@household_page(router, "POST", "/taxes/papers/w2/{employee_id}", permission=OBTAIN_DOCUMENTS, fresh=True)
+async def w2(at: AtHousehold) -> Response:
+    """One copy of the form."""
+    year, copy = year_entered(at.form, at.clock.today()), at.form.get("copy", "")
+    if copy not in _COPIES:
+        return await _w2_page(at, year, {"copy": _CHOOSE})
+    state = at.form.get("state") or None
+    if copy == "state" and state is not None and state not in STATES:
+        return await _w2_page(at, year, {"state": _CHOOSE})
+    wanted = WantedW2(
+        tax_year=year,
+        employee_id=id_in(at.visitor, "employee_id"),
+        employer_id=at.id,
+        copy=cast(W2Copy, copy),
+        state=state if copy == "state" else None,
+    )
+    return await _handed_over(at, wanted, year)
+
+
+@household_page(router, "POST", "/taxes/papers/w3", permission=OBTAIN_DOCUMENTS)
+async def w3(at: AtHousehold) -> Response:
+    """The Form W-3."""
+    year = year_entered(at.form, at.clock.today())
+    return await _handed_over(at, WantedW3(tax_year=year, employer_id=at.id), year)
+
+
+@household_page(router, "POST", "/taxes/papers/schedule-h", permission=OBTAIN_DOCUMENTS)
+async def schedule_h(at: AtHousehold) -> Response:
+    """The Schedule H."""
+    year = year_entered(at.form, at.clock.today())
+    return await _handed_over(at, WantedScheduleH(tax_year=year, employer_id=at.id), year)
+
+
+@household_page(router, "GET", "/taxes/papers/wage-file", permission=OBTAIN_DOCUMENTS, fresh=True)
+async def ask_for_wage_file(at: AtHousehold) -> Response:
+    """Who uploads the wage file."""
+    return _submitter_page(at, year_in(at.visitor, at.clock.today()), package=False)
+
+
+@household_page(router, "POST", "/taxes/papers/wage-file", permission=OBTAIN_DOCUMENTS, fresh=True)
+async def wage_file(at: AtHousehold) -> Response:
+    """The wage file."""
+    year = year_entered(at.form, at.clock.today())
+    try:
+        submitter = _submitter(at.form)
+    except ValidationError as error:
+        return _submitter_page(at, year, package=False, problems=_of_form(error))
+    wanted = WantedWageFile(tax_year=year, submitter=submitter.to_command(), employer_id=at.id)
+    return await _handed_over(at, wanted, year)
+
+
+@household_page(router, "GET", "/taxes/papers/year-package", permission=OBTAIN_DOCUMENTS, fresh=True)
+async def ask_for_package(at: AtHousehold) -> Response:
+    """What goes into one file, with the wage file or without."""
+    return _submitter_page(at, year_in(at.visitor, at.clock.today()), package=True)
+
+
+@household_page(router, "POST", "/taxes/papers/year-package", permission=OBTAIN_DOCUMENTS, fresh=True)
+async def year_package(at: AtHousehold) -> Response:
+    """Everything of the year."""
+    year = year_entered(at.form, at.clock.today())
+    submitter = None
+    if any(at.form.get(name, "").strip() for name in Efw2Submitter.model_fields):
+        try:
+            submitter = _submitter(at.form).to_command()
+        except ValidationError as error:
+            return _submitter_page(at, year, package=True, problems=_of_form(error))
+    wanted = WantedYearPackage(tax_year=year, employer_id=at.id, submitter=submitter)
+    return await _handed_over(at, wanted, year)
+
+
+async def _handed_over(at: AtHousehold, wanted: Wanted, year: int) -> Response:
+    """Return the paper, issued now or before; where it cannot be made, a page that says what is missing."""
+    ring = at.visitor.desk.keys()
+
+    async def prepare(session: AsyncSession) -> Prepared:
+        return await prepare_documents(session, ring, at.actor, at.clock, wanted)
+
+    try:
+        kept = await issue(at.transaction, ring, at.clock, at.actor, prepare)
+    except Refusal as error:
+        if error.code != "document_not_available" or not isinstance(error.details, dict):
+            raise
+        return _missing(at, error.details, year, wanted)
+    return file_of(kept)
+
+
+def file_of(kept: Kept) -> Response:
+    """Return a paper to be saved under its name."""
+    name = kept.document.file_name
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return Response(kept.content, headers=headers | {"Content-Type": media_type_of(name)})
+
+
+def _missing(at: AtHousehold, details: Mapping[str, Any], year: int, wanted: Wanted) -> Response:
+    missing: list[tuple[str, str | None]] = []
+    for each in details.get("missing", ()):
+        known = _MISSING.get(each["field"])
+        if known is None:
+            missing.append((each["field"], None))
+        else:
+            whose = f"/{wanted.employee_id}" if isinstance(wanted, WantedW2) and known == _ADDRESS else ""
+            missing.append((at.say(known[0]), at.root + known[1] + whose))
+    reason = at.say(_REASONS.get(details.get("reason", ""), _OTHERWISE))
+    facts = {"missing": missing, "reason": None if missing else reason, "year": year}
+    return at.show("taxes/missing.html", facts, status=400)
+
+
+async def _people(session: AsyncSession, at: AtHousehold, year: int) -> Sequence[PaidPerson]:
+    paid = {each.employee_id for each in await read_quarters(session, at.id, first_year=year, last_year=year)}
+    paid |= (await read_prior_gross(session, at.id, year)).keys()
+    records = await session.scalars(
+        select(Employee).where(Employee.employer_id == at.id).order_by(Employee.last_name, Employee.id)
+    )
+    found: dict[UUID, PaidPerson] = {}
+    for record in records:
+        if record.id in paid:
+            person = record.person_id or record.id
+            found.setdefault(person, PaidPerson(person, record.name))
+    return tuple(found.values())
+
+
+async def _w2_page(at: AtHousehold, year: int, problems: dict[str, str] | None = None) -> Response:
+    async with at.transaction() as session:
+        employee = await find_employee(session, at.actor, id_in(at.visitor, "employee_id"))
+        if employee.employer_id != at.id:
+            raise Refusal("not_found", _NOT_THERE)
+        paid = await read_quarters(session, at.id, first_year=year, last_year=year)
+    states = sorted({each.work_state for each in paid if each.employee_id == employee.id})
+    facts = {
+        "employee": employee,
+        "year": year,
+        "years": [(each, each) for each in years_of(at.clock.today())],
+        "states": [(state, STATES[state]) for state in states],
+        "problems": problems or {},
+        "entered": dict(at.form) if problems else {},
+    }
+    return at.show("taxes/w2.html", facts, status=400 if problems else 200)
+
+
+def _submitter(form: Mapping[str, str]) -> Efw2Submitter:
+    """Return who uploads the file. Raises ValidationError."""
+    told = {name: form.get(name, "").strip() for name in Efw2Submitter.model_fields}
+    return Efw2Submitter.model_validate({name: text for name, text in told.items() if text})
+
+
+def _of_form(error: ValidationError) -> dict[str, str]:
+    findings = error.errors(include_url=False, include_input=False)
+    return beside({each.field: each.message for each in problems_of(findings)})
+
+
+def _submitter_page(
+    at: AtHousehold, year: int, *, package: bool, problems: dict[str, str] | None = None
+) -> Response:
+    facts = {
+        "year": year,
+        "years": [(each, each) for each in years_of(at.clock.today())],
+        "package": package,
+        "problems": problems or {},
+        "entered": dict(at.form) if problems else {},
+    }
+    return at.show("taxes/submitter.html", facts, status=400 if problems else 200)

@@ -1,0 +1,147 @@
+"""Taxes, state accounts, calendar and bank in real Chromium: from the first number typed to the papers of the year."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.async_api import Page
+
+from tests.stories.looking import pictured
+from tests.web.rows.world import World
+
+pytestmark = pytest.mark.long
+
+EIN, ROUTING, ACCOUNT, STATE_NUMBER = "123456789", "322271627", "90817263544", "123-4567-8"
+LONG = "Maximiliana-Guadalupe de la Santísima Trinidad"
+
+
+async def test_from_the_first_number_to_the_papers(at_home: Page, world: World) -> None:
+    page, root = at_home, f"/app/{world.household_id}"
+    for part in ("taxes", "taxes/papers", "taxes/estimated", "state-accounts", "calendar", "bank"):
+        await page.goto(f"{root}/{part}")
+        await pictured(page, f"empty_{part.replace('/', '_')}")
+    somebody = await world.employ(LONG, "Wolfeschlegelsteinhausen")
+    for weeks_ago in (40, 30, 20, 9, 5, 2, 1, 0):
+        await world.pay(weeks_ago=weeks_ago)
+    await world.pay(somebody, weeks_ago=3, hours=60)
+    await page.goto(f"{root}/taxes")
+    await pictured(page, "taxes")
+    await page.get_by_text("What counts, and what happens").first.click()
+    assert await page.get_by_text("of this employee alone").first.is_visible()
+    await pictured(page, "taxes_open")
+    for part in ("owed", "wages", "estimated", "papers", "papers/wage-file", "papers/address"):
+        await page.goto(f"{root}/taxes/{part}")
+        await pictured(page, f"taxes_{part.replace('/', '_')}")
+    await page.goto(f"{root}/taxes/papers")
+    await page.get_by_role("button", name="Download Schedule H").click()
+    await pictured(page, "taxes_missing")
+    await _ein(page)
+    await _address(page, root)
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="Download Schedule H").click()
+    assert (await download.value).suggested_filename.endswith(".pdf")
+    await page.goto(f"{root}/taxes/papers/issued")
+    await pictured(page, "taxes_issued")
+    await _state_number(page, root)
+    await _calendar(page, root)
+    await _bank(page, root)
+    for part in ("state-accounts", "bank", "bank/authorization", "taxes/owed"):
+        await page.goto(f"{root}/{part}")
+        for number in (EIN, ROUTING, ACCOUNT, STATE_NUMBER):
+            assert number not in await page.content()
+
+
+async def _ein(page: Page) -> None:
+    await page.get_by_role("link", name="Your employer identification number (EIN)").click()
+    await pictured(page, "state_accounts")
+    await page.get_by_role("link", name="Enter the number", exact=True).click()
+    await page.get_by_label("EIN", exact=True).fill(EIN)
+    await page.get_by_label("EIN, once more").fill(EIN[:-1] + "0")
+    await page.get_by_role("button", name="Keep the number").click()
+    assert await page.get_by_text("The two numbers differ").is_visible()
+    await pictured(page, "state_accounts_ein")
+    await page.get_by_label("EIN", exact=True).fill(EIN)
+    await page.get_by_label("EIN, once more").fill(EIN)
+    await page.get_by_role("button", name="Keep the number").click()
+    assert await page.get_by_text("••-•••6789").is_visible()
+
+
+async def _address(page: Page, root: str) -> None:
+    await page.goto(f"{root}/taxes/papers/address")
+    for label, text in (
+        ("Street and number", "1 Oak Street"),
+        ("City", "Oakland"),
+        ("State, two letters", "CA"),
+        ("ZIP code", "94601"),
+    ):
+        await page.get_by_label(label).fill(text)
+    await page.get_by_role("button", name="Save").click()
+    await page.wait_for_url("**/taxes/papers")
+
+
+async def _state_number(page: Page, root: str) -> None:
+    await page.goto(f"{root}/state-accounts")
+    await page.get_by_role("link", name="I applied").first.click()
+    await page.get_by_role("button", name="I applied").click()
+    assert await page.get_by_text("Applied for").first.is_visible()
+    await page.get_by_role("link", name=re.compile("Enter the number EDD")).click()
+    await pictured(page, "state_accounts_number")
+    await page.get_by_label("Number").fill(STATE_NUMBER)
+    await page.get_by_role("button", name="Keep the number").click()
+    assert await page.get_by_text("Number ending in 5678").is_visible()
+    await pictured(page, "state_accounts_kept")
+    await page.get_by_role("link", name=re.compile("Show the number")).click()
+    await page.get_by_role("button", name="Show the number").click()
+    assert await page.locator("#number").inner_text() == STATE_NUMBER
+    await page.goto(f"{root}/state-accounts/CA/filing/sui")
+    await pictured(page, "state_accounts_filing")
+    await page.get_by_label("once a year").check()
+    await page.get_by_role("button", name="Save").click()
+    assert await page.get_by_text("You file once a year.").is_visible()
+
+
+async def _calendar(page: Page, root: str) -> None:
+    await page.goto(f"{root}/calendar")
+    await pictured(page, "calendar")
+    await page.locator("main .list a").first.click()
+    name = await page.locator("h1").inner_text()
+    await pictured(page, "calendar_item")
+    await page.get_by_role("button", name="Mark as done").click()
+    await page.get_by_text("Done (1)").click()
+    await page.get_by_role("link", name=name).last.click()
+    await page.get_by_role("button", name="It is not done").click()
+    assert await page.get_by_role("button", name="Mark as done").is_visible()
+    await page.goto(f"{root}/calendar/link")
+    await page.get_by_role("button", name="Make a link").click()
+    assert "/calendar/" in await page.locator("#link").inner_text()
+    await pictured(page, "calendar_link")
+
+
+async def _bank(page: Page, root: str) -> None:
+    await page.goto(f"{root}/bank")
+    await page.get_by_role("link", name="Connect a bank account").click()
+    await page.get_by_label("Routing number").fill("123456789")
+    await page.get_by_label("Account number", exact=True).fill(ACCOUNT)
+    await page.get_by_label("Account number, once more").fill(ACCOUNT)
+    await page.get_by_label("Checking").check()
+    await page.get_by_role("button", name="Connect the account").click()
+    assert await page.get_by_label("Account number", exact=True).input_value() == ""
+    await pictured(page, "bank_connect")
+    for _ in ("once", "again"):
+        await page.goto(f"{root}/bank/connect")
+        await page.get_by_label("Routing number").fill(ROUTING)
+        await page.get_by_label("Account number", exact=True).fill(ACCOUNT)
+        await page.get_by_label("Account number, once more").fill(ACCOUNT)
+        await page.get_by_label("Checking").check()
+        await page.get_by_label("Name of the bank").fill("First Bank of Long Names and Longer Branches")
+        await page.get_by_role("button", name="Connect the account").click()
+    assert await page.get_by_text("…3544").first.is_visible()
+    await pictured(page, "bank")
+    await page.goto(f"{root}/bank/authorization")
+    await page.get_by_label(re.compile("I agree")).check()
+    await page.get_by_role("button", name="Agree").click()
+    assert await page.get_by_text("In force").is_visible()
+    await pictured(page, "bank_authorization")
+    await page.goto(f"{root}/bank/disconnect")
+    await pictured(page, "bank_disconnect")
