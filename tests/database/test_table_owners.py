@@ -54,6 +54,7 @@ OWNERS = {
         "paycheck_lines",
         "paycheck_remedies",
         "paychecks",
+        "payroll_drafts",
         "payroll_entries",
         "payroll_estimates",
         "payroll_transitions",

@@ -66,11 +66,14 @@ def calculate_payroll(
     histories: Mapping[UUID, History],
     sui_rates: Mapping[str, Decimal],
     thresholds: Thresholds | None = None,
+    *,
+    explain: bool = False,
 ) -> PayrollRecord:
     """Calculate every paycheck of a payroll.
 
     ``sui_rates`` are the household's assigned unemployment rates by state; elsewhere the new-employer rate applies.
-    Without ``thresholds`` every line is due from the first dollar.
+    Without ``thresholds`` every line is due from the first dollar. With ``explain`` each paycheck tells of its lines
+    which steps led to them, with which figures, from which source.
 
     Preview, run and the firing of a scheduled payroll all come through here, so that a preview is what the run will
     be. Raises `TaxInputError` with the field as the request spells it.
@@ -92,7 +95,13 @@ def calculate_payroll(
         try:
             history = histories.get(payee.id, NO_HISTORY)
             record, paycheck = _calculate(
-                order, entry, payee, history, sui_rates.get(payee.work_state), due.get(payee.id)
+                order,
+                entry,
+                payee,
+                history,
+                sui_rates.get(payee.work_state),
+                due.get(payee.id),
+                explain=explain,
             )
             assumed = None
             if thresholds is None or not thresholds.as_paid:
@@ -155,6 +164,8 @@ def _calculate(
     history: History,
     sui_rate: Decimal | None,
     due: Due | None,
+    *,
+    explain: bool,
 ) -> tuple[PaycheckRow, Paycheck]:
     dates = order.dates
     earnings = earnings_of(entry, employee)
@@ -186,7 +197,8 @@ def _calculate(
             employer=EmployerProfile(sui_rate=sui_rate),
             year=year,
             not_due=not_due,
-        )
+        ),
+        explain=explain,
     )
     after_taxes = paycheck.net_pay_cents
     set_aside = set_aside_of(
@@ -240,6 +252,7 @@ def _calculate(
             if each.carried_cents
         ),
         left_out=left_out(entry),
+        explanations=paycheck.explanations,
     )
     return record, paycheck
 

@@ -14,6 +14,7 @@ from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.lifecycle import Transition
 from hearthpay.payroll.orders import is_catch_up
 from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.taxes.paycheck.result import LineExplanation
 
 
 class Owner(NamedTuple):
@@ -95,6 +96,9 @@ class PaycheckRow:
     carried: tuple[Carried, ...] = ()
     left_out: frozenset[str] = frozenset()
     """Names of earnings that the order left out: told as a bare 0 by whoever calculates it, and not kept."""
+
+    explanations: tuple[LineExplanation, ...] = ()
+    """How its lines came about; only of one that is previewed, and where it is asked for."""
 
     @property
     def is_refund(self) -> bool:
