@@ -1,6 +1,7 @@
 """Reading a form that a browser sends, and telling whether the page it was sent from is ours.
 
-The fields are URL-encoded, few and short: the standard library reads them, and no field is a file.
+The fields are URL-encoded and short, some hundreds for a payroll of many: the standard library reads them, and no
+field is a file.
 """
 
 from collections.abc import Mapping
@@ -12,8 +13,8 @@ from starlette.requests import Request
 from hearthpay.access.refusal import Refusal
 from hearthpay.http.runtime import address_of
 
-_LARGEST: Final = 10_000
-_MOST_FIELDS: Final = 20
+_LARGEST: Final = 60_000
+_MOST_FIELDS: Final = 400
 _KIND: Final = "application/x-www-form-urlencoded"
 
 

@@ -10,7 +10,7 @@ from hearthpay.web.household.calendar import router as calendar
 from hearthpay.web.household.doors import router as doors
 from hearthpay.web.household.employees.list_page import router as employees
 from hearthpay.web.household.overview import router as overview
-from hearthpay.web.household.payrolls import router as payrolls
+from hearthpay.web.household.payrolls.routes import router as payrolls
 from hearthpay.web.household.state_accounts import router as state_accounts
 from hearthpay.web.household.taxes import router as taxes
 
