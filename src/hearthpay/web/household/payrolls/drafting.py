@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -14,7 +15,7 @@ from starlette.responses import Response
 from uuid_utils.compat import uuid7
 
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
-from hearthpay.access.refusal import Refusal
+from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.banking.authorizations import authorization_text
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import list_employees
@@ -25,6 +26,7 @@ from hearthpay.payroll.commands import Confirmations, Order, PayrollsWanted
 from hearthpay.payroll.drafts import Draft, drop_draft, find_draft, run_draft, save_draft
 from hearthpay.payroll.ledger.rows import Preview, StoredPayroll
 from hearthpay.payroll.service import payrolls_wanted, preview_payroll
+from hearthpay.taxes import TaxInputError
 from hearthpay.web.household.payrolls.names import method_names
 from hearthpay.web.household.payrolls.said import is_beside, refusal_text, retold
 from hearthpay.web.household.payrolls.seen import AmountsChangedError, SeenPayroll
@@ -164,7 +166,7 @@ async def run(at: AtHousehold) -> Response:
             raise AmountsChangedError(now)
 
     try:
-        async with at.transaction() as session:
+        async with _as_refusals(), at.transaction() as session:
             payroll_id = await run_draft(
                 session,
                 at.actor,
@@ -200,6 +202,15 @@ async def drop(at: AtHousehold) -> Response:
     return _over(at, draft)
 
 
+@asynccontextmanager
+async def _as_refusals() -> AsyncIterator[None]:
+    """Say what the tax engine refuses as everything else is refused."""
+    try:
+        yield
+    except TaxInputError as error:
+        raise from_tax_engine(error) from None
+
+
 async def _people(session: AsyncSession, at: AtHousehold) -> Sequence[Employee]:
     found, _ = await list_employees(session, at.actor, at.id, Page(limit=100))
     return sorted(found, key=lambda each: (each.status != "active", each.first_name, each.last_name))[
@@ -227,7 +238,7 @@ def _usual_method(person: Employee, kind: RunKind) -> str:
 async def _problems_of(at: AtHousehold, order: Order) -> dict[str, str]:
     """Return what the services find wrong with a field; whatever else keeps it is told beside the amounts."""
     try:
-        async with at.transaction() as session:
+        async with _as_refusals(), at.transaction() as session:
             await preview_payroll(session, at.actor, at.clock, order, offered=at.runtime.direct_deposit)
     except Refusal as refusal:
         if refusal.code == "pay_date_past_deadline":
@@ -239,7 +250,7 @@ async def _problems_of(at: AtHousehold, order: Order) -> dict[str, str]:
 
 async def _look(at: AtHousehold, draft_id: UUID) -> _Looked:
     try:
-        async with at.transaction() as session:
+        async with _as_refusals(), at.transaction() as session:
             draft = await find_draft(session, at.actor, draft_id)
             if not draft.open:
                 return _Looked(draft, None, None)
