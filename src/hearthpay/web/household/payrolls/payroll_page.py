@@ -23,6 +23,7 @@ from hearthpay.payroll.service import get_payroll
 from hearthpay.payroll.trouble.standing import PayrollStanding, read_standing
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
 from hearthpay.web.household.payrolls.said import retold
+from hearthpay.web.household.payrolls.seen import exact
 from hearthpay.web.household.payrolls.why import laws_of
 from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.settings.account import id_in_path
@@ -45,7 +46,7 @@ async def payroll(at: AtHousehold) -> Response:
     async with at.transaction() as session:
         found, standing = await payroll_here(session, at)
         debit = await latest_debit(session, found.id)
-    data = detail_data(found, standing)
+    data = exact(detail_data(found, standing))
     by_bank = debit is not None or found.dates.send_at is not None
     facts = {
         "payroll": found,
@@ -71,7 +72,7 @@ async def line(at: AtHousehold) -> Response:
     async with at.transaction() as session:
         found, standing = await payroll_here(session, at)
         employee = await session.get(Employee, employee_id)
-    data = detail_data(found, standing)
+    data = exact(detail_data(found, standing))
     pay = next((each for each in data["employees"] if str(each["employee_id"]) == str(employee_id)), None)
     shown = None if pay is None else next((each for each in pay["lines"] if each["code"] == code), None)
     if pay is None or shown is None or employee is None:

@@ -36,6 +36,7 @@ class SeenPayroll:
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> SeenPayroll:
         """Return it for the answer of a preview, or of a run."""
+        data = exact(data)
         period = data["pay_period"]
         dates = [str(period[name]) for name in ("start", "end", "pay_date")]
         content = [dates, [_lines(each) for each in data["employees"]]]
@@ -72,7 +73,7 @@ def _lines(pay: Mapping[str, Any]) -> list[Any]:
     return [
         str(pay["employee_id"]),
         pay["payment_method"],
-        [_plain(part) for part in pay["earnings"].values()],
+        [_plain(part) for _, part in sorted(pay["earnings"].items())],
         [_cents(pay[name]) for name in _AMOUNTS],
         _cents(pay["voluntary_set_aside"]["amount"]),
         [
@@ -80,6 +81,15 @@ def _lines(pay: Mapping[str, Any]) -> list[Any]:
             for line in pay["lines"]
         ],
     ]
+
+
+def exact(answer: Any) -> Any:
+    """Return a part of an answer with Decimals for the numbers that an estimate spells in the shortest way."""
+    if isinstance(answer, float):
+        return Decimal(str(answer))
+    if isinstance(answer, Mapping):
+        return {name: exact(part) for name, part in answer.items()}
+    return [exact(part) for part in answer] if isinstance(answer, list) else answer
 
 
 def _cents(dollars: Decimal | int) -> int:
