@@ -568,9 +568,9 @@ async def _payrolls_wanted(session: AsyncSession, actor: Actor, target: Target) 
     return await payrolls.payrolls_wanted(session, actor, PayrollsWanted(employer_id=target.employer_id))
 
 
-@_deed(listed.totals_of_list, PAYROLL_LOOKERS, "payroll")
-async def _totals_of_list(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await listed.totals_of_list(session, actor, PayrollsWanted(employer_id=target.employer_id))
+@_deed(listed.look_through, PAYROLL_LOOKERS, "payroll")
+async def _look_through(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await listed.look_through(session, actor, PayrollsWanted(employer_id=target.employer_id))
 
 
 @_deed(listed.payrolls_for_a_file, PAYROLL_LOOKERS, "payroll")

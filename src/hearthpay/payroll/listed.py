@@ -13,6 +13,7 @@ from hearthpay.database.relations import EMPLOYEES
 from hearthpay.payroll.commands import PayrollsWanted
 from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.service import payrolls_wanted
+from hearthpay.wire.paging import page_of
 
 _PAID: Final = text(
     "SELECT e.payroll_id, array_agg(m.first_name || ' ' || m.last_name ORDER BY e.position) AS names, "
@@ -42,22 +43,38 @@ class ListTotals:
     total_cost: int
 
 
+@dataclass(frozen=True, slots=True)
+class PayrollsPage:
+    """One page of payrolls, newest first; the totals are those of all pages."""
+
+    payrolls: Sequence[Payroll]
+    next_cursor: str | None
+    paid: Mapping[UUID, PaidIn]
+    totals: ListTotals
+
+
 async def who_is_paid(session: AsyncSession, payrolls: Collection[UUID]) -> Mapping[UUID, PaidIn]:
     """Return who is paid in each of the payrolls, which the session sees."""
     rows = await session.execute(_PAID, {"payrolls": list(payrolls)})
     return {row.payroll_id: PaidIn(row.names, row.methods) for row in rows}
 
 
-async def totals_of_list(session: AsyncSession, actor: Actor, wanted: PayrollsWanted) -> ListTotals:
-    """Return what the payrolls that are wanted come to, of all pages. Raises as `list_payrolls` does."""
-    listed = (await payrolls_wanted(session, actor, wanted)).subquery()
+async def look_through(session: AsyncSession, actor: Actor, wanted: PayrollsWanted) -> PayrollsPage:
+    """Return one page of payrolls, with who is paid in each and what those of all pages come to.
+
+    Raises as `list_payrolls` does.
+    """
+    statement = await payrolls_wanted(session, actor, wanted)
+    payrolls, next_cursor = await page_of(session, statement, Payroll.id, wanted)
+    paid = await who_is_paid(session, [payroll.id for payroll in payrolls])
+    listed = statement.subquery()
     stands = listed.c.status.not_in(_UNDONE)
     sums = [
         func.coalesce(func.sum(column).filter(stands), 0)
         for column in (listed.c.gross_pay, listed.c.net_pay, listed.c.total_cost)
     ]
     row = (await session.execute(select(func.count(), *sums).select_from(listed))).one()
-    return ListTotals(*(int(each) for each in row))
+    return PayrollsPage(payrolls, next_cursor, paid, ListTotals(*(int(each) for each in row)))
 
 
 async def payrolls_for_a_file(

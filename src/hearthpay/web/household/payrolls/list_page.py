@@ -10,24 +10,23 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from fastapi import APIRouter
+from sqlalchemy import select
 from starlette.responses import Response
 
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.employees.commands import PaymentMethod
-from hearthpay.employees.service import list_employees
+from hearthpay.employees.models import Employee
 from hearthpay.payroll.commands import PayrollsWanted
 from hearthpay.payroll.drafts import list_drafts
 from hearthpay.payroll.lifecycle import STATUSES, PayrollStatus
-from hearthpay.payroll.listed import PaidIn, payrolls_for_a_file, totals_of_list, who_is_paid
+from hearthpay.payroll.listed import PaidIn, look_through, payrolls_for_a_file
 from hearthpay.payroll.models import Payroll
-from hearthpay.payroll.service import list_payrolls
 from hearthpay.reports.csv_table import Cell, csv_text
 from hearthpay.taxes.money import from_cents
 from hearthpay.web.household.payrolls.names import method_names, status_names
 from hearthpay.web.household.payrolls.wage_form import METHODS
 from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.household.queries import cursor_in, day_in
-from hearthpay.wire.paging import Page
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -47,6 +46,7 @@ _HEADS: Final[tuple[Cell, ...]] = (
     "total_cost",
     "payroll_id",
 )
+_PEOPLE: Final = select(Employee.id, Employee.first_name, Employee.last_name)
 _FIRST_YEAR: Final = 2000
 _LAST_YEAR: Final = 2100
 
@@ -70,15 +70,13 @@ async def payrolls(at: AtHousehold) -> Response:
     asked = _filter_of(at)
     wanted = replace(asked.wanted, cursor=cursor_in(at.visitor))
     async with at.transaction() as session:
-        found, next_cursor = await list_payrolls(session, at.actor, wanted)
-        paid = await who_is_paid(session, [each.id for each, _ in found])
-        totals = await totals_of_list(session, at.actor, asked.wanted)
+        found = await look_through(session, at.actor, wanted)
         drafts = await list_drafts(session, at.actor, at.id)
-        people, _ = await list_employees(session, at.actor, at.id, Page(limit=100))
-    names = {each.id: each.name for each in people}
+        people = await session.execute(_PEOPLE.where(Employee.employer_id == at.id))
+        names = {employee_id: f"{first} {last}" for employee_id, first, last in people}
     facts = {
-        "payrolls": [(each, paid.get(each.id, PaidIn())) for each, _ in found],
-        "totals": totals,
+        "payrolls": [(each, found.paid.get(each.id, PaidIn())) for each in found.payrolls],
+        "totals": found.totals,
         "drafts": [
             (each, [names.get(pay.employee_id, "") for pay in each.order.employees]) for each in drafts
         ],
@@ -89,7 +87,7 @@ async def payrolls(at: AtHousehold) -> Response:
         "entered": asked.entered,
         "filtered": bool(asked.entered),
         "query": asked.query,
-        "next_cursor": next_cursor,
+        "next_cursor": found.next_cursor,
         "first": wanted.cursor is None,
     }
     return at.show("payrolls.html", facts)
