@@ -40,21 +40,21 @@ _VOIDED: Final = mark("Voided")
 
 
 @dataclass(frozen=True, slots=True)
-class Debit:
+class LeavingMoney:
     """What is collected from the household, in cents, and the day on which it leaves its account."""
 
     amount: int
     leaves: datetime.date
 
 
-async def latest_debit(session: AsyncSession, payroll_id: UUID) -> Debit | None:
+async def latest_debit(session: AsyncSession, payroll_id: UUID) -> LeavingMoney | None:
     """Return the latest debit of a payroll that the session sees; None where nothing is collected for it yet."""
     row = (await session.execute(_DEBIT, {"payroll": payroll_id})).one_or_none()
-    return None if row is None else Debit(row.amount, row.leaves)
+    return None if row is None else LeavingMoney(row.amount, row.leaves)
 
 
 def timeline_of(
-    say: Say, language: str, payroll: StoredPayroll, debit: Debit | None, *, by_bank: bool
+    say: Say, language: str, payroll: StoredPayroll, debit: LeavingMoney | None, *, by_bank: bool
 ) -> list[tuple[str, str, str, StepState]]:
     """Return the steps: title, what is told of it, when, and whether it is done, now, or to come."""
     steps: list[tuple[str, str, str, StepState]] = []
@@ -76,7 +76,7 @@ def timeline_of(
 
 
 def _step(
-    say: Say, language: str, payroll: StoredPayroll, status: str, debit: Debit | None, *, by_bank: bool
+    say: Say, language: str, payroll: StoredPayroll, status: str, debit: LeavingMoney | None, *, by_bank: bool
 ) -> tuple[str, str]:
     match status:
         case "scheduled":

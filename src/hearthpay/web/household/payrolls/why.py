@@ -27,7 +27,7 @@ class SaidStep:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class LineReason:
     """How one line came about."""
 
     name: str
@@ -36,11 +36,11 @@ class Why:
     note: str
 
 
-def why_of(say: Say, language: str, paycheck: PaycheckRow) -> Mapping[str, Why]:
+def why_of(say: Say, language: str, paycheck: PaycheckRow) -> Mapping[str, LineReason]:
     """Return it for each line of a paycheck that was explained, by the line's code."""
     names = {line.code: line_name(line.code, line.name, language) for line in paycheck.lines}
     return {
-        each.code: Why(
+        each.code: LineReason(
             names[each.code],
             tuple(_said(say, language, step) for step in each.steps),
             each.sources,
