@@ -81,7 +81,7 @@ async def test_the_same_in_spanish(at_home: Page, world: World) -> None:
     assert (await download.value).suggested_filename.endswith(".pdf")
     await page.get_by_role("link", name="Anular esta nómina").click()
     await page.get_by_role("button", name="Anularla").click()
-    await expect(page.get_by_text("Anulada").first).to_be_visible()
+    await expect(page.get_by_text("Anulado").first).to_be_visible()
 
 
 async def test_every_page_fits_and_is_fit_for_everybody(at_home: Page, world: World) -> None:

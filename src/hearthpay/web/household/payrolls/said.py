@@ -169,6 +169,8 @@ STEPS: Final = frozenset(
         mark("version in force from"),
         mark("excess over"),
         mark("allowances"),
+        mark("Step 2 box checked"),
+        mark("row of the annual table from"),
         mark("additional withholding"),
         mark("earlier wages of the year taxed too little (negative: too much)"),
     }

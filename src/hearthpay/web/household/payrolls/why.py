@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Final
 
 from hearthpay.documents.papers.stub_paper import line_name
-from hearthpay.languages.catalogue import Say
+from hearthpay.languages.catalogue import Say, mark
 from hearthpay.payroll.ledger.rows import PaycheckRow
 from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.coverage import Law, law_behind
@@ -15,6 +16,9 @@ from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.trace import Source, Step
 from hearthpay.web.household.payrolls.said import STEPS
 from hearthpay.web.presentation import dollars_text, percent_text
+
+
+_YES_OR_NO: Final = {"True": mark("yes"), "False": mark("no")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +68,14 @@ def laws_of(code: str, tax_year: int, state: str) -> tuple[Law, ...]:
 
 def _said(say: Say, language: str, step: Step) -> SaidStep:
     known = step.label in STEPS
-    return SaidStep(say(step.label) if known else step.label, _value(step), language != "en" and not known)
+    return SaidStep(
+        say(step.label) if known else step.label, _value(say, step), language != "en" and not known
+    )
 
 
-def _value(step: Step) -> str:
+def _value(say: Say, step: Step) -> str:
     if not isinstance(step.value, Decimal):
-        return step.value
+        return say(_YES_OR_NO[step.value]) if step.value in _YES_OR_NO else step.value
     if step.label.startswith(("rate", "flat")):
         return percent_text(step.value)
     cents = step.value * 100
