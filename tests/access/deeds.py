@@ -52,7 +52,7 @@ from hearthpay.employers import ein, ein_status, sandbox
 from hearthpay.employers import service as employers
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
-from hearthpay.payroll import own_pay, voiding
+from hearthpay.payroll import drafts, listed, own_pay, voiding
 from hearthpay.payroll import service as payrolls
 from hearthpay.payroll.commands import (
     EmployeePay,
@@ -613,6 +613,46 @@ async def _get_payroll(session: AsyncSession, actor: Actor, target: Target) -> o
 @_deed(payrolls.list_payrolls, PAYROLL_LOOKERS, "payroll")
 async def _list_payrolls(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await payrolls.list_payrolls(session, actor, PayrollsWanted(employer_id=target.employer_id))
+
+
+@_deed(payrolls.payrolls_wanted, PAYROLL_LOOKERS, "payroll")
+async def _payrolls_wanted(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await payrolls.payrolls_wanted(session, actor, PayrollsWanted(employer_id=target.employer_id))
+
+
+@_deed(listed.look_through, PAYROLL_LOOKERS, "payroll")
+async def _look_through(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await listed.look_through(session, actor, PayrollsWanted(employer_id=target.employer_id))
+
+
+@_deed(listed.payrolls_for_a_file, PAYROLL_LOOKERS, "payroll")
+async def _payrolls_for_a_file(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await listed.payrolls_for_a_file(session, actor, PayrollsWanted(employer_id=target.employer_id))
+
+
+@_deed(drafts.save_draft, PAYERS, "payroll")
+async def _save_draft(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await drafts.save_draft(session, actor, CLOCK, uuid4(), _payroll(target))
+
+
+@_deed(drafts.list_drafts, PAYROLL_LOOKERS, "payroll")
+async def _list_drafts(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await drafts.list_drafts(session, actor, target.employer_id)
+
+
+@_deed(drafts.find_draft, PAYROLL_LOOKERS, "payroll", ends="not_found")
+async def _find_draft(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await drafts.find_draft(session, actor, target.payroll_id)
+
+
+@_deed(drafts.drop_draft, PAYERS, "payroll", ends="not_found")
+async def _drop_draft(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await drafts.drop_draft(session, actor, CLOCK, target.payroll_id)
+
+
+@_deed(drafts.run_draft, PAYERS, "payroll", ends="not_found")
+async def _run_draft(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await drafts.run_draft(session, actor, CLOCK, target.payroll_id, offered=True)
 
 
 @_deed(voiding.void_payroll, PAYERS, "payroll", ends="invalid_state")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -152,6 +153,7 @@ def add_household(
         created_at=NOW,
     )
     add_entry(connection, household, payroll_id, employee_id)
+    add_draft(connection, household, employee_id)
     insert(connection, "payroll_estimates", **household, payroll_id=payroll_id, estimate="{}")
     insert(
         connection,
@@ -478,6 +480,24 @@ def add_enrollment(
         due_at=NOW,
     )
     return enrollment_id
+
+
+def add_draft(connection: psycopg.Connection, household: dict[str, Any], employee_id: UUID) -> UUID:
+    """What somebody typed of the next payroll."""
+    typed = {"employee_id": str(employee_id), "payment_method": None}
+    typed |= {"regular_hours": "40", "overtime_hours": "0", "bonus": "0", "other_earnings": "0"}
+    return insert(
+        connection,
+        "payroll_drafts",
+        **household,
+        period_start=date(2026, 11, 16),
+        period_end=date(2026, 11, 22),
+        pay_date=date(2026, 11, 27),
+        pay_frequency="weekly",
+        employees=json.dumps([typed]),
+        created_at=NOW,
+        updated_at=NOW,
+    )
 
 
 def add_payroll(connection: psycopg.Connection, household: dict[str, Any]) -> UUID:

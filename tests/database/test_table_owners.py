@@ -56,6 +56,7 @@ OWNERS = {
         "paycheck_lines",
         "paycheck_remedies",
         "paychecks",
+        "payroll_drafts",
         "payroll_entries",
         "payroll_estimates",
         "payroll_transitions",

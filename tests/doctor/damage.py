@@ -44,6 +44,12 @@ def movement(kind: str, where: str = "true") -> str:
 
 
 SAID = "INSERT INTO {} SELECT new_id(), organization_id, id, sandbox, {}, now(), now() FROM employers LIMIT 1"
+DRAFT = (
+    "INSERT INTO payroll_drafts SELECT new_id(), p.organization_id, p.employer_id, p.sandbox, {}, p.period_end, NULL, "
+    "p.pay_frequency, NULL, jsonb_build_array(jsonb_build_object('employee_id', {})), now(), now(), {}, NULL "
+    "FROM payrolls p JOIN payroll_entries e ON e.payroll_id = p.id WHERE p.id = (SELECT payroll_id FROM payroll_entries "
+    "GROUP BY payroll_id HAVING count(*) = 1 ORDER BY payroll_id LIMIT 1)"
+)
 LINK = (
     "INSERT INTO calendar_links SELECT new_id(), organization_id, id, sandbox, sha256('{}'), now(), NULL "
     "FROM (SELECT * FROM employers ORDER BY id LIMIT 1) e"
@@ -357,6 +363,10 @@ DAMAGE = {
             "'\"payroll_id\":\"9'), 'UTF8') WHERE key = 'first'",
         ),
     ],
+    "drafts": [
+        (DRAFT.format("p.period_start", "replace(e.employee_id::text, '-', '0')", "NULL::uuid"),),
+        (DRAFT.format("p.period_start - 1", "e.employee_id", "p.id"),),
+    ],
     "filings": [
         (SAID.format("filing_choices", "'CA', 'sui', 2026, 'monthly'"),),
         (SAID.format("filing_choices", "'NY', 'sui', 2026, 'annual'"),),
@@ -550,6 +560,7 @@ DAMAGE = {
 
 NO_DAMAGE = {
     "a basis chosen": (AS_CHOSEN,),
+    "a draft was sent as what was typed": (DRAFT.format("p.period_start", "e.employee_id", "p.id"),),
     "what was said and taken back may be of anything": (
         SAID.format("filing_choices", "'NY', 'sui', 2026, NULL"),
         SAID.format("closed_accounts", "'NY', 'sui', NULL::date"),

@@ -211,7 +211,7 @@ def _ending_last(page: str) -> tuple[int, str]:
 async def _ask(browser: Browser, method: str, path: str, row: Row, things: dict[str, str]):  # type: ignore[no-untyped-def]
     if method == "GET":
         return await browser.look(path)
-    form = {name: value.format(**things) for name, value in row.form.items()}
+    form = {name.format(**things): value.format(**things) for name, value in row.form.items()}
     page = "/sign-in" if "__Host-hearthpay" not in browser.client.cookies else "/settings/profile"
     return await browser.send(path, page=page, **form)
 
@@ -285,7 +285,7 @@ async def test_no_form_is_taken_from_elsewhere(
         method, _, path = page.partition(" ")
         if method == "GET":
             continue
-        form = {name: value.format(**things) for name, value in row.form.items()}
+        form = {name.format(**things): value.format(**things) for name, value in row.form.items()}
         for headers, sent in (
             ({"Sec-Fetch-Site": "cross-site"}, token),
             ({"Sec-Fetch-Site": "same-site"}, token),

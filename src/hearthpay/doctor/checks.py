@@ -22,6 +22,7 @@ from hearthpay.doctor.autopilot_checks import (
 from hearthpay.doctor.balance_checks import latest_to_date, year_lines, year_totals
 from hearthpay.doctor.bank_checks import arrivals, debits, deposits_paid, direct_deposits, open_money, refunds
 from hearthpay.doctor.document_checks import document_versions
+from hearthpay.doctor.draft_checks import drafts
 from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings
 from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_paid
 from hearthpay.doctor.escrow_checks import escrow_balances, escrow_deposits, escrow_history, escrow_payouts
@@ -76,6 +77,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     histories,
     overdue,
     idempotency,
+    drafts,
     filings,
     duties_marked,
     feed_links,

@@ -26,7 +26,6 @@ from hearthpay.taxes.labor_law import HoursWorked, labor_warnings
 from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
 from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
 from hearthpay.taxes.pay_periods import check_period
-from hearthpay.taxes.paycheck.result import LineExplanation
 from hearthpay.taxes.thresholds import liability_thresholds
 from hearthpay.taxes.year import LiableFrom, PaidWages, is_due
 
@@ -73,8 +72,8 @@ def calculate_payroll(
     """Calculate every paycheck of a payroll.
 
     ``sui_rates`` are the household's assigned unemployment rates by state; elsewhere the new-employer rate applies.
-    Without ``thresholds`` every line is due from the first dollar. With ``explain`` the record tells how each line came
-    about.
+    Without ``thresholds`` every line is due from the first dollar. With ``explain`` each paycheck tells of its lines
+    which steps led to them, with which figures, from which source.
 
     Preview, run and the firing of a scheduled payroll all come through here, so that a preview is what the run will
     be. Raises `TaxInputError` with the field as the request spells it.
@@ -91,7 +90,6 @@ def calculate_payroll(
         )
     paychecks: list[PaycheckRow] = []
     projected: dict[str, None] = {}
-    explanations: dict[UUID, Sequence[LineExplanation]] = {}
     for position, entry in enumerate(order.entries):
         payee = payees[entry.employee_id]
         try:
@@ -113,7 +111,6 @@ def calculate_payroll(
             ):
                 record = replace(record, warnings=(*record.warnings, assumed))
             paychecks.append(record)
-            explanations[payee.id] = paycheck.explanations
             if history.others is not None:  # the person may be paid by another record too
                 after = history.with_paycheck(record)
                 histories = {**histories, payee.id: after, **seen_by_others(histories, payee.id, after)}
@@ -130,7 +127,6 @@ def calculate_payroll(
         tax_year=rulebook.tax_year,
         notes=order.notes,
         projected=tuple(projected),
-        explanations=explanations if explain else {},
     )
 
 
@@ -256,6 +252,7 @@ def _calculate(
             if each.carried_cents
         ),
         left_out=left_out(entry),
+        explanations=paycheck.explanations,
     )
     return record, paycheck
 

@@ -102,11 +102,15 @@ class Corrections:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayrollsWanted:
-    """Which payrolls to list, and which page of them; pay dates from ``since`` up to ``until``, both included."""
+    """Which payrolls to list, and which page of them; pay dates from ``since`` up to ``until``, both included.
+
+    By ``method``: those of which somebody's pay was asked for so.
+    """
 
     employer_id: UUID | None = None
     employee_id: UUID | None = None
     status: PayrollStatus | None = None
+    method: PaymentMethod | None = None
     since: datetime.date | None = None
     until: datetime.date | None = None
     cursor: UUID | None = None

@@ -78,7 +78,7 @@ def explanations_of(record: PayrollRecord, line_code: str | None) -> Explanation
     """Return how the lines came about, or one of them. Raises `validation_error` where there is no such line."""
     told = []
     for paycheck in record.paychecks:
-        known = {each.code: each for each in record.explanations.get(paycheck.employee_id, ())}
+        known = {each.code: each for each in paycheck.explanations}
         told += [
             _explained(paycheck.employee_id, line, known.get(line.code))
             for line in paycheck.lines

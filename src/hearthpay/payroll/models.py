@@ -45,6 +45,31 @@ class Payroll(Base):
     created_at: Mapped[datetime]
 
 
+class PayrollDraft(Base):
+    """What somebody typed of a payroll that is not run yet; it is none, and nothing is calculated of it."""
+
+    __tablename__ = "payroll_drafts"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    period_start: Mapped[date]
+    period_end: Mapped[date]
+    pay_date: Mapped[date | None]
+    pay_frequency: Mapped[str]
+    notes: Mapped[str | None]
+    employees: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    """Each as it was typed: `employee_id`, hours and dollars as text, and how to pay."""
+
+    created_at: Mapped[datetime]
+    updated_at: Mapped[datetime]
+    payroll_id: Mapped[UUID | None]
+    """The payroll that it was sent as; None until then."""
+
+    dropped_at: Mapped[datetime | None]
+
+
 class FoundPaycheck(Base):
     """One employee's paycheck of a payroll, as it is looked up; what it says is read by the ledger."""
 
@@ -66,3 +91,4 @@ class EntryRow(Base):
     payroll_id: Mapped[UUID] = mapped_column(primary_key=True)
     position: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
     employee_id: Mapped[UUID]
+    payment_method: Mapped[str]

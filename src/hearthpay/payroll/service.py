@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import exists, func, select
+from sqlalchemy import Select, exists, func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
@@ -81,15 +81,16 @@ class _Prepared:
 
 
 async def preview_payroll(
-    session: AsyncSession, actor: Actor, clock: Clock, order: Order, *, offered: bool
+    session: AsyncSession, actor: Actor, clock: Clock, order: Order, *, offered: bool, explain: bool = False
 ) -> Preview:
     """Calculate a payroll as a run would, and check all that a run checks; nothing is created.
 
     Only the confirmations are not asked for yet: the preview tells which the run needs. Where no entry names a payment
-    method, the dates are those of direct deposit, which needs them the earliest. Raises what `run_payroll` raises.
+    method, the dates are those of direct deposit, which needs them the earliest. With ``explain`` each paycheck tells
+    how its lines came about. Raises what `run_payroll` raises.
     """
     allow(actor, READ_PAYROLLS)
-    prepared = await _prepare(session, actor, clock, order, offered=offered, preview=True)
+    prepared = await _prepare(session, actor, clock, order, offered=offered, preview=True, explain=explain)
     return Preview(
         prepared.record,
         prepared.confirmations,
@@ -493,6 +494,19 @@ async def list_payrolls(
     Without ``employer_id`` they are those of the household that the key remembers, or of all its households where it
     remembers none. Raises `household_forbidden` and `key_mode_mismatch` for a household out of reach.
     """
+    statement = await payrolls_wanted(session, actor, wanted)
+    payrolls, next_cursor = await page_of(session, statement, Payroll.id, wanted)
+    counted = (
+        select(EntryRow.payroll_id, func.count())
+        .where(EntryRow.payroll_id.in_([payroll.id for payroll in payrolls]))
+        .group_by(EntryRow.payroll_id)
+    )
+    counts = {row[0]: row[1] for row in await session.execute(counted)}
+    return [(payroll, counts.get(payroll.id, 0)) for payroll in payrolls], next_cursor
+
+
+async def payrolls_wanted(session: AsyncSession, actor: Actor, wanted: PayrollsWanted) -> Select[Payroll]:
+    """Return the statement that selects the payrolls that are wanted, of all pages. Raises as `list_payrolls` does."""
     allow(actor, READ_PAYROLLS)
     # What the policies ask anyhow, said in words that the indexes begin with.
     statement = select(Payroll).where(
@@ -512,11 +526,7 @@ async def list_payrolls(
     if wanted.employee_id is not None:
         paid = exists().where(EntryRow.payroll_id == Payroll.id, EntryRow.employee_id == wanted.employee_id)
         statement = statement.where(paid)
-    payrolls, next_cursor = await page_of(session, statement, Payroll.id, wanted)
-    counted = (
-        select(EntryRow.payroll_id, func.count())
-        .where(EntryRow.payroll_id.in_([payroll.id for payroll in payrolls]))
-        .group_by(EntryRow.payroll_id)
-    )
-    counts = {row[0]: row[1] for row in await session.execute(counted)}
-    return [(payroll, counts.get(payroll.id, 0)) for payroll in payrolls], next_cursor
+    if wanted.method is not None:
+        paid_so = exists().where(EntryRow.payroll_id == Payroll.id, EntryRow.payment_method == wanted.method)
+        statement = statement.where(paid_so)
+    return statement

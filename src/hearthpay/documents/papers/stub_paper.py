@@ -161,6 +161,11 @@ def _line(line: StubLine, words: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def line_name(code: str, name: str, language: str) -> str:
+    """Return a line's name as a pay stub in the language has it. Raises ValueError for another language."""
+    return _line_name(code, name, _words(language))
+
+
 def _line_name(code: str, name: str, words: Mapping[str, Any]) -> str:
     """Return a line's name in the stub's language; where the words have none it keeps the agency's."""
     if code in words["lines"]:

@@ -4,7 +4,7 @@ Between the tax engine and an answer a paycheck has this one shape: it is writte
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
@@ -97,6 +97,9 @@ class PaycheckRow:
     left_out: frozenset[str] = frozenset()
     """Names of earnings that the order left out: told as a bare 0 by whoever calculates it, and not kept."""
 
+    explanations: tuple[LineExplanation, ...] = ()
+    """How its lines came about; only of one that is previewed, and where it is asked for."""
+
     @property
     def is_refund(self) -> bool:
         """Whether it pays no wages but gives back what was withheld, or undoes that."""
@@ -136,9 +139,6 @@ class PayrollRecord:
     notes: str | None
     projected: tuple[str, ...] = ()
     """Codes of lines whose figures of the year are not published yet; such a payroll is an estimate."""
-
-    explanations: Mapping[UUID, Sequence[LineExplanation]] = field(default_factory=dict)
-    """How each line of a paycheck came about; only where that was asked for, and never kept."""
 
     @property
     def totals(self) -> PayrollTotals:

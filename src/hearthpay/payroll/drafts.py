@@ -1,0 +1,202 @@
+"""Drafts of payrolls: what a member typed, kept until it is sent or dropped. A draft is never a payroll.
+
+Its id is that of the form, so the form may be sent as often as one likes: it is one draft, and sent once. Sending locks
+the draft, runs the payroll and notes it in one transaction; whoever sends it at the same time waits, and finds it sent.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, cast
+from uuid import UUID
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL, allow
+from hearthpay.access.refusal import Refusal
+from hearthpay.clock import Clock
+from hearthpay.employees.commands import PayFrequency
+from hearthpay.employees.models import Employee
+from hearthpay.employers.service import resolve_employer
+from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, EmployeePay, Order, SetAsideWish
+from hearthpay.payroll.ledger.rows import StoredPayroll
+from hearthpay.payroll.models import PayrollDraft
+from hearthpay.payroll.service import run_payroll
+
+_NUMBERS: Final = ("regular_hours", "overtime_hours", "bonus", "other_earnings")
+_NOT_THERE: Final = "There is no such draft."
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What was typed. `payroll_id` is the payroll that it was sent as; `dropped`: nobody wants it any more."""
+
+    id: UUID
+    order: Order
+    updated_at: datetime.datetime
+    payroll_id: UUID | None
+    dropped: bool
+
+    @property
+    def open(self) -> bool:
+        """Whether it may still be changed, sent or dropped."""
+        return self.payroll_id is None and not self.dropped
+
+
+async def save_draft(
+    session: AsyncSession, actor: Actor, clock: Clock, draft_id: UUID, order: Order
+) -> Draft:
+    """Keep what was typed under the id of its form: a new draft, or what an open one says from now on.
+
+    A draft that was sent or dropped stays as it was and is returned. Raises `not_found` for an id of others,
+    `employee_not_in_household`, and what `resolve_employer` raises.
+    """
+    allow(actor, RUN_PAYROLL)
+    employer = await resolve_employer(session, actor, order.employer_id)
+    ids = {each.employee_id for each in order.employees}
+    of_household = select(func.count()).where(Employee.employer_id == employer.id, Employee.id.in_(ids))
+    if await session.scalar(of_household) != len(ids):
+        raise Refusal("employee_not_in_household", "Somebody in it is not an employee of this household.")
+    now = clock.now()
+    typed = _typed(order) | {"updated_at": now}
+    owner = {
+        "organization_id": employer.organization_id,
+        "employer_id": employer.id,
+        "sandbox": employer.sandbox,
+    }
+    new = insert(PayrollDraft).values(id=draft_id, created_at=now, **owner, **typed)
+    made = await session.scalar(new.on_conflict_do_nothing().returning(PayrollDraft.id))
+    if made is None:
+        draft = await _locked(session, actor, draft_id)
+        if not draft.open:
+            return draft
+        await session.execute(update(PayrollDraft).where(PayrollDraft.id == draft_id).values(**typed))
+    await record_audit(session, actor, "payroll.draft", employer_id=employer.id, subject_id=draft_id)
+    return await find_draft(session, actor, draft_id)
+
+
+async def find_draft(session: AsyncSession, actor: Actor, draft_id: UUID) -> Draft:
+    """Return a draft, also one that was sent or dropped. Raises what `allow` raises, and `not_found`."""
+    allow(actor, READ_PAYROLLS)
+    return _in_reach(actor, await session.get(PayrollDraft, draft_id, populate_existing=True))
+
+
+async def list_drafts(session: AsyncSession, actor: Actor, employer_id: UUID) -> Sequence[Draft]:
+    """Return a household's open drafts, the newest first. Raises what `allow` and `resolve_employer` raise."""
+    allow(actor, READ_PAYROLLS)
+    employer = await resolve_employer(session, actor, employer_id)
+    wanted = (
+        select(PayrollDraft)
+        .where(
+            PayrollDraft.employer_id == employer.id,
+            PayrollDraft.payroll_id.is_(None),
+            PayrollDraft.dropped_at.is_(None),
+        )
+        .order_by(PayrollDraft.id.desc())
+    )
+    return [_draft(row) for row in await session.scalars(wanted)]
+
+
+async def drop_draft(session: AsyncSession, actor: Actor, clock: Clock, draft_id: UUID) -> Draft:
+    """Drop a draft; one that was sent or dropped stays as it is. Raises what `allow` raises, and `not_found`."""
+    allow(actor, RUN_PAYROLL)
+    draft = await _locked(session, actor, draft_id)
+    if draft.open:
+        dropped = update(PayrollDraft).where(PayrollDraft.id == draft_id).values(dropped_at=clock.now())
+        await session.execute(dropped)
+        await record_audit(
+            session, actor, "payroll.draft_drop", employer_id=draft.order.employer_id, subject_id=draft_id
+        )
+    return await find_draft(session, actor, draft_id)
+
+
+async def run_draft(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    draft_id: UUID,
+    confirmed: Confirmations = NOTHING_CONFIRMED,
+    *,
+    offered: bool,
+    hold_against: Callable[[StoredPayroll], None] = lambda _: None,
+) -> UUID:
+    """Run what was typed, once; return the payroll's id, of one that was sent before as well.
+
+    ``hold_against`` looks at what was run and may refuse it: then nothing was. Raises what `run_payroll` raises,
+    `not_found`, and `invalid_state` for a draft that was dropped.
+    """
+    allow(actor, RUN_PAYROLL)
+    draft = await _locked(session, actor, draft_id)
+    if draft.payroll_id is not None:
+        return draft.payroll_id
+    if draft.dropped:
+        raise Refusal("invalid_state", "This draft was dropped.")
+    ran = await run_payroll(session, actor, clock, draft.order, confirmed, offered=offered)
+    hold_against(ran)
+    await session.execute(update(PayrollDraft).where(PayrollDraft.id == draft_id).values(payroll_id=ran.id))
+    return ran.id
+
+
+async def _locked(session: AsyncSession, actor: Actor, draft_id: UUID) -> Draft:
+    wanted = select(PayrollDraft).where(PayrollDraft.id == draft_id).with_for_update()
+    return _in_reach(actor, await session.scalar(wanted.execution_options(populate_existing=True)))
+
+
+def _in_reach(actor: Actor, row: PayrollDraft | None) -> Draft:
+    if row is None or not actor.reaches(row.employer_id):
+        raise Refusal("not_found", _NOT_THERE)
+    return _draft(row)
+
+
+def _typed(order: Order) -> dict[str, Any]:
+    return {
+        "period_start": order.pay_period_start,
+        "period_end": order.pay_period_end,
+        "pay_date": order.pay_date,
+        "pay_frequency": order.pay_frequency,
+        "notes": order.notes,
+        "employees": [_typed_pay(each) for each in order.employees],
+    }
+
+
+def _typed_pay(pay: EmployeePay) -> dict[str, Any]:
+    wish = pay.voluntary_set_aside
+    typed: dict[str, Any] = {"employee_id": str(pay.employee_id), "payment_method": pay.payment_method}
+    typed |= {name: f"{getattr(pay, name):f}" for name in _NUMBERS}
+    if wish is not None:
+        typed["set_aside"] = "0" if wish.skip or wish.amount is None else f"{wish.amount:f}"
+    return typed
+
+
+def _draft(row: PayrollDraft) -> Draft:
+    order = Order(
+        employer_id=row.employer_id,
+        pay_period_start=row.period_start,
+        pay_period_end=row.period_end,
+        pay_date=row.pay_date,
+        pay_frequency=cast(PayFrequency, row.pay_frequency),
+        notes=row.notes,
+        employees=tuple(_pay(each) for each in row.employees),
+    )
+    return Draft(row.id, order, row.updated_at, row.payroll_id, row.dropped_at is not None)
+
+
+def _pay(typed: dict[str, Any]) -> EmployeePay:
+    wish = typed.get("set_aside")
+    asked = None
+    if wish is not None:
+        amount = Decimal(wish)
+        asked = SetAsideWish(amount=amount) if amount else SetAsideWish(skip=True)
+    return EmployeePay(
+        employee_id=UUID(typed["employee_id"]),
+        payment_method=typed["payment_method"],
+        voluntary_set_aside=asked,
+        **{name: Decimal(typed[name]) for name in _NUMBERS},
+    )

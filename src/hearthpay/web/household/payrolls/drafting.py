@@ -1,0 +1,345 @@
+"""Running a payroll: it is typed into a draft, looked at line by line, confirmed, and run once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
+from hearthpay.access.refusal import Refusal, from_tax_engine
+from hearthpay.banking.authorizations import authorization_text
+from hearthpay.employees.models import Employee
+from hearthpay.employees.service import list_employees
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.answers import preview_data, run_data
+from hearthpay.payroll.approval import debit_of
+from hearthpay.payroll.commands import Confirmations, Order, PayrollsWanted
+from hearthpay.payroll.drafts import Draft, drop_draft, find_draft, run_draft, save_draft
+from hearthpay.payroll.ledger.rows import Preview, StoredPayroll
+from hearthpay.payroll.service import payrolls_wanted, preview_payroll
+from hearthpay.taxes import TaxInputError
+from hearthpay.web.household.payrolls.names import method_names
+from hearthpay.web.household.payrolls.said import is_beside, refusal_text, retold
+from hearthpay.web.household.payrolls.seen import AmountsChangedError, SeenPayroll
+from hearthpay.web.household.payrolls.wage_form import (
+    FREQUENCIES,
+    KINDS,
+    RunKind,
+    entered_of,
+    field_of,
+    form_problems,
+    kind_of,
+    proposed_dates,
+    read_order,
+)
+from hearthpay.web.household.payrolls.why import why_of
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.shell import go, problems_of
+from hearthpay.wire.paging import Page
+
+router: Final = APIRouter(include_in_schema=False)
+
+MOST_PEOPLE: Final = 50
+"""How many people one form has room for: a form has at most some hundreds of fields."""
+
+KIND_NAMES: Final[Mapping[RunKind, str]] = {
+    "hours": mark("Hours"),
+    "bonus": mark("Bonus only"),
+    "catch-up": mark("Paid before"),
+    "fica-refund": mark("Give back FICA"),
+}
+FREQUENCY_NAMES: Final[Mapping[str, str]] = {
+    "weekly": mark("Every week"),
+    "biweekly": mark("Every two weeks"),
+    "semimonthly": mark("Twice a month"),
+    "monthly": mark("Every month"),
+}
+_CONFIRM: Final = mark("please tick this to go on")
+_BESIDE_FIELD: Final = "confirm_beside"
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """A draft as it would be run now: a preview, or why it cannot be run."""
+
+    draft: Draft
+    preview: Preview | None
+    refusal: Refusal | None
+
+
+@household_page(router, "GET", "/payrolls/new", permission=RUN_PAYROLL)
+async def new(at: AtHousehold) -> Response:
+    """An empty form, with the next period and the next day of payment in it."""
+    asked = at.visitor.request.query_params.get("kind", "hours")
+    kind: RunKind = next((each for each in KINDS if each == asked), "hours")
+    async with at.transaction() as session:
+        people = await _people(session, at)
+        last = (await session.execute(await _last_period(session, at))).one_or_none()
+    dates = proposed_dates(
+        None if last is None else (last[0], last[1]), people, kind, at.clock.today(), at.clock.now()
+    )
+    entered = {
+        "start": dates.start.isoformat(),
+        "end": dates.end.isoformat(),
+        "pay_date": dates.pay_date.isoformat(),
+        "frequency": dates.frequency,
+    }
+    for each in people:
+        entered[field_of("method", each.id)] = _usual_method(each, kind)
+        if kind != "hours" or (each.status == "active" and each.pay_frequency == dates.frequency):
+            entered[field_of("pay", each.id)] = "on"
+    return _form(at, uuid7(), kind, people, entered)
+
+
+@household_page(router, "GET", "/payrolls/drafts/{draft_id}/change", permission=RUN_PAYROLL)
+async def change(at: AtHousehold) -> Response:
+    """The form with what was typed before."""
+    async with at.transaction() as session:
+        draft = await find_draft(session, at.actor, id_in_path(at.visitor, "draft_id"))
+        people = await _people(session, at)
+    if not draft.open:
+        return _over(at, draft)
+    entered = entered_of(draft.order)
+    for each in people:
+        entered.setdefault(field_of("method", each.id), each.payment_method)
+    return _form(at, draft.id, kind_of(draft.order), people, entered)
+
+
+@household_page(router, "POST", "/payrolls/drafts/{draft_id}", permission=RUN_PAYROLL)
+async def save(at: AtHousehold) -> Response:
+    """Keep what was typed, and show what it comes to."""
+    draft_id, asked = id_in_path(at.visitor, "draft_id"), at.form.get("kind", "hours")
+    kind: RunKind = next((each for each in KINDS if each == asked), "hours")
+    async with at.transaction() as session:
+        people = await _people(session, at)
+    try:
+        order = read_order(at.form, people, kind, at.id)
+    except Refusal as error:
+        return _form(at, draft_id, kind, people, at.form, problems_of(error))
+    problems = await _problems_of(at, order)
+    if problems:
+        return _form(at, draft_id, kind, people, at.form, problems)
+    async with at.transaction() as session:
+        draft = await save_draft(session, at.actor, at.clock, draft_id, order)
+    return _over(at, draft) if not draft.open else at.go(f"/payrolls/drafts/{draft_id}")
+
+
+@household_page(router, "GET", "/payrolls/drafts/{draft_id}", permission=READ_PAYROLLS)
+async def look(at: AtHousehold) -> Response:
+    """What the draft comes to, line by line, and what has to be confirmed."""
+    looked = await _look(at, id_in_path(at.visitor, "draft_id"))
+    return _over(at, looked.draft) if not looked.draft.open else _preview_page(at, looked)
+
+
+@household_page(router, "POST", "/payrolls/drafts/{draft_id}/run", permission=RUN_PAYROLL)
+async def run(at: AtHousehold) -> Response:
+    """Run what was looked at, once: the same form again leads to the same payroll."""
+    looked = await _look(at, id_in_path(at.visitor, "draft_id"))
+    draft = looked.draft
+    if not draft.open:
+        return _over(at, draft)
+    if looked.preview is None:
+        return _preview_page(at, looked, status=409)
+    if _needs_proof(at, looked.preview):
+        return go(f"/sign-in/again?next={at.root}/payrolls/drafts/{draft.id}")
+    missing = {name: _CONFIRM for name in _to_confirm(looked.preview) if at.form.get(name) != "on"}
+    if missing:
+        return _preview_page(at, looked, problems=missing, status=400)
+    confirmed = Confirmations(
+        confirm_large_payroll=at.form.get("confirm_large_payroll") == "on",
+        confirm_ach_debit=at.form.get("confirm_ach_debit") == "on",
+    )
+
+    def hold_against(ran: StoredPayroll) -> None:
+        now = SeenPayroll.of(run_data(ran))
+        if now.digest != at.form.get("seen"):
+            raise AmountsChangedError(now)
+
+    try:
+        async with _as_refusals(), at.transaction() as session:
+            payroll_id = await run_draft(
+                session,
+                at.actor,
+                at.clock,
+                draft.id,
+                confirmed,
+                offered=at.runtime.direct_deposit,
+                hold_against=hold_against,
+            )
+    except AmountsChangedError as changed:
+        return _preview_page(at, await _look(at, draft.id), changed=changed.now, status=409)
+    except Refusal as refusal:
+        again = await _look(at, draft.id)
+        if not again.draft.open:
+            return _over(at, again.draft)
+        return _preview_page(at, _Looked(again.draft, None, refusal), status=409)
+    return at.go(f"/payrolls/{payroll_id}")
+
+
+@household_page(router, "GET", "/payrolls/drafts/{draft_id}/drop", permission=RUN_PAYROLL)
+async def ask_to_drop(at: AtHousehold) -> Response:
+    """The question whether the draft is to go."""
+    async with at.transaction() as session:
+        draft = await find_draft(session, at.actor, id_in_path(at.visitor, "draft_id"))
+    return at.show("payroll_drop.html", {"draft": draft}) if draft.open else _over(at, draft)
+
+
+@household_page(router, "POST", "/payrolls/drafts/{draft_id}/drop", permission=RUN_PAYROLL)
+async def drop(at: AtHousehold) -> Response:
+    """Drop the draft: nothing of it was ever paid."""
+    async with at.transaction() as session:
+        draft = await drop_draft(session, at.actor, at.clock, id_in_path(at.visitor, "draft_id"))
+    return _over(at, draft)
+
+
+@asynccontextmanager
+async def _as_refusals() -> AsyncIterator[None]:
+    """Say what the tax engine refuses as everything else is refused."""
+    try:
+        yield
+    except TaxInputError as error:
+        raise from_tax_engine(error) from None
+
+
+async def _people(session: AsyncSession, at: AtHousehold) -> Sequence[Employee]:
+    found, _ = await list_employees(session, at.actor, at.id, Page(limit=100))
+    return sorted(found, key=lambda each: (each.status != "active", each.first_name, each.last_name))[
+        :MOST_PEOPLE
+    ]
+
+
+async def _last_period(session: AsyncSession, at: AtHousehold) -> Any:
+    """Return the statement for the last day and the frequency of the last period that stands."""
+    wanted = (await payrolls_wanted(session, at.actor, PayrollsWanted(employer_id=at.id))).subquery()
+    return (
+        select(wanted.c.period_end, wanted.c.pay_frequency)
+        .where(wanted.c.status.not_in(("voided", "failed")))
+        .order_by(wanted.c.period_end.desc(), wanted.c.id.desc())
+        .limit(1)
+    )
+
+
+def _usual_method(person: Employee, kind: RunKind) -> str:
+    if kind in ("catch-up", "fica-refund") and person.payment_method == "direct_deposit":
+        return "check"
+    return person.payment_method
+
+
+async def _problems_of(at: AtHousehold, order: Order) -> dict[str, str]:
+    """Return what the services find wrong with a field; whatever else keeps it is told beside the amounts."""
+    try:
+        async with _as_refusals(), at.transaction() as session:
+            await preview_payroll(session, at.actor, at.clock, order, offered=at.runtime.direct_deposit)
+    except Refusal as refusal:
+        if refusal.code == "pay_date_past_deadline":
+            return {"pay_date": refusal_text(at.say, at.visitor.language, refusal).rstrip(".")}
+        found = form_problems(refusal, order) or {}
+        return {name: retold(at.say, at.visitor.language, told) for name, told in found.items()}
+    return {}
+
+
+async def _look(at: AtHousehold, draft_id: UUID) -> _Looked:
+    try:
+        async with _as_refusals(), at.transaction() as session:
+            draft = await find_draft(session, at.actor, draft_id)
+            if not draft.open:
+                return _Looked(draft, None, None)
+            preview = await preview_payroll(
+                session, at.actor, at.clock, draft.order, offered=at.runtime.direct_deposit, explain=True
+            )
+    except Refusal as refusal:
+        if refusal.code == "not_found":
+            raise
+        return _Looked(draft, None, refusal)
+    return _Looked(draft, preview, None)
+
+
+def _over(at: AtHousehold, draft: Draft) -> Response:
+    """Lead to what became of a draft."""
+    return at.go("/payrolls" if draft.payroll_id is None else f"/payrolls/{draft.payroll_id}")
+
+
+def _needs_proof(at: AtHousehold, preview: Preview) -> bool:
+    """Return whether she must prove once more who she is: before money leaves the account."""
+    through_the_bank = bool(preview.record.through_the_bank)
+    return through_the_bank and not at.visitor.signed_in.is_fresh(at.clock.now())
+
+
+def _to_confirm(preview: Preview) -> tuple[str, ...]:
+    beside = any(is_beside(told) for each in preview.record.paychecks for told in each.warnings)
+    return (*preview.confirmations, *((_BESIDE_FIELD,) if beside else ()))
+
+
+def _form(
+    at: AtHousehold,
+    draft_id: UUID,
+    kind: RunKind,
+    people: Sequence[Employee],
+    entered: Mapping[str, str],
+    problems: Mapping[str, str] | None = None,
+) -> Response:
+    facts = {
+        "draft_id": draft_id,
+        "kind": kind,
+        "kinds": KIND_NAMES,
+        "people": people,
+        "entered": entered,
+        "problems": problems or {},
+        "frequencies": [(each, at.say(FREQUENCY_NAMES[each])) for each in FREQUENCIES],
+        "method_names": method_names(at.say),
+    }
+    return at.show("payroll_form.html", facts, status=400 if problems else 200)
+
+
+def _preview_page(
+    at: AtHousehold,
+    looked: _Looked,
+    *,
+    problems: Mapping[str, str] | None = None,
+    changed: SeenPayroll | None = None,
+    status: int = 200,
+) -> Response:
+    preview, refusal = looked.preview, looked.refusal
+    facts: dict[str, Any] = {
+        "draft": looked.draft,
+        "path_of_draft": f"{at.root}/payrolls/drafts/{looked.draft.id}",
+        "run_permission": RUN_PAYROLL,
+        "has_changed": changed is not None,
+        "kind": kind_of(looked.draft.order),
+        "kinds": KIND_NAMES,
+        "problems": problems or {},
+        "entered": at.form,
+        "refused": None if refusal is None else refusal_text(at.say, at.visitor.language, refusal),
+        "data": None,
+        "changed": (),
+    }
+    if preview is not None:
+        data = preview_data(preview)
+        seen = SeenPayroll.of(data)
+        before = seen.as_shown(at.form.get("seen_amounts", "")) if changed else ()
+        facts |= {
+            "data": data,
+            "seen": seen,
+            "changed": list(zip(before, seen.pays, strict=True)) if before else (),
+            "to_confirm": _to_confirm(preview),
+            "needs_proof": _needs_proof(at, preview),
+            "debit": debit_of(preview.record),
+            "agreement": authorization_text() if "confirm_ach_debit" in preview.confirmations else "",
+            "warnings": [
+                [retold(at.say, at.visitor.language, told) for told in each.warnings]
+                for each in preview.record.paychecks
+            ],
+            "why": [why_of(at.say, at.visitor.language, each) for each in preview.record.paychecks],
+            "on_paper": not preview.record.through_the_bank,
+        }
+    return at.show("payroll_preview.html", facts, status=status)

@@ -1,0 +1,171 @@
+"""The list of the household's payrolls: drafts on top, filters, what they come to, and the same as a file."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final, cast
+from urllib.parse import urlencode
+from uuid import UUID
+
+from fastapi import APIRouter
+from sqlalchemy import select
+from starlette.responses import Response
+
+from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
+from hearthpay.employees.commands import PaymentMethod
+from hearthpay.employees.models import Employee
+from hearthpay.payroll.commands import PayrollsWanted
+from hearthpay.payroll.drafts import list_drafts
+from hearthpay.payroll.lifecycle import STATUSES, PayrollStatus
+from hearthpay.payroll.listed import PaidIn, look_through, payrolls_for_a_file
+from hearthpay.payroll.models import Payroll
+from hearthpay.reports.csv_table import Cell, csv_text
+from hearthpay.taxes.money import from_cents
+from hearthpay.web.household.payrolls.names import method_names, status_names
+from hearthpay.web.household.payrolls.wage_form import METHODS
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.queries import cursor_in, day_in
+
+router: Final = APIRouter(include_in_schema=False)
+
+_FILTERS: Final = ("status", "employee", "year", "from", "to", "method")
+_STATUSES: Final = tuple(status for status in STATUSES if status not in ("draft", "firing"))
+_HEADS: Final[tuple[Cell, ...]] = (
+    "pay_date",
+    "period_start",
+    "period_end",
+    "status",
+    "employees",
+    "payment_methods",
+    "gross_pay",
+    "deductions",
+    "net_pay",
+    "employer_taxes",
+    "total_cost",
+    "payroll_id",
+)
+_PEOPLE: Final = select(Employee.id, Employee.first_name, Employee.last_name)
+_FIRST_YEAR: Final = 2000
+_LAST_YEAR: Final = 2100
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """What the address asks for, as far as there is such a thing, and what the form shows of it."""
+
+    wanted: PayrollsWanted
+    entered: Mapping[str, str]
+
+    @property
+    def query(self) -> str:
+        """The address's own query, without the page."""
+        return urlencode(self.entered)
+
+
+@household_page(router, "GET", "/payrolls", permission=READ_PAYROLLS)
+async def payrolls(at: AtHousehold) -> Response:
+    """Drafts first, then payrolls, the newest first, and what all that are asked for come to."""
+    asked = _filter_of(at)
+    wanted = replace(asked.wanted, cursor=cursor_in(at.visitor))
+    async with at.transaction() as session:
+        found = await look_through(session, at.actor, wanted)
+        drafts = await list_drafts(session, at.actor, at.id)
+        people = await session.execute(_PEOPLE.where(Employee.employer_id == at.id))
+        names = {employee_id: f"{first} {last}" for employee_id, first, last in people}
+    facts = {
+        "payrolls": [(each, found.paid.get(each.id, PaidIn())) for each in found.payrolls],
+        "totals": found.totals,
+        "drafts": [
+            (each, [names.get(pay.employee_id, "") for pay in each.order.employees]) for each in drafts
+        ],
+        "people": sorted(names.items(), key=lambda each: each[1]),
+        "status_names": status_names(at.say, _STATUSES),
+        "method_names": method_names(at.say),
+        "run_permission": RUN_PAYROLL,
+        "entered": asked.entered,
+        "filtered": bool(asked.entered),
+        "query": asked.query,
+        "next_cursor": found.next_cursor,
+        "first": wanted.cursor is None,
+    }
+    return at.show("payrolls.html", facts)
+
+
+@household_page(router, "GET", "/payrolls/download", permission=READ_PAYROLLS)
+async def download(at: AtHousehold) -> Response:
+    """The payrolls that are asked for, of all pages, as CSV."""
+    asked = _filter_of(at)
+    async with at.transaction() as session:
+        found, paid = await payrolls_for_a_file(session, at.actor, asked.wanted)
+    rows = [_HEADS, *(_row(each, paid.get(each.id, PaidIn())) for each in found)]
+    headers = {
+        "Content-Type": "text/csv; charset=utf-8",
+        "Content-Disposition": f'attachment; filename="payrolls-{at.clock.today()}.csv"',
+        "Cache-Control": "no-store",
+    }
+    return Response(csv_text(rows), headers=headers)
+
+
+def _row(payroll: Payroll, paid: PaidIn) -> tuple[Cell, ...]:
+    amounts = (
+        payroll.gross_pay,
+        payroll.total_deductions,
+        payroll.net_pay,
+        payroll.employer_taxes,
+        payroll.total_cost,
+    )
+    return (
+        payroll.pay_date.isoformat(),
+        payroll.period_start.isoformat(),
+        payroll.period_end.isoformat(),
+        payroll.status,
+        "; ".join(paid.names),
+        "; ".join(paid.methods),
+        *(from_cents(cents) for cents in amounts),
+        str(payroll.id),
+    )
+
+
+def _filter_of(at: AtHousehold) -> Filter:
+    """Return what is asked for; what is not understood asks for nothing."""
+    query = at.visitor.request.query_params
+    status, method = query.get("status", ""), query.get("method", "")
+    since, until = day_in(at.visitor, "from"), day_in(at.visitor, "to")
+    year = _year(query.get("year", ""))
+    known = {
+        "status": status if status in _STATUSES else "",
+        "employee": str(_id(query.get("employee", "")) or ""),
+        "year": str(year or ""),
+        "from": "" if since is None else since.isoformat(),
+        "to": "" if until is None else until.isoformat(),
+        "method": method if method in METHODS else "",
+    }
+    if year is not None:
+        since = max(since or datetime.date.min, datetime.date(year, 1, 1))
+        until = min(until or datetime.date.max, datetime.date(year, 12, 31))
+    wanted = PayrollsWanted(
+        employer_id=at.id,
+        employee_id=_id(known["employee"]),
+        status=cast("PayrollStatus", known["status"]) or None,
+        method=cast("PaymentMethod", known["method"]) or None,
+        since=since,
+        until=until,
+    )
+    return Filter(wanted, {name: known[name] for name in _FILTERS if known[name]})
+
+
+def _id(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _year(text: str) -> int | None:
+    return (
+        int(text)
+        if text.isascii() and text.isdigit() and _FIRST_YEAR <= int(text[:5]) <= _LAST_YEAR
+        else None
+    )

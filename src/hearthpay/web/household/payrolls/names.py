@@ -1,0 +1,17 @@
+"""States and ways of payment as the choices of a form: what is sent, and what it is called."""
+
+from collections.abc import Sequence
+
+from hearthpay.languages.catalogue import Say
+from hearthpay.web.household.payrolls.wage_form import METHODS
+from hearthpay.web.status_words import status_word
+
+
+def method_names(say: Say) -> list[tuple[str, str]]:
+    """Return the ways of payment with their names."""
+    return [(each, say(status_word("method", each).word)) for each in METHODS]
+
+
+def status_names(say: Say, statuses: Sequence[str]) -> list[tuple[str, str]]:
+    """Return states of payrolls with their names."""
+    return [(each, say(status_word("payroll", each).word)) for each in statuses]

@@ -1,0 +1,120 @@
+"""One payroll: how far its money has got, its paychecks line by line, why each number, and its pay stubs."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.permissions import OBTAIN_DOCUMENTS, READ_PAYROLLS, RUN_PAYROLL
+from hearthpay.access.refusal import Refusal
+from hearthpay.documents.commands import WantedPaystub
+from hearthpay.documents.issuing import issue
+from hearthpay.documents.paper import media_type_of
+from hearthpay.documents.papers.stub_paper import line_name
+from hearthpay.documents.service import Prepared, prepare_documents
+from hearthpay.employees.models import Employee
+from hearthpay.payroll.answers import detail_data
+from hearthpay.payroll.ledger.rows import StoredPayroll
+from hearthpay.payroll.service import get_payroll
+from hearthpay.payroll.trouble.standing import PayrollStanding, read_standing
+from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
+from hearthpay.web.household.payrolls.said import retold
+from hearthpay.web.household.payrolls.seen import exact
+from hearthpay.web.household.payrolls.why import laws_of
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.settings.account import id_in_path
+
+router: Final = APIRouter(include_in_schema=False)
+
+
+async def payroll_here(session: AsyncSession, at: AtHousehold) -> tuple[StoredPayroll, PayrollStanding]:
+    """Return the payroll that the address names, and how it stands. Raises `not_found` for one of others."""
+    payroll_id = id_in_path(at.visitor, "payroll_id")
+    payroll = await get_payroll(session, at.actor, at.clock, payroll_id)
+    if payroll.employer_id != at.id:
+        raise Refusal("not_found", "There is no such payroll.")
+    return payroll, await read_standing(session, payroll_id, at.clock.now())
+
+
+@household_page(router, "GET", "/payrolls/{payroll_id}", permission=READ_PAYROLLS)
+async def payroll(at: AtHousehold) -> Response:
+    """The payroll: its timeline, its paychecks, and what can be done about it."""
+    async with at.transaction() as session:
+        found, standing = await payroll_here(session, at)
+        debit = await latest_debit(session, found.id)
+    data = exact(detail_data(found, standing))
+    by_bank = debit is not None or found.dates.send_at is not None
+    facts = {
+        "payroll": found,
+        "data": data,
+        "run_permission": RUN_PAYROLL,
+        "paper_permission": OBTAIN_DOCUMENTS,
+        "trouble": standing.trouble,
+        "retold": partial(retold, at.say, at.visitor.language),
+        "line_name": partial(line_name, language=at.visitor.language),
+        "steps": timeline_of(at.say, at.visitor.language, found, debit, by_bank=by_bank),
+        "warnings": [
+            [retold(at.say, at.visitor.language, told) for told in each["warnings"]]
+            for each in data["employees"]
+        ],
+    }
+    return at.show("payroll.html", facts)
+
+
+@household_page(router, "GET", "/payrolls/{payroll_id}/lines/{employee_id}/{code}", permission=READ_PAYROLLS)
+async def line(at: AtHousehold) -> Response:
+    """Why a line of a paycheck is what it is, and the law behind it."""
+    employee_id, code = id_in_path(at.visitor, "employee_id"), at.visitor.request.path_params["code"]
+    async with at.transaction() as session:
+        found, standing = await payroll_here(session, at)
+        employee = await session.get(Employee, employee_id)
+    data = exact(detail_data(found, standing))
+    pay = next((each for each in data["employees"] if str(each["employee_id"]) == str(employee_id)), None)
+    shown = None if pay is None else next((each for each in pay["lines"] if each["code"] == code), None)
+    if pay is None or shown is None or employee is None:
+        raise Refusal("not_found", "There is nothing at this address.")
+    state = next(
+        (each.work_state for each in found.paychecks if each.employee_id == employee_id), employee.work_state
+    )
+    facts = {
+        "payroll": found,
+        "pay": pay,
+        "line": shown,
+        "name": line_name(code, shown["name"], at.visitor.language),
+        "laws": laws_of(code, found.tax_year, state),
+    }
+    return at.show("payroll_line.html", facts)
+
+
+@household_page(router, "GET", "/payrolls/{payroll_id}/stubs/{employee_id}", permission=OBTAIN_DOCUMENTS)
+async def stub(at: AtHousehold) -> Response:
+    """A pay stub as a PDF: `language` is en or es, `copy` the employee's or the household's."""
+    asked = at.visitor.request.query_params
+    ring = at.runtime.ring
+    if ring is None:
+        raise Refusal("service_unavailable", "This service has no key ring: it can issue no papers.")
+    wanted = WantedPaystub(
+        payroll_id=id_in_path(at.visitor, "payroll_id"),
+        employer_id=at.id,
+        employee_id=id_in_path(at.visitor, "employee_id"),
+        language="es" if asked.get("language", at.visitor.language) == "es" else "en",
+        copy="household" if asked.get("copy") == "household" else "employee",
+    )
+
+    async def prepare(session: AsyncSession) -> Prepared:
+        return await prepare_documents(session, ring, at.actor, at.clock, wanted)
+
+    kept = await issue(at.transaction, ring, at.clock, at.actor, prepare)
+    name = kept.document.file_name
+    return Response(
+        kept.content,
+        headers={
+            "Content-Type": media_type_of(name),
+            "Content-Disposition": f'attachment; filename="{name}"',
+            "Cache-Control": "no-store",
+        },
+    )

@@ -1,0 +1,105 @@
+"""How far a payroll's money has got, as a timeline: what happened, and what is still to come and when."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Final, Literal
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.banking import calendar
+from hearthpay.clock import BUSINESS_TIME
+from hearthpay.database.relations import BANK_ENTRIES
+from hearthpay.languages.catalogue import Say, mark, moment_in
+from hearthpay.payroll.ledger.rows import StoredPayroll
+from hearthpay.web.household.payrolls.said import retold
+from hearthpay.web.presentation import day_text, money_text
+
+StepState = Literal["done", "now", "open"]
+
+_DEBIT: Final = text(
+    f"SELECT amount, coalesce(settle_on, send_on) AS leaves FROM {BANK_ENTRIES} e "
+    "WHERE payroll_id = :payroll AND kind = 'debit' ORDER BY attempt DESC, id DESC LIMIT 1"
+)
+_PASSED_BY: Final = ("firing", "draft")
+_APPROVED: Final = mark("Approved")
+_CALCULATED_ANEW: Final = mark("The amounts are worked out anew before the money leaves.")
+_LEAVES: Final = mark("Leaves your account {day}")
+_LEFT: Final = mark("{amount} leaves your account {day}")
+_COLLECTED: Final = mark("The money was collected")
+_ARRIVES: Final = mark("Reaches the employees {day}")
+_ARRIVED: Final = mark("Everything has arrived")
+_PAID: Final = mark("Paid")
+_BY_HAND: Final = mark("By check or cash: you hand it over yourself.")
+_IN_RETROSPECT: Final = mark("Recorded in retrospect: no money moves.")
+_FAILED: Final = mark("Failed")
+_VOIDED: Final = mark("Voided")
+
+
+@dataclass(frozen=True, slots=True)
+class LeavingMoney:
+    """What is collected from the household, in cents, and the day on which it leaves its account."""
+
+    amount: int
+    leaves: datetime.date
+
+
+async def latest_debit(session: AsyncSession, payroll_id: UUID) -> LeavingMoney | None:
+    """Return the latest debit of a payroll that the session sees; None where nothing is collected for it yet."""
+    row = (await session.execute(_DEBIT, {"payroll": payroll_id})).one_or_none()
+    return None if row is None else LeavingMoney(row.amount, row.leaves)
+
+
+def timeline_of(
+    say: Say, language: str, payroll: StoredPayroll, debit: LeavingMoney | None, *, by_bank: bool
+) -> list[tuple[str, str, str, StepState]]:
+    """Return the steps: title, what is told of it, when, and whether it is done, now, or to come."""
+    steps: list[tuple[str, str, str, StepState]] = []
+    history = [each for each in payroll.history if each.status not in _PASSED_BY]
+    for place, each in enumerate(history):
+        title, told = _step(say, language, payroll, each.status, debit, by_bank=by_bank)
+        if each.reason:
+            told = retold(say, language, each.reason)
+        last = place == len(history) - 1
+        going_on = last and payroll.status in ("scheduled", "firing", "pending_funding", "processing")
+        steps.append((title, told, moment_in(language, each.at), "now" if going_on else "done"))
+    arrives = say(_ARRIVES, day=day_text(language, "weekday", payroll.dates.pay_date))
+    if payroll.status in ("scheduled", "firing"):
+        leaves = say(_LEAVES, day=day_text(language, "weekday", _leaves(payroll)))
+        steps += [(leaves, "", "", "open"), (arrives, "", "", "open")]
+    elif payroll.status in ("pending_funding", "processing"):
+        steps.append((arrives, "", "", "open"))
+    return steps
+
+
+def _step(
+    say: Say, language: str, payroll: StoredPayroll, status: str, debit: LeavingMoney | None, *, by_bank: bool
+) -> tuple[str, str]:
+    match status:
+        case "scheduled":
+            return say(_APPROVED), say(_CALCULATED_ANEW)
+        case "pending_funding":
+            if debit is None:
+                return say(_APPROVED), ""
+            day = day_text(language, "weekday", debit.leaves)
+            return say(_APPROVED), say(_LEFT, amount=money_text(debit.amount), day=day)
+        case "processing":
+            return say(_COLLECTED), ""
+        case "completed" if by_bank:
+            return say(_ARRIVED), ""
+        case "completed":
+            catch_up = payroll.notes == "catch-up"
+            return say(_PAID), say(_IN_RETROSPECT if catch_up else _BY_HAND)
+        case "voided":
+            return say(_VOIDED), ""
+    return say(_FAILED), ""
+
+
+def _leaves(payroll: StoredPayroll) -> datetime.date:
+    """Return the day on which the money of a payroll that waits will leave the household's account."""
+    send_at = payroll.dates.send_at
+    assert send_at is not None, "a scheduled payroll waits for an instant"
+    return calendar.next_banking_day(send_at.astimezone(BUSINESS_TIME).date())

@@ -1,0 +1,14 @@
+"""The pages of payrolls, in the order in which they are matched: what has a name of its own before what has an id."""
+
+from typing import Final
+
+from fastapi import APIRouter
+
+from hearthpay.web.household.payrolls.drafting import router as drafting
+from hearthpay.web.household.payrolls.list_page import router as lists
+from hearthpay.web.household.payrolls.payroll_page import router as one
+from hearthpay.web.household.payrolls.settling import router as settling
+
+router: Final = APIRouter(include_in_schema=False)
+for _part in (lists, drafting, one, settling):
+    router.routes.extend(_part.routes)

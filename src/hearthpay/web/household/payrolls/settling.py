@@ -1,0 +1,196 @@
+"""What can be done about a payroll: void it, settle a deposit that cannot leave, authorize its debit anew.
+
+Each is a question first, which says what will happen, and then the deed.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from typing import Final, cast, get_args
+from uuid import UUID
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import RUN_PAYROLL
+from hearthpay.access.refusal import Refusal
+from hearthpay.banking.authorizations import authorization_text, authorize
+from hearthpay.employers.service import find_employer
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.ledger.rows import RemedyAction
+from hearthpay.payroll.payday.remedies import apply_remedy
+from hearthpay.payroll.trouble.ways_out import WayToVoid, position_of, way_to_void
+from hearthpay.payroll.voiding import void_payroll
+from hearthpay.web.household.payrolls.payroll_page import payroll_here
+from hearthpay.web.household.payrolls.said import retold
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.settings.account import id_in_path
+
+router: Final = APIRouter(include_in_schema=False)
+
+_LONGEST_REASON: Final = 200
+_UNDOES: Final[Mapping[WayToVoid, str]] = {
+    "not_sent": mark("Nothing of it was sent: no money leaves, and nobody is paid by it."),
+    "uncollected": mark("The debit that waits is dropped: no money leaves your account."),
+    "recalled": mark("What was collected goes back to your account. The employees are not paid by it."),
+    "by_hand": mark(
+        "Every line is undone, as if the payroll had never been; the year to date and the taxes owed go back. What "
+        "was handed over stays handed over: settle that with your employee."
+    ),
+    "hand_part": mark("What was paid by check or cash of it is undone, with its taxes."),
+}
+_REMEDIES: Final[Mapping[RemedyAction, tuple[str, str]]] = {
+    "pay_by_check": (
+        mark("I pay it by check or cash myself"),
+        mark("What was collected for it comes back to your account. The paycheck stays as it is."),
+    ),
+    "wait_for_account": (
+        mark("Wait for another account"),
+        mark("It leaves once the employee has entered one; after the day you choose, it comes back to you."),
+    ),
+    "refund": (
+        mark("Give the money back to me"),
+        mark("The paycheck is undone. The wages are still owed: run the days again."),
+    ),
+}
+_TOO_LONG: Final = mark("please write at most 200 letters")
+_CHOOSE: Final = mark("please choose one of these")
+_CHOOSE_DAY: Final = mark("please choose a day within 30 days and this year")
+_TICK: Final = mark("please tick this to go on")
+_CANNOT: Final = mark("This can no longer be done: the payroll has moved on.")
+
+
+@household_page(router, "GET", "/payrolls/{payroll_id}/void", permission=RUN_PAYROLL)
+async def ask_to_void(at: AtHousehold) -> Response:
+    """The question whether to void, and what that undoes."""
+    return await _void_page(at)
+
+
+@household_page(router, "POST", "/payrolls/{payroll_id}/void", permission=RUN_PAYROLL)
+async def void(at: AtHousehold) -> Response:
+    """Void the payroll; one that is voided already stays so."""
+    reason = " ".join(at.form.get("reason", "").split())
+    if len(reason) > _LONGEST_REASON or not reason.isprintable():
+        return await _void_page(at, {"reason": _TOO_LONG}, 400)
+    async with at.transaction() as session:
+        found, _ = await payroll_here(session, at)
+        if found.status != "voided":
+            try:
+                await void_payroll(session, at.actor, at.clock, found.id, reason or None)
+            except Refusal as refusal:
+                raise _moved_on(refusal) from refusal
+    return at.go(f"/payrolls/{found.id}")
+
+
+@household_page(router, "GET", "/payrolls/{payroll_id}/deposits/{employee_id}", permission=RUN_PAYROLL)
+async def ask_about_deposit(at: AtHousehold) -> Response:
+    """The ways out for a deposit that cannot leave, with what each means."""
+    return await _deposit_page(at)
+
+
+@household_page(router, "POST", "/payrolls/{payroll_id}/deposits/{employee_id}", permission=RUN_PAYROLL)
+async def settle_deposit(at: AtHousehold) -> Response:
+    """Do so about the deposit; the same again changes nothing."""
+    wanted = at.form.get("action", "")
+    if wanted not in get_args(RemedyAction):
+        return await _deposit_page(at, {"action": _CHOOSE}, 400)
+    until = None
+    if wanted == "wait_for_account":
+        try:
+            until = datetime.date.fromisoformat(at.form.get("until", ""))
+        except ValueError:
+            return await _deposit_page(at, {"until": _CHOOSE_DAY}, 400)
+    try:
+        async with at.transaction() as session:
+            found, _ = await payroll_here(session, at)
+            await apply_remedy(
+                session, at.actor, at.clock, found.id, _employee(at), cast(RemedyAction, wanted), until
+            )
+    except Refusal as refusal:
+        if refusal.code == "validation_error":
+            return await _deposit_page(at, {"until": _CHOOSE_DAY}, 400)
+        raise _moved_on(refusal) from refusal
+    return at.go(f"/payrolls/{found.id}")
+
+
+@household_page(router, "GET", "/payrolls/{payroll_id}/authorize", permission=RUN_PAYROLL, fresh=True)
+async def ask_to_authorize(at: AtHousehold) -> Response:
+    """The text of the authorization, for the debit that waits for it."""
+    return await _authorize_page(at)
+
+
+@household_page(router, "POST", "/payrolls/{payroll_id}/authorize", permission=RUN_PAYROLL, fresh=True)
+async def authorize_debit(at: AtHousehold) -> Response:
+    """Authorize debits of the household's account for the next 30 days; what waits for it goes by itself."""
+    if at.form.get("agree") != "on":
+        return await _authorize_page(at, {"agree": _TICK}, 400)
+    async with at.transaction() as session:
+        found, _ = await payroll_here(session, at)
+        if "authorize_debit" in found.ways_out.actions:
+            employer = await find_employer(session, at.actor, at.id)
+            await authorize(session, at.actor, employer, at.clock.now())
+    return at.go(f"/payrolls/{found.id}")
+
+
+def _employee(at: AtHousehold) -> UUID:
+    return id_in_path(at.visitor, "employee_id")
+
+
+def _moved_on(refusal: Refusal) -> Refusal:
+    return Refusal("invalid_state", _CANNOT) if refusal.code == "invalid_state" else refusal
+
+
+async def _void_page(
+    at: AtHousehold, problems: Mapping[str, str] | None = None, status: int = 200
+) -> Response:
+    async with at.transaction() as session:
+        found, _ = await payroll_here(session, at)
+        position = await position_of(session, found.id, at.clock.now())
+        way = await way_to_void(session, found.id, found.status, position)
+    facts = {
+        "payroll": found,
+        "undoes": None if way is None else _UNDOES[way],
+        "names": [each.employee_name for each in found.paychecks],
+        "problems": problems or {},
+        "entered": at.form,
+    }
+    return at.show("payroll_void.html", facts, status=status)
+
+
+async def _deposit_page(
+    at: AtHousehold, problems: Mapping[str, str] | None = None, status: int = 200
+) -> Response:
+    employee_id = _employee(at)
+    async with at.transaction() as session:
+        found, standing = await payroll_here(session, at)
+    pay = next((each for each in found.paychecks if each.employee_id == employee_id), None)
+    if pay is None:
+        raise Refusal("not_found", "There is nothing at this address.")
+    deposit = found.ways_out.deposits.get(employee_id)
+    stands = standing.paychecks.get(employee_id)
+    outcome = None if stands is None else stands.outcome
+    facts = {
+        "payroll": found,
+        "pay": pay,
+        "why": None if outcome is None else retold(at.say, at.visitor.language, outcome.reason),
+        "ways": () if deposit is None else [(each, *_REMEDIES[each]) for each in deposit.remedies],
+        "problems": problems or {},
+        "entered": at.form,
+    }
+    return at.show("payroll_deposit.html", facts, status=status)
+
+
+async def _authorize_page(
+    at: AtHousehold, problems: Mapping[str, str] | None = None, status: int = 200
+) -> Response:
+    async with at.transaction() as session:
+        found, _ = await payroll_here(session, at)
+    facts = {
+        "payroll": found,
+        "needed": "authorize_debit" in found.ways_out.actions,
+        "agreement": authorization_text(),
+        "problems": problems or {},
+        "entered": at.form,
+    }
+    return at.show("payroll_authorize.html", facts, status=status)

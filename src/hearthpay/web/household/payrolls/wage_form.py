@@ -1,0 +1,288 @@
+"""The form that a payroll is typed into: what stands in it at first, and the order that is read from it."""
+
+from __future__ import annotations
+
+import calendar as months
+import datetime
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Final, Literal, cast, get_args
+from uuid import UUID
+
+from hearthpay.access.refusal import Problem, Refusal, invalid_fields
+from hearthpay.banking import calendar
+from hearthpay.employees.commands import PayFrequency, PaymentMethod
+from hearthpay.employees.models import Employee
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.commands import EmployeePay, Order, SetAsideWish
+from hearthpay.payroll.orders import is_catch_up, is_fica_refund
+
+RunKind = Literal["hours", "bonus", "catch-up", "fica-refund"]
+"""What a payroll is about: hours worked; a bonus alone; what was paid before, recorded in retrospect; or Social
+Security and Medicare that are given back."""
+
+KINDS: Final[tuple[RunKind, ...]] = get_args(RunKind)
+FREQUENCIES: Final[tuple[PayFrequency, ...]] = get_args(PayFrequency)
+METHODS: Final[tuple[PaymentMethod, ...]] = get_args(PaymentMethod)
+
+_DAY: Final = datetime.timedelta(days=1)
+_WEEKS: Final = {"weekly": 7, "biweekly": 14}
+_MID_MONTH: Final = 15
+_SUNDAY: Final = 6
+_HOURS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
+_DOLLARS: Final = re.compile(r"\d{1,7}(?:\.\d{1,2})?")
+_GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?")
+_COMMA_FOR_POINT: Final = re.compile(r"(\d+),(\d{1,2})")
+_MOST_HOURS: Final = 744
+_LONGEST_NOTES: Final = 500
+
+_NOT_HOURS: Final = mark("please write hours as 40 or 7.5, at most 744")
+_NOT_DOLLARS: Final = mark("please write an amount as 120 or 120.50")
+_NOT_A_DAY: Final = mark("please choose a day")
+_NOT_ONE: Final = mark("please choose one of these")
+_NOBODY: Final = mark("Please choose at least one person to pay.")
+_LONG_NOTES: Final = mark("please write at most 500 letters")
+_OTHER_NOTES: Final = mark("please choose this kind of payroll above instead")
+
+_FIELDS: Final = {
+    "regular_hours": "regular",
+    "overtime_hours": "overtime",
+    "bonus": "bonus",
+    "other_earnings": "other",
+    "voluntary_set_aside": "aside",
+    "payment_method": "method",
+}
+"""What the parts of somebody's pay are called in the form, before the employee's id."""
+
+_OF_SOMEBODY: Final = re.compile(r"employees\[(\d+)\](?:\.(\w+))?.*")
+_DATES: Final = {
+    "pay_period_start": "start",
+    "pay_period_end": "end",
+    "pay_date": "pay_date",
+    "pay_frequency": "frequency",
+    "notes": "notes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Dates:
+    """A pay period, how often is paid, and the day of payment."""
+
+    start: datetime.date
+    end: datetime.date
+    frequency: PayFrequency
+    pay_date: datetime.date
+
+
+def field_of(part: str, employee_id: UUID) -> str:
+    """Return the name of a field of the form that is about one employee."""
+    return f"{part}_{employee_id}"
+
+
+def proposed_dates(
+    last: tuple[datetime.date, str] | None,
+    people: Sequence[Employee],
+    kind: RunKind,
+    today: datetime.date,
+    now: datetime.datetime,
+) -> Dates:
+    """Return the period after the last payroll's, given its last day and frequency, and the next day of payment.
+
+    Without one it is the latest period that is over. Wages that go through the bank are dated for the first day on
+    which they can arrive, others for today or the period's end.
+    """
+    first = next((each.pay_frequency for each in people), "weekly")
+    frequency = cast(PayFrequency, first if last is None else last[1])
+    if kind == "fica-refund":
+        start, end = today.replace(month=1, day=1), today
+    elif last is not None and kind != "bonus":
+        start, end = _period_from(last[0] + _DAY, frequency)
+    else:
+        start, end = _period_over(frequency, today)
+    pay_date = max(today, end)
+    through_the_bank = any(each.payment_method == "direct_deposit" for each in people)
+    if kind == "catch-up":
+        pay_date = min(today, end)
+    elif kind in ("hours", "bonus") and through_the_bank:
+        pay_date = max(calendar.earliest_pay_date(now), calendar.banking_day_on_or_after(end))
+    return Dates(start, end, frequency, pay_date)
+
+
+def _period_from(start: datetime.date, frequency: str) -> tuple[datetime.date, datetime.date]:
+    if frequency in _WEEKS:
+        return start, start + (_WEEKS[frequency] - 1) * _DAY
+    if frequency == "semimonthly" and start.day <= _MID_MONTH:
+        return start, start.replace(day=_MID_MONTH)
+    return start, start.replace(day=months.monthrange(start.year, start.month)[1])
+
+
+def _period_over(frequency: str, today: datetime.date) -> tuple[datetime.date, datetime.date]:
+    """Return the latest period that has ended by today; weeks end on Sundays."""
+    if frequency in _WEEKS:
+        end = today - ((today.weekday() - _SUNDAY) % 7) * _DAY
+        return end - (_WEEKS[frequency] - 1) * _DAY, end
+    if frequency == "semimonthly" and today.day > _MID_MONTH:
+        return today.replace(day=1), today.replace(day=_MID_MONTH)
+    end = today.replace(day=1) - _DAY
+    return end.replace(day=_MID_MONTH + 1 if frequency == "semimonthly" else 1), end
+
+
+def kind_of(order: Order) -> RunKind:
+    """Return what an order is about."""
+    if is_catch_up(order.notes):
+        return "catch-up"
+    if is_fica_refund(order.notes):
+        return "fica-refund"
+    no_hours = all(not each.regular_hours + each.overtime_hours for each in order.employees)
+    return (
+        "bonus"
+        if no_hours and any(each.bonus or each.other_earnings for each in order.employees)
+        else "hours"
+    )
+
+
+def entered_of(order: Order) -> dict[str, str]:
+    """Return an order as its form would be filled in."""
+    entered = {
+        "start": order.pay_period_start.isoformat(),
+        "end": order.pay_period_end.isoformat(),
+        "pay_date": "" if order.pay_date is None else order.pay_date.isoformat(),
+        "frequency": order.pay_frequency,
+        "notes": order.notes or "",
+    }
+    for pay in order.employees:
+        entered[field_of("pay", pay.employee_id)] = "on"
+        wish = pay.voluntary_set_aside
+        values = {
+            "regular": _shown(pay.regular_hours),
+            "overtime": _shown(pay.overtime_hours),
+            "bonus": _shown(pay.bonus),
+            "other": _shown(pay.other_earnings),
+            "method": pay.payment_method or "",
+            "aside": "" if wish is None else f"{wish.amount or 0:f}",
+        }
+        entered |= {field_of(part, pay.employee_id): value for part, value in values.items()}
+    return entered
+
+
+def _shown(number: Decimal) -> str:
+    return f"{number:f}" if number else ""
+
+
+def read_order(
+    form: Mapping[str, str], people: Sequence[Employee], kind: RunKind, employer_id: UUID
+) -> Order:
+    """Return the order that was typed. Raises `validation_error` with the problems by the form's own fields."""
+    problems: list[Problem] = []
+
+    def read(name: str, parse: Callable[[str], Any], otherwise: Any) -> Any:
+        try:
+            return parse(form.get(name, "").strip())
+        except _NotReadError as error:
+            problems.append(Problem(name, error.args[0]))
+            return otherwise
+
+    pays = [_pay(each, kind, read) for each in people if field_of("pay", each.id) in form]
+    order_of: dict[str, Any] = {
+        "pay_period_start": read("start", _day, datetime.date.min),
+        "pay_period_end": read("end", _day, datetime.date.max),
+        "pay_date": read("pay_date", lambda text: _day(text) if text else None, None),
+        "pay_frequency": read("frequency", lambda text: _one_of(text, FREQUENCIES), "weekly"),
+        "notes": kind if kind in ("catch-up", "fica-refund") else read("notes", _notes, None),
+    }
+    if not pays:
+        problems.append(Problem("", _NOBODY))
+    if problems:
+        raise invalid_fields(problems)
+    return Order(employer_id=employer_id, employees=tuple(pays), **order_of)
+
+
+def _pay(person: Employee, kind: RunKind, read: Callable[..., Any]) -> EmployeePay:
+    def number(part: str, parse: Callable[[str], Decimal]) -> Decimal:
+        return cast(Decimal, read(field_of(part, person.id), parse, Decimal(0)))
+
+    by_hours, earns = kind in ("hours", "catch-up"), kind != "fica-refund"
+    return EmployeePay(
+        employee_id=person.id,
+        regular_hours=number("regular", _hours) if by_hours else Decimal(0),
+        overtime_hours=number("overtime", _hours) if by_hours else Decimal(0),
+        bonus=number("bonus", _dollars) if earns else Decimal(0),
+        other_earnings=number("other", _dollars) if earns else Decimal(0),
+        payment_method=read(field_of("method", person.id), lambda text: _one_of(text, METHODS), "check"),
+        voluntary_set_aside=read(field_of("aside", person.id), _wish, None) if earns else None,
+    )
+
+
+class _NotReadError(Exception):
+    """What was typed is none of what the field takes; the argument says what it takes."""
+
+
+def _day(text: str) -> datetime.date:
+    try:
+        day = datetime.date.fromisoformat(text)
+    except ValueError:
+        raise _NotReadError(_NOT_A_DAY) from None
+    if not 2000 <= day.year <= 2100:
+        raise _NotReadError(_NOT_A_DAY)
+    return day
+
+
+def _one_of(text: str, choices: Sequence[str]) -> str:
+    if text not in choices:
+        raise _NotReadError(_NOT_ONE)
+    return text
+
+
+def _hours(text: str) -> Decimal:
+    written = _COMMA_FOR_POINT.sub(r"\1.\2", text) if _COMMA_FOR_POINT.fullmatch(text) else text
+    if not written:
+        return Decimal(0)
+    if not _HOURS.fullmatch(written) or Decimal(written) > _MOST_HOURS:
+        raise _NotReadError(_NOT_HOURS)
+    return Decimal(written)
+
+
+def _dollars(text: str) -> Decimal:
+    written = text.removeprefix("$").strip()
+    if _GROUPED.fullmatch(written):
+        written = written.replace(",", "")
+    elif _COMMA_FOR_POINT.fullmatch(written):
+        written = written.replace(",", ".")
+    if not written:
+        return Decimal(0)
+    if not _DOLLARS.fullmatch(written):
+        raise _NotReadError(_NOT_DOLLARS)
+    return Decimal(written)
+
+
+def _wish(text: str) -> SetAsideWish | None:
+    if not text:
+        return None
+    amount = _dollars(text)
+    return SetAsideWish(amount=amount) if amount else SetAsideWish(skip=True)
+
+
+def _notes(text: str) -> str | None:
+    if len(text) > _LONGEST_NOTES or not text.isprintable():
+        raise _NotReadError(_LONG_NOTES)
+    if is_catch_up(text) or is_fica_refund(text):
+        raise _NotReadError(_OTHER_NOTES)
+    return text or None
+
+
+def form_problems(refusal: Refusal, order: Order) -> dict[str, str] | None:
+    """Return a service's problems by the form's own fields; None for a refusal that is about no field."""
+    if refusal.code != "validation_error" or not isinstance(refusal.details, list):
+        return None
+    return {_field(each.field, order): each.message for each in refusal.details}
+
+
+def _field(name: str, order: Order) -> str:
+    if name in _DATES:
+        return _DATES[name]
+    found = _OF_SOMEBODY.fullmatch(name)
+    if found is None or int(found[1]) >= len(order.employees):
+        return ""
+    return field_of(_FIELDS.get(found[2] or "", "pay"), order.employees[int(found[1])].employee_id)

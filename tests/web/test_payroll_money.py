@@ -1,0 +1,181 @@
+"""Payrolls by direct deposit on the pages: what has to be confirmed, how far the money is, and the ways out."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.app import create_app
+from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
+from hearthpay.banking.gateways.folder import folder_gateway
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.employees.commands import ChangeEmployee
+from hearthpay.employees.models import Employee
+from hearthpay.employees.service import update_employee
+from hearthpay.employers.models import Employer
+from hearthpay.mail.mailer import Mailer
+from hearthpay.payroll.payday.bank_day import Bank
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_numbers import parse_number
+from tests.people.visitors import PASSWORD
+from tests.web.people_browser import HOME, Browser
+from tests.web.rows.world import World
+from tests.web.test_pages_by_role import desk, people
+from tests.web.test_payroll_pages import _FORM, _draft, _seen, maria, world
+from tests.worlds.originator import ORIGINATOR
+from tests.worlds.town import ROUTING, Town, Vouching
+
+__all__ = ["desk", "maria", "people", "world"]
+
+
+@pytest.fixture
+def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
+    """Of an installation that has a bank."""
+    mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
+    app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer, direct_deposit=True)
+    app.state.front_desk = FrontDesk(
+        database, clock, ring, app.state.front_desk.throttle, sends_mail=True, no_sooner_than=0
+    )
+    return app
+
+
+@pytest.fixture
+def town(
+    database: Database, worker_database: Database, clock: FixedClock, ring: KeyRing, tmp_path: Path
+) -> Town:
+    return Town(database, worker_database, clock, ring, Bank(ORIGINATOR, folder_gateway(tmp_path)), tmp_path)
+
+
+@pytest.fixture
+async def paid_by_bank(world: World, ring: KeyRing) -> None:
+    """The household and Rosa with accounts that work; she earns $150 an hour."""
+    desk, now = world.desk, world.desk.clock.now()
+    account = AccountDetails(
+        parse_number("bank_routing", ROUTING), parse_number("bank_account", "123456789"), "checking"
+    )
+    async with desk.database.transaction(world.actor.tenant) as session:
+        changes = ChangeEmployee(pay_rate=Decimal(150), payment_method="direct_deposit")
+        await update_employee(session, world.actor, desk.clock, world.employee_id, changes)
+        household = await session.get_one(Employer, world.household_id)
+        rosa = await session.get_one(Employee, world.employee_id)
+        await connect_household_account(
+            session, ring, world.actor, household, account, now, verification=Vouching()
+        )
+        await connect_employee_account(
+            session, ring, world.actor, rosa, account, now, verification=Vouching()
+        )
+
+
+async def _run(maria: Browser, draft: str, **confirmed: str) -> str:
+    sent = await maria.send(f"{draft}/run", page=_FORM, **await _seen(maria, draft), **confirmed)
+    assert sent.status_code == 303, sent.text
+    return sent.headers["location"]
+
+
+_BOTH = {"confirm_large_payroll": "on", "confirm_ach_debit": "on"}
+
+
+@pytest.mark.usefixtures("paid_by_bank")
+async def test_money_leaves_only_once_all_is_confirmed_by_who_proved_herself(
+    maria: Browser, world: World, clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    at = f"/app/{world.household_id}/payrolls"
+    draft = await _draft(maria, at, world.employee_id, method="direct_deposit", regular="40", pay_date="")
+    preview = (await maria.look(draft)).text
+    for asked in (
+        "Yes, the amount is right",
+        "I authorize this debit",
+        "is collected from your bank account",
+    ):
+        assert asked in preview
+    seen = await _seen(maria, draft)
+    for given in ({}, {"confirm_ach_debit": "on"}, {"confirm_large_payroll": "on"}):
+        refused = await maria.send(f"{draft}/run", page=_FORM, **seen, **given)
+        assert refused.status_code == 400
+        assert "Please tick this to go on" in refused.text
+    clock.advance(timedelta(minutes=20))
+    assert "It is me" in (await maria.look(draft)).text
+    stale = await maria.send(f"{draft}/run", page=_FORM, **seen, **_BOTH)
+    assert stale.headers["location"] == f"/sign-in/again?next={draft}"
+    assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (0,)
+    again = await maria.send("/sign-in/again", page=_FORM, password=PASSWORD, next=draft)
+    assert again.headers["location"] == draft
+    assert (await maria.look(await _run(maria, draft, **_BOTH))).status_code == 200
+    assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (1,)
+
+
+@pytest.mark.usefixtures("paid_by_bank")
+async def test_one_that_waits_says_when_the_money_leaves_and_can_be_cancelled(
+    maria: Browser, world: World
+) -> None:
+    at = f"/app/{world.household_id}/payrolls"
+    draft = await _draft(
+        maria, at, world.employee_id, method="direct_deposit", regular="40", pay_date="2026-12-11"
+    )
+    payroll = await _run(maria, draft, **_BOTH)
+    page = (await maria.look(payroll)).text
+    for told in ("Leaves your account Monday, Dec 7", "Reaches the employees Friday, Dec 11", "Cancel it"):
+        assert told in page, told
+    assert "Nothing of it was sent" in (await maria.look(f"{payroll}/void")).text
+    await maria.send(f"{payroll}/void", page=_FORM, reason="Not this time.")
+    cancelled = (await maria.look(payroll)).text
+    assert "Not this time." in cancelled
+    assert "Cancel it" not in cancelled
+
+
+@pytest.mark.usefixtures("paid_by_bank")
+async def test_the_timeline_follows_the_money_and_a_deposit_that_is_stuck_has_ways_out(
+    maria: Browser, world: World, town: Town, owner_connection: psycopg.Connection
+) -> None:
+    at = f"/app/{world.household_id}/payrolls"
+    draft = await _draft(maria, at, world.employee_id, method="direct_deposit", regular="40", pay_date="")
+    payroll = await _run(maria, draft, **_BOTH)
+    assert re.search(r"\$[\d,.]+ leaves your account Monday, Nov 23", (await maria.look(payroll)).text)
+    await town.live_through("2026-11-20", "2026-11-25")
+    assert "The money was collected" in (await maria.look(payroll)).text
+    owner_connection.execute(
+        "UPDATE bank_accounts SET status = 'failed' WHERE employee_id = %s", (world.employee_id,)
+    )
+    stuck = (await maria.look(payroll)).text
+    assert "Settle this deposit" in stuck
+    deposit = f"{payroll}/deposits/{world.employee_id}"
+    ways = (await maria.look(deposit)).text
+    for told in ("I pay it by check or cash myself", "Wait for another account", "Give the money back to me"):
+        assert told in ways
+    for wrong in ({"action": "gold"}, {"action": "wait_for_account", "until": "2030-01-01"}, {}):
+        assert (await maria.send(deposit, page=_FORM, **wrong)).status_code == 400, wrong
+    waits = await maria.send(deposit, page=_FORM, action="wait_for_account", until="2026-12-10")
+    assert waits.status_code == 303
+    settled = await maria.send(deposit, page=_FORM, action="pay_by_check")
+    assert settled.status_code == 303
+    assert "Settle this deposit" not in (await maria.look(payroll)).text
+    late = await maria.send(deposit, page=_FORM, action="refund")
+    assert late.status_code == 400
+    assert "the payroll has moved on" in late.text
+
+
+@pytest.mark.usefixtures("paid_by_bank")
+async def test_a_debit_that_waits_for_it_is_authorized_anew(
+    maria: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    at = f"/app/{world.household_id}/payrolls"
+    draft = await _draft(
+        maria, at, world.employee_id, method="direct_deposit", regular="40", pay_date="2026-12-11"
+    )
+    payroll = await _run(maria, draft, **_BOTH)
+    owner_connection.execute("UPDATE ach_authorizations SET revoked_at = authorized_at")
+    assert f'href="{payroll}/authorize"' in (await maria.look(payroll)).text
+    assert (await maria.send(f"{payroll}/authorize", page=_FORM)).status_code == 400
+    agreed = await maria.send(f"{payroll}/authorize", page=_FORM, agree="on")
+    assert agreed.status_code == 303
+    assert f'href="{payroll}/authorize"' not in (await maria.look(payroll)).text
+    count = owner_connection.execute("SELECT count(*) FROM ach_authorizations WHERE revoked_at IS NULL")
+    assert count.fetchone() == (1,)
