@@ -699,7 +699,7 @@ async def _set_rule(session: AsyncSession, actor: Actor, target: Target) -> obje
 
 @_deed(escrow.accounts_of_household, PAYROLL_LOOKERS, "payroll")
 async def _accounts_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await escrow.accounts_of_household(session, actor, target.employer_id)
+    return await escrow.accounts_of_household(session, actor, await _employer(session, target))
 
 
 @_deed(escrow.payout, PAYERS, "payroll", ends="invalid_state")

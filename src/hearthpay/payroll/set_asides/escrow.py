@@ -24,6 +24,7 @@ from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
 from hearthpay.database.types import from_cents, to_cents
 from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 
 PAYMENT_METHODS: Final = ("direct_deposit", "check", "cash")
@@ -172,11 +173,11 @@ async def read_account(session: AsyncSession, employee_id: UUID) -> EscrowAccoun
 
 
 async def accounts_of_household(
-    session: AsyncSession, actor: Actor, employer_id: UUID
+    session: AsyncSession, actor: Actor, employer: Employer
 ) -> list[tuple[UUID, str, EscrowAccount]]:
     """Return who of the household has, or had, money set aside: employee, name, account. Raises what `allow` raises."""
-    allow(actor, READ_PAYROLLS, employer_id)
-    rows = await session.execute(_OF_HOUSEHOLD, {"employer": employer_id})
+    allow(actor, READ_PAYROLLS, employer.id)
+    rows = await session.execute(_OF_HOUSEHOLD, {"employer": employer.id})
     return [(row.employee_id, row.name, _account_of(row)) for row in rows]
 
 

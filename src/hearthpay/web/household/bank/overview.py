@@ -35,7 +35,7 @@ async def bank(at: AtHousehold) -> Response:
         money = await read_household_money(
             session, at.actor, employer, at.clock.now(), offered=at.runtime.direct_deposit
         )
-        set_aside = await accounts_of_household(session, at.actor, at.id)
+        set_aside = await accounts_of_household(session, at.actor, employer)
     return at.show(
         "bank/overview.html",
         {

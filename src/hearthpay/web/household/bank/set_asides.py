@@ -11,6 +11,7 @@ from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import find_employee
+from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.set_asides.escrow import (
     PAYMENT_METHODS,
@@ -37,7 +38,8 @@ _MOST_MOVEMENTS: Final = 100
 async def set_asides(at: AtHousehold) -> Response:
     """Who has how much."""
     async with at.transaction() as session:
-        accounts = await accounts_of_household(session, at.actor, at.id)
+        employer = await find_employer(session, at.actor, at.id)
+        accounts = await accounts_of_household(session, at.actor, employer)
     return at.show("bank/set_asides.html", {"accounts": accounts})
 
 
