@@ -17,7 +17,6 @@ from hearthpay.taxes.trace import Source, Step
 from hearthpay.web.household.payrolls.said import STEPS
 from hearthpay.web.presentation import dollars_text, percent_text
 
-
 _YES_OR_NO: Final = {"True": mark("yes"), "False": mark("no")}
 
 
