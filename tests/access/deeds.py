@@ -18,7 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.accounts import own_keys
 from hearthpay.accounts.own_keys import NewKey
-from hearthpay.autopilot import service as autopilot
+from hearthpay.autopilot.agreeing import agree_anew
+from hearthpay.autopilot.changing import change_enrollment
 from hearthpay.autopilot.commands import (
     Agreement,
     ChangeEnrollment,
@@ -27,6 +28,10 @@ from hearthpay.autopilot.commands import (
     HistoryWanted,
     Manage,
 )
+from hearthpay.autopilot.confirming import confirm_payroll
+from hearthpay.autopilot.enrolling import enroll
+from hearthpay.autopilot.managing import manage
+from hearthpay.autopilot.reading import list_autopilot, read_autopilot, read_history
 from hearthpay.banking import accounts, authorizations, reversals
 from hearthpay.banking import standing_authorizations as standing
 from hearthpay.banking.accounts import AccountDetails
@@ -141,9 +146,16 @@ class Deed:
 
 DEEDS: Final[dict[str, Deed]] = {}
 
-#: They find or lock what a deed of the table is about, and leave the question to it.
+#: They find, lock or write what a deed of the table is about, and leave the question to it.
 BELOW: Final = frozenset(
     {
+        "hearthpay.autopilot.agreeing.record_agreement",
+        "hearthpay.autopilot.ending.disable",
+        "hearthpay.autopilot.pausing.pause",
+        "hearthpay.autopilot.pausing.resume",
+        "hearthpay.autopilot.records.audit",
+        "hearthpay.autopilot.records.keep",
+        "hearthpay.autopilot.skipping.skip",
         "hearthpay.employers.service.find_employer",
         "hearthpay.employers.service.lock_households",
         "hearthpay.employers.service.owned_in_the_other_mode",
@@ -486,31 +498,29 @@ async def _revoke_link(session: AsyncSession, actor: Actor, target: Target) -> o
     return await calendar_feed.revoke_link(session, actor, CLOCK, await _employer(session, target))
 
 
-@_deed(autopilot.read_autopilot, LOOKERS, "ach")
+@_deed(read_autopilot, LOOKERS, "ach")
 async def _read_autopilot(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await autopilot.read_autopilot(
-        session, actor, CLOCK, target.employer_id, target.employee_id, offered=True
-    )
+    return await read_autopilot(session, actor, CLOCK, target.employer_id, target.employee_id, offered=True)
 
 
-@_deed(autopilot.list_autopilot, LOOKERS, "ach")
+@_deed(list_autopilot, LOOKERS, "ach")
 async def _list_autopilot(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await autopilot.list_autopilot(session, actor, CLOCK, target.employer_id)
+    return await list_autopilot(session, actor, CLOCK, target.employer_id)
 
 
-@_deed(autopilot.read_history, LOOKERS, "ach")
+@_deed(read_history, LOOKERS, "ach")
 async def _read_history(session: AsyncSession, actor: Actor, target: Target) -> object:
     wanted = HistoryWanted(employer_id=target.employer_id, employee_id=target.employee_id)
-    return await autopilot.read_history(session, actor, wanted)
+    return await read_history(session, actor, wanted)
 
 
-@_deed(autopilot.manage, HELPERS, "ach", ends="not_found")
+@_deed(manage, HELPERS, "ach", ends="not_found")
 async def _manage(session: AsyncSession, actor: Actor, target: Target) -> object:
     wanted = Manage(employer_id=target.employer_id, employee_id=target.employee_id, action="pause")
-    return await autopilot.manage(session, actor, CLOCK, wanted, offered=True)
+    return await manage(session, actor, CLOCK, wanted, offered=True)
 
 
-@_deed(autopilot.enroll, PEOPLE, None, ends="invalid_state")
+@_deed(enroll, PEOPLE, None, ends="invalid_state")
 async def _enroll(session: AsyncSession, actor: Actor, target: Target) -> object:
     terms = EnrolledTerms(
         standard_hours=Decimal(40), frequency="weekly", anchor=date(2026, 11, 16), pay_days_after=9
@@ -521,10 +531,10 @@ async def _enroll(session: AsyncSession, actor: Actor, target: Target) -> object
         terms=terms,
         agreement=Agreement(text_version="another"),
     )
-    return await autopilot.enroll(session, actor, CLOCK, wanted, offered=False)
+    return await enroll(session, actor, CLOCK, wanted, offered=False)
 
 
-@_deed(autopilot.change_enrollment, PEOPLE, None, ends="not_found")
+@_deed(change_enrollment, PEOPLE, None, ends="not_found")
 async def _change_enrollment(session: AsyncSession, actor: Actor, target: Target) -> object:
     wanted = ChangeEnrollment(
         employer_id=target.employer_id,
@@ -534,15 +544,13 @@ async def _change_enrollment(session: AsyncSession, actor: Actor, target: Target
         frequency="weekly",
         pay_days_after=9,
     )
-    return await autopilot.change_enrollment(session, actor, CLOCK, wanted)
+    return await change_enrollment(session, actor, CLOCK, wanted)
 
 
-@_deed(autopilot.agree_anew, PEOPLE, None, ends="not_found")
+@_deed(agree_anew, PEOPLE, None, ends="not_found")
 async def _agree_anew(session: AsyncSession, actor: Actor, target: Target) -> object:
     agreement = Agreement(text_version="another")
-    return await autopilot.agree_anew(
-        session, actor, CLOCK, target.employer_id, target.employee_id, agreement
-    )
+    return await agree_anew(session, actor, CLOCK, target.employer_id, target.employee_id, agreement)
 
 
 @_deed(standing.authorize_standing, PEOPLE, None, ends="direct_deposit_unavailable")
@@ -553,9 +561,9 @@ async def _authorize_standing(session: AsyncSession, actor: Actor, target: Targe
     )
 
 
-@_deed(autopilot.confirm_payroll, PEOPLE, None, ends="not_found")
+@_deed(confirm_payroll, PEOPLE, None, ends="not_found")
 async def _confirm_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await autopilot.confirm_payroll(session, actor, CLOCK, target.payroll_id)
+    return await confirm_payroll(session, actor, CLOCK, target.payroll_id)
 
 
 @_deed(payrolls.preview_payroll, PAYROLL_LOOKERS, "payroll")

@@ -12,11 +12,15 @@ import psycopg
 import pytest
 
 from hearthpay.access.actor import Actor
-from hearthpay.autopilot import service
+from hearthpay.autopilot.agreeing import agree_anew
+from hearthpay.autopilot.changing import change_enrollment
 from hearthpay.autopilot.commands import Agreement, ChangeEnrollment, EnrolledTerms, EnrollEmployee
+from hearthpay.autopilot.confirming import confirm_payroll
+from hearthpay.autopilot.enrolling import enroll
 from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import GenerationReport, generate_due
 from hearthpay.autopilot.records import STANDING_TEXT_VERSION
+from hearthpay.autopilot.views import EnrollmentView
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.mail.notices import NoticeDesk
 from tests.http.api import Account, Caller
@@ -52,14 +56,12 @@ class Pilot:
     def whose(self) -> dict[str, Any]:
         return {"employer_id": self.family.employer_id, "employee_id": self.family.employee_id}
 
-    async def enroll(
-        self, terms: EnrolledTerms = WEEKLY, agreement: Agreement = AGREED
-    ) -> service.EnrollmentView:
+    async def enroll(self, terms: EnrolledTerms = WEEKLY, agreement: Agreement = AGREED) -> EnrollmentView:
         wanted = EnrollEmployee(
             employer_id=self.employer, employee_id=self.employee, terms=terms, agreement=agreement
         )
         async with self.town.database.transaction(self.actor.tenant) as session:
-            return await service.enroll(session, self.actor, self.town.clock, wanted, offered=True)
+            return await enroll(session, self.actor, self.town.clock, wanted, offered=True)
 
     async def change(
         self,
@@ -67,7 +69,7 @@ class Pilot:
         hours: int = 40,
         frequency: PayFrequency = "weekly",
         pay_days_after: int = 9,
-    ) -> service.EnrollmentView:
+    ) -> EnrollmentView:
         wanted = ChangeEnrollment(
             employer_id=self.employer,
             employee_id=self.employee,
@@ -77,17 +79,15 @@ class Pilot:
             pay_days_after=pay_days_after,
         )
         async with self.town.database.transaction(self.actor.tenant) as session:
-            return await service.change_enrollment(session, self.actor, self.town.clock, wanted)
+            return await change_enrollment(session, self.actor, self.town.clock, wanted)
 
     async def confirm(self, payroll_id: str) -> None:
         async with self.town.database.transaction(self.actor.tenant) as session:
-            await service.confirm_payroll(session, self.actor, self.town.clock, UUID(payroll_id))
+            await confirm_payroll(session, self.actor, self.town.clock, UUID(payroll_id))
 
     async def agree_anew(self) -> None:
         async with self.town.database.transaction(self.actor.tenant) as session:
-            await service.agree_anew(
-                session, self.actor, self.town.clock, self.employer, self.employee, AGREED
-            )
+            await agree_anew(session, self.actor, self.town.clock, self.employer, self.employee, AGREED)
 
     async def ask(self, action: str, **more: Any) -> dict[str, Any]:
         response = await self.family.caller.post(f"/autopilot/{action}", {**self.whose, **more})

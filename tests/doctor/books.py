@@ -14,10 +14,10 @@ from hearthpay.access.permissions import SCOPES
 from hearthpay.accounts import service as accounts
 from hearthpay.app import create_app
 from hearthpay.autopilot.commands import Agreement, EnrolledTerms, EnrollEmployee
+from hearthpay.autopilot.enrolling import enroll
 from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import generate_due
 from hearthpay.autopilot.records import STANDING_TEXT_VERSION
-from hearthpay.autopilot.service import enroll
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account, connect_household_account
 from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.session import Database

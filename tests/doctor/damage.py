@@ -365,6 +365,13 @@ DAMAGE = {
     "autopilot_history": [
         (f"DELETE FROM autopilot_events WHERE event = '{event}'",) for event in ("generate", "fire", "skip")
     ],
+    "autopilot_gaps": [
+        ("UPDATE autopilot_periods SET outcome = 'skipped' WHERE outcome = 'paused'",),
+        ("UPDATE autopilot_events SET event = 'enroll' WHERE event = 'pause'",),
+    ],
+    "autopilot_told": [
+        ("DELETE FROM mail_outbox WHERE kind = 'notice.autopilot_debit_tomorrow'",),
+    ],
     "autopilot_standing": [
         (f"UPDATE autopilot_enrollments SET status = 'paused', generate_at = NULL WHERE id = {FLOWN}",),
         (f"UPDATE autopilot_authorizations SET ended_at = authorized_at WHERE enrollment_id = {FLOWN}",),

@@ -31,18 +31,20 @@ _NOT_COUNTED: Final = frozenset({"year_passed"})
 
 _log = structlog.get_logger("hearthpay.autopilot")
 
-# Taken with those that it locks: a killed worker leaves them as they were.
+# Taken with those that it locks: a killed worker leaves them as they were. Nobody waits for an enrollment with an
+# errand in hand: whoever deletes a household holds its enrollments and waits for their errands.
 _TAKE: Final = (
-    "WITH due AS MATERIALIZED (SELECT id FROM autopilot_errands WHERE due_at <= :now {mine} "
-    "ORDER BY due_at, id LIMIT :chunk FOR UPDATE SKIP LOCKED) "
+    "WITH due AS MATERIALIZED (SELECT x.id FROM autopilot_errands x "
+    "JOIN autopilot_enrollments e ON e.id = x.enrollment_id WHERE x.due_at <= :now {mine} "
+    "ORDER BY x.due_at, x.id LIMIT :chunk FOR UPDATE OF x SKIP LOCKED FOR NO KEY UPDATE OF e SKIP LOCKED) "
     "DELETE FROM autopilot_errands x USING due WHERE x.id = due.id "
     "RETURNING x.id, x.enrollment_id, x.kind, x.payroll_id, x.details, x.due_at"
 )
 _TAKE_SOME: Final = text(_TAKE.format(mine=""))
-_TAKE_ONE: Final = text(_TAKE.format(mine="AND id = :id"))
-_LOCK: Final = text(
+_TAKE_ONE: Final = text(_TAKE.format(mine="AND x.id = :id"))
+_ENROLLMENTS: Final = text(
     "SELECT e.id, e.organization_id, e.employer_id, e.sandbox, e.employee_id, e.status, e.failure_count, "
-    "e.next_pay_date FROM autopilot_enrollments e WHERE e.id = ANY(:ids) ORDER BY e.id FOR NO KEY UPDATE"
+    "e.next_pay_date FROM autopilot_enrollments e WHERE e.id = ANY(:ids)"
 )
 _PEOPLE: Final = text(
     "SELECT m.id, m.first_name, m.last_name, h.first_name AS household_first, h.last_name AS household_last, h.email "
@@ -129,7 +131,7 @@ async def _do(
     if not rows:
         return
     ids = sorted({row.enrollment_id for row in rows})
-    enrollments = {row.id: row for row in await session.execute(_LOCK, {"ids": ids})}
+    enrollments = {row.id: row for row in await session.execute(_ENROLLMENTS, {"ids": ids})}
     employees = [row.employee_id for row in enrollments.values()]
     people = {row.id: row for row in await session.execute(_PEOPLE, {"employees": employees})}
     wanted = [row.payroll_id for row in rows if row.payroll_id is not None]
@@ -152,8 +154,10 @@ async def _do(
         elif kind == "paid" and failures[enrollment.id]:
             failures[enrollment.id] = 0
             await session.execute(_COUNT, {"id": enrollment.id, "failures": 0, "now": now})
-        if kind in ("debit_tomorrow", "held") and (payroll is None or payroll.status != "scheduled"):
+        if kind == "held" and (payroll is None or payroll.status != "scheduled"):
             continue  # it has been voided, or sent
+        if kind == "debit_tomorrow" and (payroll is None or payroll.status in ("voided", "failed")):
+            continue  # a worker that was away tells of what has been sent all the same
         about = row.payroll_id or details.get("period_start") or row.id
         again = ":for_good" if details.get("for_good") else ""
         notice = Notice(

@@ -44,6 +44,18 @@ def _said(kind: str, name: str, payroll: Any, details: Mapping[str, Any]) -> tup
                 ],
             )
         case "debit_tomorrow":
+            if payroll.status != "scheduled":
+                return (
+                    f"Autopilot: your account is debited for {name}",
+                    [
+                        (
+                            f"{_amount(payroll)} net and what is set aside is being debited from your account, to pay "
+                            f"{name} for {_days(payroll)} on {_day(payroll.pay_date)}. We could not tell you a day "
+                            "before."
+                        ),
+                        f"Payroll {payroll.id}. {_HOW_TO_STOP}",
+                    ],
+                )
             sent = _moment(payroll.scheduled_send_at)
             return (
                 f"Autopilot: a debit for {name} is coming",

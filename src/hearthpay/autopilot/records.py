@@ -12,10 +12,16 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
-from hearthpay.autopilot.models import AutopilotEvent, Enrollment, EnrollmentVersion
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.refusal import Refusal
+from hearthpay.autopilot.models import AutopilotEvent, DecidedPeriod, Enrollment, EnrollmentVersion
+from hearthpay.autopilot.refusals import not_enrolled
 from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage
+from hearthpay.clock import Clock
 from hearthpay.database.audit import ActorKind
 from hearthpay.employees.commands import PayFrequency
+from hearthpay.employees.models import Employee
+from hearthpay.payroll.ledger.rows import Owner
 
 SOURCES: Final[Mapping[ActorKind, str]] = {
     "user": "app",
@@ -137,3 +143,68 @@ async def send_on_errand(
         "due_at": due_at,
     }
     await session.execute(_ERRAND, errand)
+
+
+async def employee_of(session: AsyncSession, employer_id: UUID, employee_id: UUID) -> Employee:
+    """Return the employee. Raises `employee_not_in_household` for any other than the household's."""
+    employee = await session.get(Employee, employee_id)
+    if employee is None or employee.employer_id != employer_id:
+        raise Refusal(
+            "employee_not_in_household",
+            "employee_id is not an employee of this household.",
+            details={"employee_id": employee_id},
+        )
+    return employee
+
+
+async def require_live(session: AsyncSession, employee_id: UUID) -> Enrollment:
+    """Return the employee's live enrollment, locked. Raises `not_found` without one."""
+    enrollment = await lock_live(session, employee_id)
+    if enrollment is None:
+        raise not_enrolled(employee_id)
+    return enrollment
+
+
+def owner_of(enrollment: Enrollment) -> Owner:
+    """Return whose the payrolls of an enrollment are."""
+    return Owner(enrollment.organization_id, enrollment.employer_id, enrollment.sandbox)
+
+
+async def waiting_periods(session: AsyncSession, enrollment: Enrollment) -> Sequence[DecidedPeriod]:
+    """Return the periods whose payrolls are scheduled and not sent, as far as is known without locking them."""
+    statement = (
+        select(DecidedPeriod)
+        .where(DecidedPeriod.enrollment_id == enrollment.id, DecidedPeriod.outcome == "scheduled")
+        .order_by(DecidedPeriod.payroll_id)
+        .execution_options(populate_existing=True)
+    )
+    return (await session.scalars(statement)).all()
+
+
+async def keep(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    enrollment: Enrollment,
+    event: str,
+    details: Mapping[str, object],
+) -> None:
+    """Write an enrollment that was changed, with its line of the history and its audit row."""
+    enrollment.updated_at = clock.now()
+    note(session, enrollment, event, actor, clock.now(), details)
+    await session.flush()
+    await audit(session, actor, enrollment, f"autopilot.{event}", details)
+
+
+async def audit(
+    session: AsyncSession, actor: Actor, enrollment: Enrollment, action: str, details: Mapping[str, object]
+) -> None:
+    """Leave the audit row of what was done to an enrollment."""
+    await record_audit(
+        session,
+        actor,
+        action,
+        employer_id=enrollment.employer_id,
+        subject_id=enrollment.id,
+        details={"employee_id": enrollment.employee_id, **details},
+    )

@@ -11,8 +11,9 @@ from starlette.responses import Response
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import LEARN_OF_THE_APP, MANAGE_AUTOPILOT, READ_AUTOPILOT
 from hearthpay.access.refusal import Refusal, invalid
-from hearthpay.autopilot import service
 from hearthpay.autopilot.commands import ACTIONS
+from hearthpay.autopilot.managing import manage
+from hearthpay.autopilot.reading import list_autopilot, read_autopilot, read_history
 from hearthpay.autopilot.schemas import (
     AutopilotHistoryItem,
     AutopilotHistoryQuery,
@@ -65,11 +66,11 @@ async def get_autopilot(
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:
         if query.employee_id is None:
-            views = await service.list_autopilot(session, actor, runtime.clock, query.employer_id)
+            views = await list_autopilot(session, actor, runtime.clock, query.employer_id)
             return answer(
                 request, AutopilotOfHousehold(query.employer_id, [enrollment_item(view) for view in views])
             )
-        view = await service.read_autopilot(
+        view = await read_autopilot(
             session,
             actor,
             runtime.clock,
@@ -93,7 +94,7 @@ async def list_autopilot_history(
 ) -> Response:
     """Newest first: each payment and each gap has its line, with who caused it and by which way."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
-        events, next_cursor = await service.read_history(session, actor, query.to_command())
+        events, next_cursor = await read_history(session, actor, query.to_command())
     return listing(request, [history_item(event) for event in events], next_cursor)
 
 
@@ -153,7 +154,7 @@ async def manage_autopilot(
     wanted = body.to_command(known)
 
     async def operation(session: AsyncSession) -> Answer:
-        managed = await service.manage(session, actor, runtime.clock, wanted, offered=runtime.direct_deposit)
+        managed = await manage(session, actor, runtime.clock, wanted, offered=runtime.direct_deposit)
         return Answer(managed_autopilot(wanted, managed))
 
     return await idempotent(request, actor, operation)

@@ -11,7 +11,7 @@ from hearthpay.autopilot.commands import AutopilotAction, HistoryWanted, Manage
 from hearthpay.autopilot.eligibility import Reason
 from hearthpay.autopilot.models import AutopilotEvent
 from hearthpay.autopilot.schedule import AutopilotPeriod
-from hearthpay.autopilot.service import AutopilotView, EnrollmentView, Managed
+from hearthpay.autopilot.views import AutopilotView, EnrollmentView, Managed
 from hearthpay.payroll.schemas import HoursPaid
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.fields import Day, Identifier, RequestModel

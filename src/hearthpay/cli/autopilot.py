@@ -66,7 +66,7 @@ def enroll_employee(
 ) -> None:
     """Pay an employee by direct deposit, period after period, once the household has agreed to the debits."""
     from hearthpay.autopilot.commands import EnrolledTerms, EnrollEmployee
-    from hearthpay.autopilot.service import enroll
+    from hearthpay.autopilot.enrolling import enroll
 
     terms = _terms_of(EnrolledTerms, hours, frequency, anchor.date(), pay_days_after)
     agreement = _agreement(agree)
@@ -97,8 +97,8 @@ def change(
     data_dir: DataDir = None,
 ) -> None:
     """Enroll other hours or another schedule, from a period on."""
+    from hearthpay.autopilot.changing import change_enrollment
     from hearthpay.autopilot.commands import ChangeEnrollment
-    from hearthpay.autopilot.service import change_enrollment
 
     chosen = _frequency(frequency)
 
@@ -120,7 +120,7 @@ def change(
 @autopilot.command("authorize")
 def authorize(employee: _EmployeeId, agree: _Agree = False, data_dir: DataDir = None) -> None:
     """Record that the household agrees to debits of the account that is connected now."""
-    from hearthpay.autopilot.service import agree_anew
+    from hearthpay.autopilot.agreeing import agree_anew
 
     agreement = _agreement(agree)
 
@@ -137,7 +137,7 @@ def confirm(
     data_dir: DataDir = None,
 ) -> None:
     """Let a payroll be sent whose amount is out of the ordinary; the household has said that it is right."""
-    from hearthpay.autopilot.service import confirm_payroll
+    from hearthpay.autopilot.confirming import confirm_payroll
 
     payroll_id = _id(payroll)
 
@@ -179,8 +179,8 @@ def show(
     data_dir: DataDir = None,
 ) -> None:
     """Tell where an employee stands: the enrollment, what speaks against paying, the next three periods."""
+    from hearthpay.autopilot.reading import read_autopilot
     from hearthpay.autopilot.schemas import autopilot_of_employee
-    from hearthpay.autopilot.service import read_autopilot
     from hearthpay.wire.answer import render
 
     async def work(session: Any, found: _Found) -> Any:
@@ -214,8 +214,8 @@ def show(
 def history(employee: _EmployeeId, data_dir: DataDir = None) -> None:
     """List the last hundred things that happened, newest first."""
     from hearthpay.autopilot.commands import HistoryWanted
+    from hearthpay.autopilot.reading import read_history
     from hearthpay.autopilot.schemas import history_item
-    from hearthpay.autopilot.service import read_history
 
     async def work(session: Any, found: _Found) -> Any:
         wanted = HistoryWanted(employer_id=found.employer_id, employee_id=found.employee_id, limit=100)
@@ -232,7 +232,7 @@ def history(employee: _EmployeeId, data_dir: DataDir = None) -> None:
 
 def _ask(data_dir: Any, employee: str, action: "AutopilotAction", through: date | None) -> None:
     from hearthpay.autopilot.commands import Manage
-    from hearthpay.autopilot.service import manage
+    from hearthpay.autopilot.managing import manage
 
     async def work(session: Any, found: _Found) -> Any:
         wanted = Manage(

@@ -51,7 +51,8 @@ ESCROW_MOVEMENTS: Final = "(SELECT id, employee_id, kind, amount FROM escrow_mov
 
 # autopilot/
 AUTOPILOT_ENROLLMENTS: Final = (
-    "(SELECT id, employee_id, status, next_start, next_end, next_pay_date FROM autopilot_enrollments)"
+    "(SELECT id, employer_id, employee_id, status, next_start, next_end, next_pay_date "
+    "FROM autopilot_enrollments)"
 )
 AUTOPILOT_PERIODS: Final = (
     "(SELECT enrollment_id, employee_id, period_start, period_end, pay_date, send_at, outcome, payroll_id, held, "

@@ -145,6 +145,39 @@ def autopilot_history() -> str:
     """
 
 
+def autopilot_gaps() -> str:
+    """A period is skipped only where somebody had asked for it by then, and paused only where it was paused."""
+    return """
+        SELECT 'autopilot' AS subject, g.enrollment_id AS id, 'the period from ' || g.period_start AS what,
+               g.outcome AS recorded, 'asked for by ' || g.decided_at AS expected
+          FROM autopilot_periods g
+         WHERE g.outcome = 'skipped' AND NOT EXISTS (
+                   SELECT FROM autopilot_events h WHERE h.enrollment_id = g.enrollment_id AND h.event = 'skip'
+                      AND h.source <> 'system' AND h.at <= g.decided_at
+                      AND CAST(h.details ->> 'through' AS date) >= g.period_start)
+            OR g.outcome = 'paused' AND 'pause' IS DISTINCT FROM (
+                   SELECT h.event FROM autopilot_events h WHERE h.enrollment_id = g.enrollment_id
+                      AND h.event IN ('pause', 'resume') AND h.at <= g.decided_at
+                      AND h.id < (SELECT r.id FROM autopilot_events r WHERE r.enrollment_id = g.enrollment_id
+                                     AND r.event = 'resume' AND r.at = g.decided_at ORDER BY r.id LIMIT 1)
+                    ORDER BY h.id DESC LIMIT 1)
+    """
+
+
+def autopilot_told() -> str:
+    """The household is told of every debit of Autopilot: its notice is written, or the worker has it still to do."""
+    return """
+        SELECT 'payroll' AS subject, g.payroll_id AS id, 'notice of the debit' AS what, 'none' AS recorded,
+               'written by ' || s.at AS expected
+          FROM autopilot_periods g
+          JOIN payroll_transitions s ON s.payroll_id = g.payroll_id AND s.to_status = 'pending_funding'
+         WHERE NOT EXISTS (SELECT FROM mail_outbox m WHERE m.notice_key
+                              = 'autopilot:' || g.enrollment_id || ':debit_tomorrow:' || g.payroll_id)
+           AND NOT EXISTS (SELECT FROM autopilot_errands x WHERE x.enrollment_id = g.enrollment_id
+                              AND x.payroll_id = g.payroll_id AND x.kind = 'debit_tomorrow')
+    """
+
+
 def autopilot_standing() -> str:
     """An enrollment is what the history says last; ended, it has no payroll waiting and no authorization in force."""
     return """

@@ -10,12 +10,14 @@ from typing import Final
 
 from hearthpay.doctor.autopilot_checks import (
     autopilot_by_hand,
+    autopilot_gaps,
     autopilot_history,
     autopilot_overdue,
     autopilot_payrolls,
     autopilot_periods,
     autopilot_schedules,
     autopilot_standing,
+    autopilot_told,
 )
 from hearthpay.doctor.balance_checks import latest_to_date, year_lines, year_totals
 from hearthpay.doctor.bank_checks import arrivals, debits, deposits_paid, direct_deposits, open_money, refunds
@@ -81,7 +83,9 @@ CHECKS: Final[tuple[Check, ...]] = (
     autopilot_payrolls,
     autopilot_by_hand,
     autopilot_history,
+    autopilot_gaps,
     autopilot_standing,
+    autopilot_told,
     autopilot_overdue,
     periods,
     accounts,

@@ -12,12 +12,18 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import DELETE_HOUSEHOLD, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.access.wrong_mode import wrong_mode
+from hearthpay.database.relations import AUTOPILOT_ENROLLMENTS
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import lock_households, owned_in_the_other_mode
 
 # The service's role cannot delete these rows; the function can, and checks the tenant and the mode once more.
 _CLEAR: Final = text(
     "SELECT employees_removed, payrolls_removed FROM clear_sandbox_household(:employer_id, :keep_household)"
+)
+
+# The function locks the household, its payrolls and its employees; who makes payrolls locks enrollments before these.
+_LOCK_ENROLLMENTS: Final = text(
+    f"SELECT FROM {AUTOPILOT_ENROLLMENTS} n WHERE n.employer_id = :employer_id ORDER BY n.id FOR NO KEY UPDATE"
 )
 
 
@@ -67,6 +73,9 @@ async def _sandbox_household(session: AsyncSession, actor: Actor, employer_id: U
 
 
 async def _clear(session: AsyncSession, actor: Actor, employer: Employer, *, keep_household: bool) -> Cleared:
+    # The strength that lets a payroll under way write its history, which refers to the enrollment.
+    await session.refresh(employer, with_for_update={"key_share": True})
+    await session.execute(_LOCK_ENROLLMENTS, {"employer_id": employer.id})
     row = (
         await session.execute(_CLEAR, {"employer_id": employer.id, "keep_household": keep_household})
     ).one_or_none()

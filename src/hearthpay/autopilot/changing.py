@@ -1,0 +1,115 @@
+"""Changing hours or schedule of an enrollment, from a period on about which nothing is decided."""
+
+import datetime
+from collections.abc import Sequence
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import ENROLL_AUTOPILOT, allow
+from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.autopilot.commands import ChangeEnrollment, EnrolledTerms
+from hearthpay.autopilot.eligibility import reason_of_code
+from hearthpay.autopilot.estimates import estimate, planned
+from hearthpay.autopilot.models import EnrollmentVersion
+from hearthpay.autopilot.records import (
+    audit,
+    employee_of,
+    note,
+    owner_of,
+    require_live,
+    stages_of,
+    stand_before,
+    versions_of,
+)
+from hearthpay.autopilot.refusals import not_eligible
+from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage, common_starts, stage_of
+from hearthpay.autopilot.versions import new_version, refuse_hours
+from hearthpay.autopilot.views import EnrollmentView, views_of
+from hearthpay.clock import Clock
+from hearthpay.employers.service import resolve_employer
+from hearthpay.payroll.scheduling import NotPlanned
+
+
+async def change_enrollment(
+    session: AsyncSession, actor: Actor, clock: Clock, wanted: ChangeEnrollment
+) -> EnrollmentView:
+    """Enroll other hours or another schedule, from a period on about which nothing is decided yet.
+
+    The periods of a new schedule begin where one of the old ends. Raises as `enroll` does, `invalid_state` where the
+    employee is not enrolled or a later change of the schedule is waiting, and `validation_error` naming
+    ``from_period`` with days that would do.
+    """
+    allow(actor, ENROLL_AUTOPILOT, wanted.employer_id)
+    now = clock.now()
+    employer = await resolve_employer(session, actor, wanted.employer_id, hold=True)
+    employee = await employee_of(session, employer.id, wanted.employee_id)
+    enrollment = await require_live(session, employee.id)
+    versions = (await versions_of(session, [enrollment.id]))[enrollment.id]
+    stages = stages_of(versions)
+    terms, period = _changed(wanted, versions, stages, enrollment.next_start)
+    refuse_hours(terms.standard_hours, period)
+    payroll = planned(owner_of(enrollment), employee.id, terms.frequency, terms.standard_hours, period, now)
+    record = await estimate(session, payroll)
+    if isinstance(record, NotPlanned):
+        raise not_eligible((reason_of_code(record.code),))
+    version = new_version(
+        enrollment, actor, now, versions[-1].number + 1, period.start, terms, record.net_pay
+    )
+    session.add(version)
+    if period.start == enrollment.next_start:
+        stand_before(enrollment, period)
+    enrollment.updated_at = now
+    await session.flush()
+    details = {
+        "version": version.number,
+        "from_period": period.start,
+        "standard_hours": str(terms.standard_hours),
+        "frequency": terms.frequency,
+        "pay_days_after": terms.pay_days_after,
+    }
+    note(session, enrollment, "enroll", actor, now, details)
+    await session.flush()
+    await audit(session, actor, enrollment, "autopilot.change", details)
+    (view,) = await views_of(session, clock, [enrollment])
+    return view
+
+
+def _changed(
+    wanted: ChangeEnrollment,
+    versions: Sequence[EnrollmentVersion],
+    stages: Sequence[Stage],
+    next_start: datetime.date,
+) -> tuple[EnrolledTerms, AutopilotPeriod]:
+    """Return the terms of a change and its first period; raises where that would leave a gap or an overlap."""
+    old = versions[stage_of(stages, max(wanted.from_period, next_start))]
+    schedule = stages[stage_of(stages, max(wanted.from_period, next_start))].schedule
+    same = (wanted.frequency, wanted.pay_days_after) == (old.frequency, old.pay_days_after)
+    fitting = common_starts(schedule, wanted.frequency, max(wanted.from_period, next_start))
+    if wanted.from_period < next_start or wanted.from_period != (nearest := next(fitting, None)):
+        days = [
+            str(day)
+            for _, day in zip(range(3), common_starts(schedule, wanted.frequency, next_start), strict=False)
+        ]
+        raise invalid(
+            "from_period",
+            "must be the first day of a period, of the schedule so far and of the new one, about which nothing is "
+            f"decided yet: {', '.join(days) or 'there is none within two years; end Autopilot and enroll anew'}",
+        )
+    if not same and any(version.from_period > nearest for version in versions):
+        raise Refusal(
+            "invalid_state",
+            "A change from a later period on is waiting already: the schedule can only be changed after it.",
+            details={"from_period": max(version.from_period for version in versions)},
+        )
+    anchor = old.anchor if wanted.frequency == old.frequency else nearest
+    terms = EnrolledTerms(
+        standard_hours=wanted.standard_hours,
+        frequency=wanted.frequency,
+        anchor=anchor,
+        pay_days_after=wanted.pay_days_after,
+    )
+    try:
+        return terms, Schedule(terms.frequency, anchor, terms.pay_days_after).period(nearest)
+    except ValueError as error:
+        raise invalid("pay_days_after", f"is no schedule: {error}") from None

@@ -1,0 +1,127 @@
+"""Enrolling an employee, with the agreement to the debits."""
+
+import datetime
+from typing import Final
+
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import ENROLL_AUTOPILOT, allow
+from hearthpay.access.refusal import invalid
+from hearthpay.autopilot.agreeing import record_agreement
+from hearthpay.autopilot.commands import EnrolledTerms, EnrollEmployee
+from hearthpay.autopilot.eligibility import Reason, read_facts, reason_of_code, reasons_against
+from hearthpay.autopilot.estimates import estimate, planned
+from hearthpay.autopilot.models import Enrollment
+from hearthpay.autopilot.records import audit, employee_of, lock_live, note, send_on_errand, stand_before
+from hearthpay.autopilot.refusals import enrolled_already, not_eligible
+from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage, first_still_sent
+from hearthpay.autopilot.versions import new_version, refuse_hours
+from hearthpay.autopilot.views import EnrollmentView, views_of
+from hearthpay.clock import Clock
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.employers.service import resolve_employer
+from hearthpay.payroll.ledger.rows import Owner
+from hearthpay.payroll.scheduling import NotPlanned
+
+FURTHEST_ANCHOR: Final = datetime.timedelta(days=366)
+"""How far from today the first period may begin, and how far back it may be counted from."""
+
+
+async def enroll(
+    session: AsyncSession, actor: Actor, clock: Clock, wanted: EnrollEmployee, *, offered: bool
+) -> EnrollmentView:
+    """Enroll an employee and record the agreement to the debits; the first period is the first that can still be sent.
+
+    The household is written to. Raises what `allow` and `resolve_employer` raise, `employee_not_in_household`,
+    `validation_error` for terms that are no schedule and an agreement to another text, and `invalid_state` where the
+    employee is enrolled already, or with `details` of the reasons where Autopilot may not pay.
+    """
+    allow(actor, ENROLL_AUTOPILOT, wanted.employer_id)
+    now = clock.now()
+    employer = await resolve_employer(session, actor, wanted.employer_id, hold=True)
+    employee = await employee_of(session, employer.id, wanted.employee_id)
+    if await lock_live(session, employee.id) is not None:
+        raise enrolled_already(employee.id)
+    stages = (Stage(wanted.terms.anchor, _schedule(wanted.terms, clock)),)
+    first = first_still_sent(stages, wanted.terms.anchor, now)
+    refuse_hours(wanted.terms.standard_hours, first)
+    reasons, net_pay = await _look_ahead(
+        session, employer, employee, wanted.terms, first, now, offered=offered
+    )
+    if reasons:
+        raise not_eligible(reasons)
+    enrollment = Enrollment(
+        id=uuid7(),
+        organization_id=employer.organization_id,
+        employer_id=employer.id,
+        sandbox=employer.sandbox,
+        employee_id=employee.id,
+        status="active",
+        first_start=first.start,
+        skip_through=None,
+        failure_count=0,
+        pause_reason=None,
+        enrolled_by_kind=actor.kind,
+        enrolled_by=actor.id,
+        enrolled_at=now,
+        updated_at=now,
+        disabled_at=None,
+    )
+    stand_before(enrollment, first)
+    session.add(enrollment)
+    try:
+        await session.flush()
+    except IntegrityError as error:  # two at once: a constraint lets one of them in
+        raise enrolled_already(wanted.employee_id) from error
+    version = new_version(enrollment, actor, now, 1, first.start, wanted.terms, net_pay)
+    session.add(version)
+    await record_agreement(session, actor, employer, enrollment, wanted.agreement, now)
+    details = {
+        "standard_hours": str(wanted.terms.standard_hours),
+        "frequency": wanted.terms.frequency,
+        "first_period": {"start": first.start, "end": first.end, "pay_date": first.pay_date},
+        "text_version": wanted.agreement.text_version,
+    }
+    note(session, enrollment, "enroll", actor, now, details)
+    await session.flush()
+    await send_on_errand(session, enrollment, "enrolled", now)
+    await audit(session, actor, enrollment, "autopilot.enroll", details)
+    (view,) = await views_of(session, clock, [enrollment])
+    return view
+
+
+async def _look_ahead(
+    session: AsyncSession,
+    employer: Employer,
+    employee: Employee,
+    terms: EnrolledTerms,
+    period: AutopilotPeriod,
+    now: datetime.datetime,
+    *,
+    offered: bool,
+) -> tuple[tuple[Reason, ...], int]:
+    """Return what speaks against enrolling, and the net pay, in cents, that the first period is expected to pay."""
+    facts = (await read_facts(session, [employee.id], offered=offered))[employee.id]
+    reasons = reasons_against(facts, authorized=True, period_end=period.end, pay_date=period.pay_date)
+    if reasons:
+        return reasons, 0
+    owner = Owner(employer.organization_id, employer.id, employer.sandbox)
+    payroll = planned(owner, employee.id, terms.frequency, terms.standard_hours, period, now)
+    record = await estimate(session, payroll)
+    if isinstance(record, NotPlanned):
+        return (reason_of_code(record.code),), 0
+    return (), record.net_pay
+
+
+def _schedule(terms: EnrolledTerms, clock: Clock) -> Schedule:
+    if abs(terms.anchor - clock.today()) > FURTHEST_ANCHOR:
+        raise invalid("anchor_period_start", "must be within a year of today")
+    try:
+        return Schedule(terms.frequency, terms.anchor, terms.pay_days_after)
+    except ValueError as error:
+        field = "pay_days_after" if "pay_days_after" in str(error) else "anchor_period_start"
+        raise invalid(field, f"is no schedule: {error}") from None

@@ -1,0 +1,71 @@
+"""The four things that may be asked of an enrollment: pause, resume, skip, disable.
+
+Locks are taken as everywhere: the household, the enrollment, its payrolls, its employee. So of a person and the worker
+who want the same thing at once, one is first, and the other finds what it left.
+"""
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import MANAGE_AUTOPILOT, allow
+from hearthpay.access.refusal import Problem, invalid_fields
+from hearthpay.autopilot.commands import LONGEST_SKIP, Manage
+from hearthpay.autopilot.ending import disable
+from hearthpay.autopilot.pausing import pause, resume
+from hearthpay.autopilot.records import employee_of, latest_of, lock_live
+from hearthpay.autopilot.refusals import not_enrolled
+from hearthpay.autopilot.skipping import skip
+from hearthpay.autopilot.views import Managed, views_of
+from hearthpay.clock import Clock
+from hearthpay.employers.service import resolve_employer
+
+
+async def manage(
+    session: AsyncSession, actor: Actor, clock: Clock, wanted: Manage, *, offered: bool
+) -> Managed:
+    """Pause, resume, skip or end an enrollment. Asked again, it changes nothing and answers how things stand.
+
+    `pause`: nothing more is made; payrolls that are scheduled are still paid. `resume`: goes on with the first period
+    that can still be sent, and never pays for those in between. `skip`: the next period is not paid, or all that begin
+    by ``through_date``; a payroll already scheduled for one is voided. `disable`: ends it for good, voids what is
+    scheduled and ends the authorization of its debits.
+
+    Raises what `allow` and `resolve_employer` raise, `employee_not_in_household`, `not_found` without an enrollment,
+    `invalid_state` for what cannot be resumed, with the reasons in `details`, and `validation_error` for a
+    ``through_date`` that is past, more than two years ahead, or of anything but a skip.
+    """
+    allow(actor, MANAGE_AUTOPILOT, wanted.employer_id)
+    _check_through_date(wanted, clock)
+    await resolve_employer(session, actor, wanted.employer_id, hold=True)
+    await employee_of(session, wanted.employer_id, wanted.employee_id)
+    enrollment = await lock_live(session, wanted.employee_id)
+    if enrollment is None:
+        ended = await latest_of(session, wanted.employee_id)
+        if ended is None or wanted.action != "disable":
+            raise not_enrolled(wanted.employee_id)
+        (view,) = await views_of(session, clock, [ended])
+        return Managed(view, changed=False)
+    match wanted.action:
+        case "pause":
+            return await pause(session, actor, clock, enrollment)
+        case "resume":
+            return await resume(session, actor, clock, enrollment, offered=offered)
+        case "skip":
+            return await skip(session, actor, clock, enrollment, wanted.through_date)
+        case "disable":
+            return await disable(session, actor, clock, enrollment)
+
+
+def _check_through_date(wanted: Manage, clock: Clock) -> None:
+    day, today = wanted.through_date, clock.today()
+    if day is None:
+        return
+    problems = []
+    if wanted.action != "skip":
+        problems.append("belongs to a skip alone")
+    if day < today:
+        problems.append(f"must not be in the past; today is {today}")
+    if day > today + LONGEST_SKIP:
+        problems.append(f"must be within two years, by {today + LONGEST_SKIP}")
+    if problems:
+        raise invalid_fields([Problem("through_date", problem) for problem in problems])

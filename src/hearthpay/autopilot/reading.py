@@ -1,0 +1,69 @@
+"""Reading Autopilot: where an employee and a household stand, and what happened."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.permissions import READ_AUTOPILOT, allow
+from hearthpay.autopilot.commands import HistoryWanted
+from hearthpay.autopilot.eligibility import read_facts, reasons_against
+from hearthpay.autopilot.models import AutopilotEvent, Enrollment
+from hearthpay.autopilot.records import employee_of, latest_of
+from hearthpay.autopilot.views import AutopilotView, EnrollmentView, reasons_of, views_of
+from hearthpay.banking.calendar import earliest_pay_date
+from hearthpay.clock import Clock
+from hearthpay.employers.service import resolve_employer
+from hearthpay.wire.paging import page_of
+
+
+async def read_autopilot(
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, employee_id: UUID, *, offered: bool
+) -> AutopilotView:
+    """Return where an employee stands.
+
+    Raises what `allow` and `resolve_employer` raise, and `employee_not_in_household`.
+    """
+    allow(actor, READ_AUTOPILOT, employer_id)
+    await resolve_employer(session, actor, employer_id)
+    await employee_of(session, employer_id, employee_id)
+    enrollment = await latest_of(session, employee_id)
+    if enrollment is None:
+        paid = earliest_pay_date(clock.now())
+        facts = (await read_facts(session, [employee_id], offered=offered))[employee_id]
+        return AutopilotView(
+            employer_id, None, reasons_against(facts, authorized=True, period_end=paid, pay_date=paid)
+        )
+    (view,) = await views_of(session, clock, [enrollment])
+    return AutopilotView(employer_id, view, await reasons_of(session, view, clock, offered=offered))
+
+
+async def list_autopilot(
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID
+) -> list[EnrollmentView]:
+    """Return a household's enrollments, the live ones and those that were ended, newest first.
+
+    Raises what `allow` and `resolve_employer` raise.
+    """
+    allow(actor, READ_AUTOPILOT, employer_id)
+    await resolve_employer(session, actor, employer_id)
+    statement = select(Enrollment).where(Enrollment.employer_id == employer_id).order_by(Enrollment.id.desc())
+    return await views_of(session, clock, (await session.scalars(statement)).all())
+
+
+async def read_history(
+    session: AsyncSession, actor: Actor, wanted: HistoryWanted
+) -> tuple[Sequence[AutopilotEvent], str | None]:
+    """Return one page of what happened, newest first, and the cursor of the next.
+
+    Raises what `allow` and `resolve_employer` raise.
+    """
+    allow(actor, READ_AUTOPILOT, wanted.employer_id)
+    await resolve_employer(session, actor, wanted.employer_id)
+    statement = select(AutopilotEvent).where(AutopilotEvent.employer_id == wanted.employer_id)
+    if wanted.employee_id is not None:
+        await employee_of(session, wanted.employer_id, wanted.employee_id)
+        statement = statement.where(AutopilotEvent.employee_id == wanted.employee_id)
+    return await page_of(session, statement, AutopilotEvent.id, wanted)

@@ -1,0 +1,34 @@
+"""What Autopilot refuses in more than one place, in the words that are told."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.autopilot.eligibility import Reason
+
+
+def not_enrolled(employee_id: UUID) -> Refusal:
+    """Return what is said where there is no enrollment."""
+    return Refusal(
+        "not_found",
+        "This employee is not enrolled in Autopilot.",
+        details={"employee_id": employee_id},
+    )
+
+
+def enrolled_already(employee_id: UUID) -> Refusal:
+    """Return what is said where there is one."""
+    return Refusal(
+        "invalid_state",
+        "This employee is enrolled in Autopilot already. Change the enrollment, or end it first.",
+        details={"employee_id": employee_id},
+    )
+
+
+def not_eligible(reasons: Sequence[Reason]) -> Refusal:
+    """Return what is said where Autopilot may not pay, with the reasons."""
+    return Refusal(
+        "invalid_state",
+        f"Autopilot may not pay this employee: {', '.join(reasons)}.",
+        details={"eligible": False, "reasons": list(reasons)},
+    )

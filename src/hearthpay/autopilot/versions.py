@@ -1,0 +1,48 @@
+"""What is enrolled, from a period on: hours and a schedule, in versions that are never changed."""
+
+import datetime
+from decimal import Decimal
+
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import invalid
+from hearthpay.autopilot.commands import EnrolledTerms
+from hearthpay.autopilot.models import Enrollment, EnrollmentVersion
+from hearthpay.autopilot.schedule import AutopilotPeriod
+
+
+def new_version(
+    enrollment: Enrollment,
+    actor: Actor,
+    now: datetime.datetime,
+    number: int,
+    start: datetime.date,
+    terms: EnrolledTerms,
+    net_pay: int,
+) -> EnrollmentVersion:
+    """Return a version that holds from the period beginning at `start` on; `net_pay` is in cents."""
+    return EnrollmentVersion(
+        id=uuid7(),
+        organization_id=enrollment.organization_id,
+        employer_id=enrollment.employer_id,
+        sandbox=enrollment.sandbox,
+        enrollment_id=enrollment.id,
+        number=number,
+        from_period=start,
+        frequency=terms.frequency,
+        anchor=terms.anchor,
+        pay_days_after=terms.pay_days_after,
+        standard_hours=terms.standard_hours,
+        expected_net=net_pay,
+        made_by_kind=actor.kind,
+        made_by=actor.id,
+        made_at=now,
+    )
+
+
+def refuse_hours(hours: Decimal, period: AutopilotPeriod) -> None:
+    """Raise `validation_error` for more hours than the period has."""
+    there_are = ((period.end - period.start).days + 1) * 24
+    if hours > there_are:
+        raise invalid("standard_hours", f"must not be more than the {there_are} hours of the pay period")

@@ -1,0 +1,93 @@
+"""How an enrollment stands, as its readers and those who change it are told."""
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.autopilot.eligibility import Reason, authorized_enrollments, read_facts, reasons_against
+from hearthpay.autopilot.models import DecidedPeriod, Enrollment, EnrollmentVersion
+from hearthpay.autopilot.records import stages_of, versions_of
+from hearthpay.autopilot.schedule import AutopilotPeriod, first_still_sent, preview, stage_of
+from hearthpay.banking.calendar import earliest_pay_date
+from hearthpay.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class EnrollmentView:
+    """An enrollment as it stands; amounts in cents. ``next_pay_date`` is None where nothing is to be paid."""
+
+    enrollment: Enrollment
+    version: EnrollmentVersion
+    next_pay_date: datetime.date | None
+    coming: tuple[AutopilotPeriod, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AutopilotView:
+    """What is known of an employee and Autopilot: the enrollment if there is one, and what speaks against paying."""
+
+    employer_id: UUID
+    enrolled: EnrollmentView | None
+    reasons: tuple[Reason, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Managed:
+    """What came of a wish: whether anything changed, which payrolls were voided, and which are paid all the same."""
+
+    view: EnrollmentView
+    changed: bool
+    voided: tuple[UUID, ...] = ()
+    still_paid: tuple[UUID, ...] = ()
+
+
+async def views_of(
+    session: AsyncSession, clock: Clock, enrollments: Sequence[Enrollment]
+) -> list[EnrollmentView]:
+    """Return how the enrollments stand, in their order."""
+    ids = [enrollment.id for enrollment in enrollments]
+    versions = await versions_of(session, ids)
+    under_way = select(DecidedPeriod).where(
+        DecidedPeriod.enrollment_id.in_(ids),
+        DecidedPeriod.outcome.in_(("scheduled", "fired")),
+        DecidedPeriod.pay_date >= clock.today(),
+    )
+    paid: dict[UUID, list[datetime.date]] = {}
+    for period in await session.scalars(under_way.execution_options(populate_existing=True)):
+        paid.setdefault(period.enrollment_id, []).append(period.pay_date)
+    views = []
+    for enrollment in enrollments:
+        own = versions[enrollment.id]
+        stages = stages_of(own)
+        coming: tuple[AutopilotPeriod, ...] = ()
+        if enrollment.status != "disabled":
+            start = enrollment.next_start
+            if enrollment.status == "paused":
+                start = first_still_sent(stages, start, clock.now()).start
+            coming = preview(stages, start, skip_through=enrollment.skip_through)
+        days = paid.get(enrollment.id, [])
+        if enrollment.status == "active":
+            days = [*days, coming[0].pay_date]
+        at_present = own[stage_of(stages, enrollment.next_start)]
+        views.append(EnrollmentView(enrollment, at_present, min(days, default=None), coming))
+    return views
+
+
+async def reasons_of(
+    session: AsyncSession, view: EnrollmentView, clock: Clock, *, offered: bool
+) -> tuple[Reason, ...]:
+    """Return what speaks against paying the next period of an enrollment."""
+    enrollment = view.enrollment
+    facts = (await read_facts(session, [enrollment.employee_id], offered=offered))[enrollment.employee_id]
+    ended = enrollment.status == "disabled"  # who enrolls anew agrees anew
+    authorized = ended or enrollment.id in await authorized_enrollments(session, [enrollment.id])
+    end, paid = (
+        (view.coming[0].end, view.coming[0].pay_date)
+        if view.coming
+        else (earliest_pay_date(clock.now()),) * 2
+    )
+    return reasons_against(facts, authorized=authorized, period_end=end, pay_date=paid)
