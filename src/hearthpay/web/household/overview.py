@@ -19,7 +19,7 @@ from hearthpay.access.permissions import (
     READ_HOUSEHOLD,
     READ_PAYROLLS,
 )
-from hearthpay.autopilot.service import list_autopilot
+from hearthpay.autopilot.reading import list_autopilot
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.service import CalendarWanted, read_calendar
 from hearthpay.employees.models import Employee
