@@ -126,7 +126,7 @@ async def test_the_whole_way_of_an_enrollment(
     assert done.status_code == 303
     one = done.headers["location"]
     assert owner_connection.execute(
-        "SELECT authorized_by_kind, authorized_by, address, text_version, agreed_text, authorized_at FROM "
+        "SELECT authorized_by_kind, authorized_by, address, text_version, agreed_text, authorized_at FROM autopilot_authorizations"
     ).fetchall() == [
         ("user", world.owner.person_id, "192.0.2.7", STANDING_TEXT_VERSION, standing_text(), clock.now())
     ]
@@ -188,9 +188,9 @@ async def test_the_whole_way_of_an_enrollment(
     # Ended: the authorization with it, and nothing more is made; the way on is to enroll anew.
     assert "authorization of its debits ends" in words_of(await browser.look(f"{one}/stop"))
     assert (await browser.send(f"{one}/stop", page="/settings/profile")).status_code == 303
-    assert owner_connection.execute("SELECT count(*) FILTER (WHERE ended_at IS NULL) FROM ").fetchone() == (
-        0,
-    )
+    assert owner_connection.execute(
+        "SELECT count(*) FILTER (WHERE ended_at IS NULL) FROM autopilot_authorizations"
+    ).fetchone() == (0,)
     town.go_to("2026-12-16", 15)
     await work()
     assert periods(owner_connection)[3:] == []

@@ -67,7 +67,7 @@ async def things(world: World) -> dict[str, str]:
     await world.pay(nina)
     await connect_accounts(world, nina)
     terms = EnrolledTerms(
-        standard_hours=Decimal(40), frequency="weekly", anchor=date(2026, 11, 23), pay_days_after=9
+        standard_hours=Decimal(40), frequency="weekly", anchor=date(2026, 11, 16), pay_days_after=9
     )
     wanted = EnrollEmployee(
         employer_id=world.household_id,
@@ -118,7 +118,12 @@ async def connect_accounts(world: World, employee_id: UUID) -> None:
 
 
 def _hold(world: World, enrollment_id: UUID, payroll_id: UUID) -> None:
-    """Let a scheduled payroll be one that Autopilot made and holds."""
+    """Let a scheduled payroll be one that Autopilot made of its first period and holds; it goes on with the next."""
+    world.connection.execute(
+        "UPDATE autopilot_enrollments SET next_start = next_start + 7, next_end = next_end + 7, "
+        "next_pay_date = next_pay_date + 7, generate_at = generate_at + interval '7 days' WHERE id = %s",
+        (enrollment_id,),
+    )
     world.connection.execute(
         "INSERT INTO autopilot_periods (id, organization_id, employer_id, sandbox, enrollment_id, employee_id, "
         "version, period_start, period_end, pay_date, send_at, outcome, payroll_id, held, net_pay, decided_at) "
