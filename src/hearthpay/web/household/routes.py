@@ -4,7 +4,7 @@ from typing import Final
 
 from starlette.routing import BaseRoute
 
-from hearthpay.web.household.autopilot import router as autopilot
+from hearthpay.web.household.autopilot.routes import AUTOPILOT_ROUTERS
 from hearthpay.web.household.bank import routers as bank
 from hearthpay.web.household.calendar import routers as calendar
 from hearthpay.web.household.doors import router as doors
@@ -25,7 +25,7 @@ HOUSEHOLD_ROUTES: Final[tuple[BaseRoute, ...]] = tuple(
         settings,
         *EMPLOYEE_ROUTERS,
         payrolls,
-        autopilot,
+        *AUTOPILOT_ROUTERS,
         *taxes,
         *state_accounts,
         *calendar,

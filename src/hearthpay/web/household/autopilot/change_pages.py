@@ -1,0 +1,158 @@
+"""Changing what is enrolled from a period on, and agreeing anew to the debits of another bank account."""
+
+from datetime import date
+from itertools import islice
+from typing import Final
+
+from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.permissions import ENROLL_AUTOPILOT
+from hearthpay.access.refusal import Refusal
+from hearthpay.autopilot.agreeing import agree_anew
+from hearthpay.autopilot.changing import change_enrollment
+from hearthpay.autopilot.commands import ChangeEnrollment
+from hearthpay.autopilot.records import stages_of, versions_of
+from hearthpay.autopilot.schedule import Schedule, common_starts, periods_of
+from hearthpay.languages.catalogue import mark
+from hearthpay.web.household.autopilot.enroll_pages import (
+    agreement_of,
+    problems_of_agreement,
+    text_of_agreement,
+)
+from hearthpay.web.household.autopilot.standing import Standing, find_live
+from hearthpay.web.household.autopilot.terms_form import (
+    has_too_many_hours,
+    pay_day_choices,
+    read_hours,
+    read_rhythm,
+)
+from hearthpay.web.household.employees.words import FREQUENCIES
+from hearthpay.web.household.entry import ROOT, Entries, problems_in
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.presentation import day_text
+
+router: Final = APIRouter(include_in_schema=False)
+
+_SHOWN: Final = 9
+_FITTING: Final = 3
+_CHOOSE: Final = mark("must be chosen")
+_NOT_FITTING: Final = mark("must be a day on which a period of the new rhythm begins as well: {days}")
+_NONE_FITS: Final = mark(
+    "There is no day within two years on which both rhythms begin: end Autopilot and enroll anew."
+)
+_CANNOT: Final = mark("Autopilot could not pay by these terms: look at the employee's settings.")
+
+
+@household_page(router, "GET", "/autopilot/{enrollment_id}/change", permission=ENROLL_AUTOPILOT, fresh=True)
+async def ask_for_terms(at: AtHousehold) -> Response:
+    """The terms as they are, and from which period on others may hold."""
+    return await _form(at, {})
+
+
+@household_page(router, "POST", "/autopilot/{enrollment_id}/change", permission=ENROLL_AUTOPILOT, fresh=True)
+async def change_terms(at: AtHousehold) -> Response:
+    """Enroll other hours or another schedule from a period on."""
+    entries = Entries(at.form)
+    hours, rhythm, start = read_hours(entries), read_rhythm(entries), entries.day("from_period")
+    if start is None:
+        entries.problems.setdefault("from_period", _CHOOSE)
+    if hours is None or rhythm is None or start is None or entries.problems:
+        return await _form(at, entries.problems)
+    frequency, days = rhythm
+    try:
+        async with at.transaction() as session:
+            standing = await find_live(at, session)
+            fitting = await _fitting(session, standing, start, frequency)
+            if start not in fitting:
+                return await _form(at, _unfitting(at, fitting))
+            if has_too_many_hours(entries, hours, Schedule(frequency, start, days).period(start)):
+                return await _form(at, entries.problems)
+            wanted = ChangeEnrollment(
+                employer_id=at.id,
+                employee_id=standing.employee.id,
+                from_period=start,
+                standard_hours=hours,
+                frequency=frequency,
+                pay_days_after=days,
+            )
+            await change_enrollment(session, at.actor, at.clock, wanted)
+    except Refusal as error:
+        problems = problems_in(error, at.form)
+        if isinstance(error.details, dict) and "reasons" in error.details:
+            problems = {ROOT: _CANNOT}
+        return await _form(at, problems)
+    return at.go(standing.path)
+
+
+@household_page(router, "GET", "/autopilot/{enrollment_id}/agree", permission=ENROLL_AUTOPILOT, fresh=True)
+async def ask_to_agree(at: AtHousehold) -> Response:
+    """The text of the authorization, to be agreed to for the account that is connected now."""
+    return await _agreement(at, {})
+
+
+@household_page(router, "POST", "/autopilot/{enrollment_id}/agree", permission=ENROLL_AUTOPILOT, fresh=True)
+async def agree(at: AtHousehold) -> Response:
+    """Agree to the debits of the account that is connected now."""
+    problems = problems_of_agreement(at)
+    if problems:
+        return await _agreement(at, problems)
+    try:
+        async with at.transaction() as session:
+            standing = await find_live(at, session)
+            await agree_anew(session, at.actor, at.clock, at.id, standing.employee.id, agreement_of(at))
+    except Refusal as error:
+        return await _agreement(at, problems_in(error, at.form))
+    return at.go(standing.path)
+
+
+async def _starts(session: AsyncSession, standing: Standing) -> list[date]:
+    """Return the first days of the periods about which nothing is decided."""
+    enrollment = standing.enrollment
+    stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
+    return [each.start for each in islice(periods_of(stages, enrollment.next_start), _SHOWN)]
+
+
+async def _fitting(session: AsyncSession, standing: Standing, wanted: date, frequency: str) -> list[date]:
+    """Return days, from the wanted one on, on which the old schedule and the new begin a period."""
+    version = standing.view.version
+    stages = stages_of([version])
+    day = max(wanted, standing.enrollment.next_start)
+    if version.frequency == frequency:
+        starts = await _starts(session, standing)
+        return [each for each in starts if each >= day][:_FITTING]
+    return list(islice(common_starts(stages[0].schedule, frequency, day), _FITTING))  # type: ignore[arg-type]
+
+
+def _unfitting(at: AtHousehold, fitting: list[date]) -> dict[str, str]:
+    if not fitting:
+        return {ROOT: _NONE_FITS}
+    days = ", ".join(day_text(at.visitor.language, "date", each) for each in fitting)
+    return {"from_period": at.say(_NOT_FITTING, days=days)}
+
+
+async def _form(at: AtHousehold, problems: dict[str, str]) -> Response:
+    async with at.transaction() as session:
+        standing = await find_live(at, session)
+        starts = await _starts(session, standing)
+    facts = {
+        "standing": standing,
+        "frequencies": FREQUENCIES,
+        "pay_days": pay_day_choices(at.say),
+        "starts": [(each.isoformat(), day_text(at.visitor.language, "date", each)) for each in starts],
+        "problems": problems,
+        "entered": at.form if problems else {},
+    }
+    return at.show("autopilot/change.html", facts, status=400 if problems else 200)
+
+
+async def _agreement(at: AtHousehold, problems: dict[str, str]) -> Response:
+    async with at.transaction() as session:
+        standing = await find_live(at, session)
+    facts = text_of_agreement(at) | {
+        "standing": standing,
+        "problems": problems,
+        "entered": at.form if problems else {},
+    }
+    return at.show("autopilot/agree_anew.html", facts, status=400 if problems else 200)

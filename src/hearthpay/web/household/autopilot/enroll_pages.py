@@ -1,0 +1,145 @@
+"""Enrolling an employee: the terms first, then what they lead to, with the authorization that is agreed to.
+
+The terms travel in the address, so that looking ahead changes nothing and the way back keeps what was typed.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import ENROLL_AUTOPILOT
+from hearthpay.access.refusal import Refusal
+from hearthpay.autopilot.commands import Agreement, EnrolledTerms, EnrollEmployee
+from hearthpay.autopilot.enrolling import enroll
+from hearthpay.autopilot.records import STANDING_TEXT_VERSION, standing_text
+from hearthpay.clock import Clock
+from hearthpay.employees.models import Employee
+from hearthpay.languages.catalogue import mark
+from hearthpay.web.household.autopilot.outlook import look_ahead
+from hearthpay.web.household.autopilot.terms_form import entered_terms, pay_day_choices, read_terms
+from hearthpay.web.household.autopilot.words import AUTHORIZATION, REASONS
+from hearthpay.web.household.employees.detail_page import find_here
+from hearthpay.web.household.employees.words import FREQUENCIES
+from hearthpay.web.household.entry import ROOT, Entries, problems_in
+from hearthpay.web.household.place import AtHousehold, household_page
+
+router: Final = APIRouter(include_in_schema=False)
+
+MUST_AGREE: Final = mark("must be ticked: without your agreement nothing is debited")
+OTHER_TEXT: Final = mark("was changed meanwhile: please read it again, and tick it anew")
+_CANNOT: Final = mark("Autopilot may not pay this employee yet. Below you see why.")
+_USUAL_PAY_DAY: Final = "5"
+
+
+@household_page(router, "GET", "/autopilot/enroll/{employee_id}", permission=ENROLL_AUTOPILOT, fresh=True)
+async def ask_to_enroll(at: AtHousehold) -> Response:
+    """What is to be paid and when; once that is told, what it leads to, and what is to be agreed to."""
+    asked = dict(at.visitor.request.query_params)
+    if "standard_hours" not in asked or "change" in asked:
+        return await _terms(at, {}, asked)
+    entries = Entries(asked)
+    terms = read_terms(entries, at.clock)
+    if terms is None:
+        return await _terms(at, entries.problems, asked)
+    return await _agreement(at, terms, {})
+
+
+@household_page(router, "POST", "/autopilot/enroll/{employee_id}", permission=ENROLL_AUTOPILOT, fresh=True)
+async def enroll_employee(at: AtHousehold) -> Response:
+    """Enroll, with the agreement to the debits as it was read."""
+    entries = Entries(at.form)
+    terms = read_terms(entries, at.clock)
+    if terms is None:
+        return await _terms(at, entries.problems, at.form)
+    problems = problems_of_agreement(at)
+    if problems:
+        return await _agreement(at, terms, problems)
+    try:
+        async with at.transaction() as session:
+            employee = await find_here(at, session)
+            wanted = EnrollEmployee(
+                employer_id=at.id, employee_id=employee.id, terms=terms, agreement=agreement_of(at)
+            )
+            view = await enroll(session, at.actor, at.clock, wanted, offered=at.runtime.direct_deposit)
+    except Refusal as error:
+        problems = problems_in(error, at.form)
+        if isinstance(error.details, dict) and "reasons" in error.details:
+            problems = {ROOT: _CANNOT}
+        return await _agreement(at, terms, problems)
+    return at.go(f"/autopilot/{view.enrollment.id}")
+
+
+def problems_of_agreement(at: AtHousehold) -> dict[str, str]:
+    """Return what is wrong with the tick: it is not there, or it was for another text than holds now."""
+    if not at.form.get("agree"):
+        return {"agree": MUST_AGREE}
+    if at.form.get("text_version") != STANDING_TEXT_VERSION:
+        return {"agree": OTHER_TEXT}
+    return {}
+
+
+def agreement_of(at: AtHousehold) -> Agreement:
+    """Return that the visitor agrees, with the version of the text and the address he comes from."""
+    return Agreement(text_version=at.form["text_version"], address=at.visitor.visit.address)
+
+
+def text_of_agreement(at: AtHousehold) -> dict[str, object]:
+    """Return the text as it is recorded, its numbered sentences, and how they read in the visitor's language."""
+    recorded = standing_text().partition("\n1. ")[2]
+    sentences = [" ".join(part.split()) for part in _numbered(recorded)]
+    return {
+        "text_version": STANDING_TEXT_VERSION,
+        "sentences": sentences,
+        "translated": AUTHORIZATION if at.visitor.language != "en" else (),
+    }
+
+
+def _numbered(text: str) -> list[str]:
+    parts, number = [], 2
+    while f"\n{number}. " in text:
+        part, _, text = text.partition(f"\n{number}. ")
+        parts.append(part)
+        number += 1
+    return [*parts, text]
+
+
+async def _terms(at: AtHousehold, problems: dict[str, str], asked: Mapping[str, str]) -> Response:
+    async with at.transaction() as session:
+        employee = await find_here(at, session)
+    facts = {
+        "employee": employee,
+        "frequencies": FREQUENCIES,
+        "pay_days": pay_day_choices(at.say),
+        "usual": {"anchor": _monday_before(at.clock), "pay_days_after": _USUAL_PAY_DAY},
+        "problems": problems,
+        "entered": asked if "standard_hours" in asked else {},
+    }
+    return at.show("autopilot/terms.html", facts, status=400 if problems else 200)
+
+
+async def _agreement(at: AtHousehold, terms: EnrolledTerms, problems: dict[str, str]) -> Response:
+    async with at.transaction() as session:
+        employee: Employee = await find_here(at, session)
+        outlook = await look_ahead(
+            session, employee, terms, at.clock.now(), offered=at.runtime.direct_deposit
+        )
+    facts = text_of_agreement(at) | {
+        "employee": employee,
+        "terms": terms,
+        "typed": entered_terms(terms),
+        "frequencies": FREQUENCIES,
+        "outlook": outlook,
+        "reasons_in_words": REASONS,
+        "problems": problems,
+        "entered": at.form if problems else {},
+    }
+    return at.show("autopilot/agree.html", facts, status=400 if problems else 200)
+
+
+def _monday_before(clock: Clock) -> str:
+    """Return the first day of this week: where somebody who is paid by the week most often begins."""
+    today = clock.today()
+    return (today - timedelta(days=today.weekday())).isoformat()

@@ -1,0 +1,100 @@
+"""A payroll that Autopilot holds because it is out of the ordinary: why, and whether it is sent or let go."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from fastapi import APIRouter
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.permissions import ENROLL_AUTOPILOT
+from hearthpay.access.refusal import Refusal
+from hearthpay.autopilot.confirming import confirm_payroll
+from hearthpay.autopilot.estimates import HIGHEST_PERCENT
+from hearthpay.autopilot.models import DecidedPeriod, EnrollmentVersion
+from hearthpay.employees.models import Employee
+from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.approval import LARGE_NET_PAY, LARGE_TOTAL
+from hearthpay.payroll.voiding import void_payroll
+from hearthpay.web.household.autopilot.words import HELD
+from hearthpay.web.household.entry import problems_in
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.settings.account import id_in_path
+
+router: Final = APIRouter(include_in_schema=False)
+
+_CHOOSE: Final = mark("must be chosen")
+_LET_GO: Final = "Let go: Autopilot held it because its amount was out of the ordinary"
+"""What the books say of why the payroll was voided."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPayroll:
+    """A held period with what it is measured against, in cents."""
+
+    period: DecidedPeriod
+    employee: Employee
+    enrolled_net: int
+
+    @property
+    def waits(self) -> bool:
+        """Whether it still waits for somebody's word."""
+        return self.period.outcome == "scheduled" and self.period.confirmed_at is None
+
+    @property
+    def asked_above(self) -> int:
+        """The net pay above which somebody is asked."""
+        return self.enrolled_net * HIGHEST_PERCENT // 100
+
+
+@household_page(router, "GET", "/autopilot/held/{held_id}", permission=ENROLL_AUTOPILOT, fresh=True)
+async def held(at: AtHousehold) -> Response:
+    """Why it is held, and what either answer leads to."""
+    return await _page(at, {})
+
+
+@household_page(router, "POST", "/autopilot/held/{held_id}", permission=ENROLL_AUTOPILOT, fresh=True)
+async def answer_held(at: AtHousehold) -> Response:
+    """Let it be sent, or void it."""
+    decision = at.form.get("decision")
+    if decision not in ("approve", "let_go"):
+        return await _page(at, {"": _CHOOSE})
+    try:
+        async with at.transaction() as session:
+            found = await _find(at, session)
+            payroll_id = id_in_path(at.visitor, "held_id")
+            if decision == "approve":
+                await confirm_payroll(session, at.actor, at.clock, payroll_id)
+            else:
+                await void_payroll(session, at.actor, at.clock, payroll_id, _LET_GO)
+    except Refusal as error:
+        return await _page(at, problems_in(error, at.form))
+    return at.go(f"/autopilot/{found.period.enrollment_id}")
+
+
+async def _find(at: AtHousehold, session: AsyncSession) -> HeldPayroll:
+    here = select(DecidedPeriod).where(
+        DecidedPeriod.payroll_id == id_in_path(at.visitor, "held_id"), DecidedPeriod.employer_id == at.id
+    )
+    period = await session.scalar(here)
+    if period is None or not period.held:
+        raise Refusal("not_found", "Autopilot holds no such payroll.")
+    enrolled = select(EnrollmentVersion.expected_net).where(
+        EnrollmentVersion.enrollment_id == period.enrollment_id, EnrollmentVersion.number == period.version
+    )
+    net = (await session.scalars(enrolled)).one()
+    return HeldPayroll(period, await session.get_one(Employee, period.employee_id), net)
+
+
+async def _page(at: AtHousehold, problems: dict[str, str]) -> Response:
+    async with at.transaction() as session:
+        found = await _find(at, session)
+    facts = {
+        "held": found,
+        "why": HELD,
+        "large_net_pay": LARGE_NET_PAY,
+        "large_total": LARGE_TOTAL,
+        "problems": problems,
+    }
+    return at.show("autopilot/held.html", facts, status=400 if problems else 200)

@@ -1,0 +1,117 @@
+"""Skipping periods: chosen from those that come, each with the payroll that is voided by it."""
+
+from dataclasses import dataclass
+from datetime import date
+from itertools import islice
+from typing import Final
+
+from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.permissions import MANAGE_AUTOPILOT
+from hearthpay.access.refusal import Refusal
+from hearthpay.autopilot.commands import LONGEST_SKIP, Manage
+from hearthpay.autopilot.managing import manage
+from hearthpay.autopilot.models import DecidedPeriod
+from hearthpay.autopilot.records import stages_of, versions_of
+from hearthpay.autopilot.schedule import first_still_sent, is_skipped, periods_of
+from hearthpay.languages.catalogue import mark
+from hearthpay.web.household.autopilot.standing import Standing, find_live, require_same
+from hearthpay.web.household.entry import Entries, problems_in
+from hearthpay.web.household.place import AtHousehold, household_page
+
+router: Final = APIRouter(include_in_schema=False)
+
+_SHOWN: Final = 8
+_CHOOSE: Final = mark("must be chosen")
+_REQUIRED: Final = mark("is required")
+_PAST: Final = mark("must not be in the past")
+_TOO_FAR: Final = mark("must be within two years")
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A period on the calendar; `payroll`: what is scheduled for it already and would be voided."""
+
+    start: date
+    end: date
+    pay_date: date
+    skipped: bool
+    payroll: DecidedPeriod | None = None
+
+
+@household_page(router, "GET", "/autopilot/{enrollment_id}/skip", permission=MANAGE_AUTOPILOT)
+async def ask_what_to_skip(at: AtHousehold) -> Response:
+    """The periods that come, to choose from."""
+    return await _form(at, {})
+
+
+@household_page(router, "POST", "/autopilot/{enrollment_id}/skip", permission=MANAGE_AUTOPILOT)
+async def skip_periods(at: AtHousehold) -> Response:
+    """Skip the next period, or all that begin by a day."""
+    entries = Entries(at.form)
+    through = _through(at, entries)
+    if entries.problems:
+        return await _form(at, entries.problems)
+    try:
+        async with at.transaction() as session:
+            standing = await find_live(at, session)
+            wanted = Manage(
+                employer_id=at.id, employee_id=standing.employee.id, action="skip", through_date=through
+            )
+            done = await manage(session, at.actor, at.clock, wanted, offered=at.runtime.direct_deposit)
+            require_same(standing, done.view.enrollment.id)
+    except Refusal as error:
+        return await _form(at, problems_in(error, at.form))
+    return at.go(standing.path)
+
+
+def _through(at: AtHousehold, entries: Entries) -> date | None:
+    """Return the day through which is skipped; None for the next period alone, or where something is wrong."""
+    chosen = entries.text("what")
+    if chosen == "next":
+        return None
+    if chosen != "through":
+        entries.problems["what"] = _CHOOSE
+        return None
+    day, today = entries.day("through_date"), at.clock.today()
+    if day is None:
+        entries.problems.setdefault("through_date", _REQUIRED)
+    elif day < today:
+        entries.problems["through_date"] = _PAST
+    elif day > today + LONGEST_SKIP:
+        entries.problems["through_date"] = _TOO_FAR
+    return day
+
+
+async def _form(at: AtHousehold, problems: dict[str, str]) -> Response:
+    async with at.transaction() as session:
+        standing = await find_live(at, session)
+        coming = await _coming(at, session, standing)
+    facts = {
+        "standing": standing,
+        "coming": coming,
+        "next": next((each for each in coming if not each.skipped), None),
+        "today": at.clock.today(),
+        "latest": at.clock.today() + LONGEST_SKIP,
+        "problems": problems,
+        "entered": at.form if problems else {},
+    }
+    return at.show("autopilot/skip.html", facts, status=400 if problems else 200)
+
+
+async def _coming(at: AtHousehold, session: AsyncSession, standing: Standing) -> list[Coming]:
+    """Return what is scheduled and the periods after it, the earliest first."""
+    enrollment = standing.enrollment
+    stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
+    first = first_still_sent(stages, enrollment.next_start, at.clock.now())
+    later = [
+        Coming(each.start, each.end, each.pay_date, is_skipped(each, enrollment.skip_through))
+        for each in islice(periods_of(stages, first.start), _SHOWN)
+    ]
+    scheduled = [
+        Coming(each.period_start, each.period_end, each.pay_date, skipped=False, payroll=each)
+        for each in standing.waiting
+    ]
+    return scheduled + later

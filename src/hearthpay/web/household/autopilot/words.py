@@ -1,0 +1,106 @@
+"""What Autopilot's states and reasons are called on its pages, and the way out of each reason."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from hearthpay.autopilot.eligibility import Reason
+from hearthpay.languages.catalogue import mark
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonWord:
+    """Why Autopilot may not pay, and what can be done about it; `way`, below the household's address, leads there."""
+
+    why: str
+    help: str
+    way: str | None = None
+
+
+REASONS: Final[Mapping[Reason, ReasonWord]] = {
+    "not_plus": ReasonWord(
+        mark("Your plan does not include Autopilot."),
+        mark("Ask whoever runs this service for the plan Plus or Professional."),
+    ),
+    "employee_inactive": ReasonWord(
+        mark("The employment has ended."),
+        mark("Employ the person again, or end Autopilot."),
+        "/employees/{employee_id}",
+    ),
+    "employee_not_started": ReasonWord(
+        mark("The employment has not begun by the period's last day."), mark("Begin with a later period.")
+    ),
+    "employee_incomplete": ReasonWord(
+        mark("There is no pay rate yet."), mark("Enter what you pay for an hour."), "/employees/{employee_id}"
+    ),
+    "insufficient_history": ReasonWord(
+        mark("No payroll of this employee has been completed yet."),
+        mark("Run one payroll first and look at it: Autopilot repeats what you have seen to be right."),
+        "/payrolls/new",
+    ),
+    "direct_deposit_unavailable": ReasonWord(
+        mark("Direct deposit is not possible yet."),
+        mark("Your bank account and your employee's must both be connected and verified."),
+        "/bank",
+    ),
+    "authorization_missing": ReasonWord(
+        mark("Nobody has agreed to debits of the bank account that is connected now."),
+        mark("Agree to them anew."),
+        "/autopilot/{enrollment_id}/agree",
+    ),
+    "tax_year_not_final": ReasonWord(
+        mark("The tax rules of the payday's year are not complete yet."),
+        mark("Whoever runs this service must update it."),
+    ),
+    "unsupported_jurisdiction": ReasonWord(
+        mark("There are no rules yet for the state of work."), mark("Pay this employee by other means.")
+    ),
+    "not_calculable": ReasonWord(
+        mark("The payroll cannot be calculated."),
+        mark("Look at the employee's settings."),
+        "/employees/{employee_id}",
+    ),
+    "internal_error": ReasonWord(
+        mark("Something went wrong on our side."), mark("Whoever runs this service finds it in the log.")
+    ),
+}
+FAILED: Final = mark("The payment failed; the page of the payroll tells why.")
+"""A reason of the payroll itself, which its own page tells."""
+
+HELD: Final[Mapping[str, str]] = {
+    "above_enrolled_net": mark("It pays over a fifth more than what was enrolled."),
+    "confirm_large_payroll": mark("It is unusually large."),
+}
+SOURCES: Final[Mapping[str, str]] = {
+    "app": mark("on these pages"),
+    "api": mark("by an API key"),
+    "mcp": mark("by an assistant"),
+    "system": mark("by itself"),
+}
+AUTHORIZATION: Final = (
+    mark(
+        "I authorize the originator named below to debit electronically (ACH) the bank account that I have connected, "
+        "again and again, for the payrolls that Autopilot makes for this employee, and to credit it where money comes "
+        "back to me."
+    ),
+    mark(
+        "Each debit is the net pay, and what is set aside, of one pay period of the hours that I have enrolled, at the "
+        "employee's pay rate and after the taxes of the pay date. It is made five business days before the pay date. "
+        "I am told of each by e-mail at least 24 hours before, where the service is at work by then."
+    ),
+    mark(
+        "A payroll whose net pay is more than 20 percent above what I have enrolled, or above the limits for large "
+        "payrolls, is not debited before I have confirmed it."
+    ),
+    mark(
+        "A debit that my bank returns for want of money may be presented up to two more times. A payroll whose debit "
+        "fails is not paid by direct deposit, and I then still owe my employee the wages."
+    ),
+    mark(
+        "The authorization holds until I end Autopilot for this employee, disconnect the account, or revoke it by "
+        "writing to the originator. I may pause Autopilot, skip pay periods and void a payroll that is not yet sent "
+        "at any time. A debit that has already been sent is stopped only by my bank."
+    ),
+    mark("The account is mine, and I may authorize debits of it."),
+)
+"""The sentences of the standing authorization, to be read in translation; agreed to is the text as it is recorded."""

@@ -1,0 +1,297 @@
+"""Autopilot on its pages: enrolled, held, skipped, paused, ended; and the books as they must be after each."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from pathlib import Path
+
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.app import create_app
+from hearthpay.autopilot.eligibility import REASONS as CODES
+from hearthpay.autopilot.errands import run_errands
+from hearthpay.autopilot.generation import generate_due
+from hearthpay.autopilot.records import STANDING_TEXT_VERSION, standing_text
+from hearthpay.banking.gateways.folder import folder_gateway
+from hearthpay.clock import FixedClock
+from hearthpay.database.session import Database
+from hearthpay.employees.commands import ChangeEmployee
+from hearthpay.employees.service import update_employee
+from hearthpay.mail.mailer import Mailer
+from hearthpay.mail.notices import NoticeDesk
+from hearthpay.payroll.payday.bank_day import Bank
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.sessions import SignedIn
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.web.household.autopilot.words import AUTHORIZATION, REASONS
+from tests.autopilot.proving import proved
+from tests.web.people_browser import HOME
+from tests.web.rows.autopilot import connect_accounts
+from tests.web.rows.world import World
+from tests.web.test_pages import parsed
+from tests.web.test_pages_by_role import _browser, desk, people
+from tests.worlds.originator import ORIGINATOR
+from tests.worlds.town import Town
+
+__all__ = ["desk", "people"]
+
+TERMS = {
+    "standard_hours": "40",
+    "frequency": "weekly",
+    "anchor_period_start": "2026-11-16",
+    "pay_days_after": "9",
+}
+AGREED = {"agree": "on", "text_version": STANDING_TEXT_VERSION}
+
+
+@pytest.fixture
+def app(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
+    """Of an installation that has a bank."""
+    mailer = Mailer("smtp://127.0.0.1:9", "payroll@example.com")
+    app = create_app(database, clock, public_url=HOME, ring=ring, mailer=mailer, direct_deposit=True)
+    app.state.front_desk = FrontDesk(
+        database, clock, ring, app.state.front_desk.throttle, sends_mail=True, no_sooner_than=0
+    )
+    return app
+
+
+@pytest.fixture
+async def world(app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection) -> World:
+    return await World.make(app.state.front_desk, owner_connection, people["owner"])
+
+
+def words_of(page) -> str:  # type: ignore[no-untyped-def]
+    return " ".join("".join(parsed(page).itertext()).split())
+
+
+def periods(connection: psycopg.Connection) -> list[tuple[str, str]]:
+    return connection.execute(
+        "SELECT period_start::text, outcome FROM autopilot_periods ORDER BY 1"
+    ).fetchall()
+
+
+async def test_the_whole_way_of_an_enrollment(
+    app: FastAPI,
+    world: World,
+    owner_connection: psycopg.Connection,
+    owner_database: Database,
+    worker_database: Database,
+    clock: FixedClock,
+    ring: KeyRing,
+    tmp_path: Path,
+) -> None:
+    town = Town(
+        world.desk.database,
+        worker_database,
+        clock,
+        ring,
+        Bank(ORIGINATOR, folder_gateway(tmp_path)),
+        tmp_path,
+    )
+
+    async def work() -> None:
+        await generate_due(worker_database, clock, offered=True)
+        await town.work()
+        await run_errands(worker_database, ring, clock, NoticeDesk(sends=True))
+
+    root = f"/app/{world.household_id}/autopilot"
+    enroll = f"{root}/enroll/{world.employee_id}"
+    browser = await _browser(app, "owner", clock)
+
+    # Not paid yet, no bank accounts: the page says so, the way out stands beside it, and nothing is enrolled.
+    early = await browser.look(enroll + "?" + "&".join(f"{k}={v}" for k, v in TERMS.items()))
+    assert early.status_code == 200
+    assert "No payroll of this employee has been completed yet." in early.text
+    assert f"/app/{world.household_id}/bank" in early.text
+    assert "I have read this" not in early.text
+    refused = await browser.send(enroll, page="/settings/profile", **TERMS, **AGREED)
+    assert refused.status_code == 400
+    await world.pay()
+    await connect_accounts(world, world.employee_id)
+
+    # Three paydays and the cost before the tick; without the tick, or with another text, nothing.
+    ahead = await browser.look(enroll + "?" + "&".join(f"{k}={v}" for k, v in TERMS.items()))
+    for day in ("Dec 1, 2026", "Dec 8, 2026", "Dec 15, 2026"):
+        assert day in ahead.text
+    assert all(sentence in words_of(ahead) for sentence in AUTHORIZATION)
+    for wrong in ({}, {"agree": "on", "text_version": "2020-01-01"}):
+        refused = await browser.send(enroll, page="/settings/profile", **TERMS, **wrong)
+        assert refused.status_code == 400
+        assert 'id="agree-problem"' in refused.text
+    assert owner_connection.execute("SELECT count(*) FROM autopilot_enrollments").fetchone() == (0,)
+    done = await browser.send(enroll, page="/settings/profile", **TERMS, **AGREED)
+    assert done.status_code == 303
+    one = done.headers["location"]
+    assert owner_connection.execute(
+        "SELECT authorized_by_kind, authorized_by, address, text_version, agreed_text, authorized_at FROM autopilot_authorizations"
+    ).fetchall() == [
+        ("user", world.owner.person_id, "192.0.2.7", STANDING_TEXT_VERSION, standing_text(), clock.now())
+    ]
+    source = owner_connection.execute("SELECT event, source, actor_kind FROM autopilot_events")
+    assert source.fetchall() == [("enroll", "app", "user")]
+    assert "Dec 1, 2026" in (await browser.look(one)).text
+
+    # A raise of a third: the payroll is held, shown with what it is measured against, and approved.
+    async with world.desk.database.transaction(world.actor.tenant) as session:
+        await update_employee(
+            session, world.actor, clock, world.employee_id, ChangeEmployee(pay_rate=Decimal("38.00"))
+        )
+    town.go_to("2026-11-20", 15)
+    await work()
+    browser = await _browser(app, "owner", clock)
+    [held] = re.findall(rf"{root}/held/[0-9a-f-]+", (await browser.look(root)).text)
+    enrolled, net = owner_connection.execute(
+        "SELECT v.expected_net, g.net_pay FROM autopilot_versions v, autopilot_periods g"
+    ).fetchone() or (0, 0)
+    asked = words_of(await browser.look(held))
+    for cents in (enrolled, net, enrolled * 120 // 100, 300_000, 500_000):
+        assert f"${cents // 100:,}.{cents % 100:02d}" in asked
+    approved = await browser.send(held, page="/settings/profile", decision="approve")
+    assert approved.headers["location"] == one
+    assert "It waits no more." in (await browser.look(held)).text
+    town.go_to("2026-11-23", 15)
+    await work()
+    assert periods(owner_connection) == [("2026-11-16", "fired")]
+
+    # The next payroll is scheduled; skipping it voids it, and the page says so before.
+    town.go_to("2026-11-27", 15)
+    await work()
+    browser = await _browser(app, "owner", clock)
+    assert "is scheduled: skipped, it is voided" in words_of(await browser.look(f"{one}/skip"))
+    nothing = await browser.send(f"{one}/skip", page="/settings/profile", what="through")
+    assert (nothing.status_code, 'id="through_date-problem"' in nothing.text) == (400, True)
+    assert (await browser.send(f"{one}/skip", page="/settings/profile", what="next")).status_code == 303
+    assert periods(owner_connection)[1:] == [("2026-11-23", "voided")]
+
+    # Paused, nothing is made; resumed, what passed is not paid.
+    assert (await browser.send(f"{one}/pause", page="/settings/profile")).status_code == 303
+    assert "Paused" in (await browser.look(one)).text
+    town.go_to("2026-12-09", 12)
+    await work()
+    browser = await _browser(app, "owner", clock)
+    assert (await browser.send(f"{one}/resume", page="/settings/profile")).status_code == 303
+    assert periods(owner_connection)[2:] == [("2026-11-30", "paused")]
+    changed = {
+        "from_period": "2026-12-14",
+        "standard_hours": "38",
+        "frequency": "monthly",
+        "pay_days_after": "9",
+    }
+    unfit = await browser.send(f"{one}/change", page="/settings/profile", **changed)
+    assert (unfit.status_code, "Nothing was saved" in unfit.text) == (400, True)
+    changed["frequency"] = "weekly"
+    assert (await browser.send(f"{one}/change", page="/settings/profile", **changed)).status_code == 303
+
+    # Ended: the authorization with it, and nothing more is made; the way on is to enroll anew.
+    assert "authorization of its debits ends" in words_of(await browser.look(f"{one}/stop"))
+    assert (await browser.send(f"{one}/stop", page="/settings/profile")).status_code == 303
+    assert owner_connection.execute(
+        "SELECT count(*) FILTER (WHERE ended_at IS NULL) FROM autopilot_authorizations"
+    ).fetchone() == (0,)
+    town.go_to("2026-12-16", 15)
+    await work()
+    assert periods(owner_connection)[3:] == []
+    assert "Enroll anew" in (await (await _browser(app, "owner", clock)).look(one)).text
+    await proved(owner_database, clock)
+
+    browser = await _browser(app, "owner", clock)
+    told = words_of(await browser.look(f"{root}/history"))
+    lines = (
+        "Ended, with the authorization",
+        "Changed from Dec 14, 2026 on: 38 hours, every week.",
+        "Periods in between that are not paid: 1.",
+        "Paused.",
+        "Scheduled payrolls that were voided: 1.",
+        "Sent the payroll of Nov 16, 2026 to Nov 22, 2026",
+        "Approved a payroll that was held.",
+        "It waits for your word.",
+        "Enrolled: 40 hours, every week. The first period is Nov 16, 2026",
+    )
+    places = [told.index(line) for line in lines]
+    assert places == sorted(places)
+
+
+async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
+    app: FastAPI,
+    world: World,
+    people: dict[str, SignedIn],
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+) -> None:
+    from tests.web.rows.autopilot import things
+
+    found = await things(world)
+    root = f"/app/{world.household_id}/autopilot"
+    viewer = await _browser(app, "viewer", clock)
+    for page in (root, f"{root}/{found['enrollment_id']}"):
+        main = next(parsed(await viewer.look(page)).iter("main"))
+        assert not list(main.iter("form"))
+        ways = {each.get("href") for each in main.iter("a")}
+        assert not [way for way in ways if way and re.search(r"/(skip|stop|change|agree|held|enroll)", way)]
+    # Another household of the same organization: its pages know neither the enrollment, the payroll nor the employee.
+    other = await World.make(
+        world.desk, owner_connection, world.owner, first_name="Ana", last_name="Ng", state="NY"
+    )
+    owner = await _browser(app, "owner", clock)
+    there = f"/app/{other.household_id}/autopilot"
+    before = owner_connection.execute("SELECT count(*) FROM autopilot_events").fetchone()
+    for path in (
+        f"/{found['enrollment_id']}",
+        f"/{found['enrollment_id']}/skip",
+        f"/{found['enrollment_id']}/stop",
+        f"/{found['enrollment_id']}/change",
+        f"/{found['enrollment_id']}/agree",
+        f"/held/{found['held_id']}",
+        f"/enroll/{world.employee_id}",
+        "/not-an-id",
+    ):
+        assert (await owner.look(there + path)).status_code == 404, path
+    for path, form in (
+        (f"/{found['enrollment_id']}/pause", {}),
+        (f"/{found['enrollment_id']}/skip", {"what": "next"}),
+        (f"/{found['enrollment_id']}/stop", {}),
+        (f"/held/{found['held_id']}", {"decision": "let_go"}),
+        (f"/enroll/{world.employee_id}", TERMS | AGREED),
+    ):
+        answer = await owner.send(there + path, page="/settings/profile", **form)
+        assert answer.status_code == 404, path
+    assert owner_connection.execute("SELECT count(*) FROM autopilot_events").fetchone() == before
+    # Let go, the held payroll is voided, and the history says so.
+    held = f"{root}/held/{found['held_id']}"
+    assert (await owner.send(held, page="/settings/profile", decision="let_go")).status_code == 303
+    assert periods(owner_connection) == [("2026-11-16", "voided")]
+    assert "was voided" in words_of(await owner.look(f"{root}/history"))
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ({"standard_hours": ""}, "standard_hours"),
+        ({"standard_hours": "-1"}, "standard_hours"),
+        ({"standard_hours": "169"}, "standard_hours"),
+        ({"frequency": "daily"}, "frequency"),
+        ({"frequency": "monthly"}, "anchor_period_start"),
+        ({"frequency": "semimonthly", "anchor_period_start": "2026-11-15"}, "anchor_period_start"),
+        ({"anchor_period_start": "2029-01-01"}, "anchor_period_start"),
+        ({"anchor_period_start": "soon"}, "anchor_period_start"),
+        ({"pay_days_after": "15"}, "pay_days_after"),
+    ],
+)
+def test_what_is_wrong_stands_beside_its_field(typed: dict[str, str], field: str, clock: FixedClock) -> None:
+    from hearthpay.web.household.autopilot.terms_form import read_terms
+    from hearthpay.web.household.entry import Entries
+
+    entries = Entries(TERMS | typed)
+    assert read_terms(entries, clock) is None
+    assert list(entries.problems) == [field]
+    assert read_terms(Entries(TERMS), clock) is not None
+
+
+def test_every_reason_has_its_words_and_the_translated_text_is_the_recorded_one() -> None:
+    assert REASONS.keys() == set(CODES)
+    recorded = " ".join(standing_text().split())
+    assert all(f"{place}. {each}" in recorded for place, each in enumerate(AUTHORIZATION, 1))
+    assert recorded.endswith(AUTHORIZATION[-1])
