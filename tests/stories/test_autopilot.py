@@ -1,4 +1,4 @@
-"""Autopilot's pages in real Chromium: enrolled without a script, and each page fit for a telephone and for everybody."""
+"""Autopilot's pages in real Chromium: enrolled without a script, fit for a telephone and for everybody."""
 
 from __future__ import annotations
 

@@ -126,7 +126,8 @@ async def test_the_whole_way_of_an_enrollment(
     assert done.status_code == 303
     one = done.headers["location"]
     assert owner_connection.execute(
-        "SELECT authorized_by_kind, authorized_by, address, text_version, agreed_text, authorized_at FROM autopilot_authorizations"
+        "SELECT authorized_by_kind, authorized_by, address, text_version, agreed_text, authorized_at "
+        "FROM autopilot_authorizations"
     ).fetchall() == [
         ("user", world.owner.person_id, "192.0.2.7", STANDING_TEXT_VERSION, standing_text(), clock.now())
     ]
