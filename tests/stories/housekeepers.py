@@ -5,6 +5,7 @@ Labels are found by how they begin, since help and `(optional)` stand beside the
 
 from __future__ import annotations
 
+import asyncio
 import re
 import time
 from dataclasses import dataclass, field
@@ -44,8 +45,11 @@ class Housekeeper(Reader):
         await expect(found.first).to_be_visible()
 
     async def fill(self, label: str, text: str) -> None:
+        await self.type_into(self._labelled(label), text)
+
+    async def type_into(self, target: Locator, text: str) -> None:
+        """Fill in a field; a day as `2026-11-20`."""
         self.tally.fields += 1
-        target = self._labelled(label)
         if self.way.keyboard and await target.get_attribute("type") != "date":
             await self._reach(target)
             await self.page.keyboard.press("ControlOrMeta+a")
@@ -91,6 +95,11 @@ class Housekeeper(Reader):
             await self.page.keyboard.press("Space")
         await expect(target).to_be_checked()
 
+    async def activate(self, target: Locator) -> None:
+        """Click, or reach and press, what has no name of its own."""
+        self.tally.clicks += 1
+        await self._activate(target)
+
     async def press(self, button: str, *, begins: bool = False, **gaps: object) -> None:
         self.tally.clicks += 1
         words = self.words(button, **gaps)
@@ -110,15 +119,15 @@ class Housekeeper(Reader):
         await self._activate(self.page.locator("summary").filter(has_text=words).first)
 
     async def save(self, link: str) -> tuple[str, bytes]:
-        """Download what a link or a button of this name gives: the file's name and what is in it."""
+        """Download what a link of this name gives: the file's name and what is in it."""
+        return await self.save_by(self.page.get_by_role("link", name=self.words(link), exact=True))
+
+    async def save_by(self, target: Locator) -> tuple[str, bytes]:
+        """Download what a link or button gives."""
         async with self.page.expect_download() as coming:
-            if await self.page.get_by_role("link", name=self.words(link), exact=True).count():
-                await self.follow(link)
-            else:
-                await self.press(link)
+            await self.activate(target)
         got = await coming.value
-        path: Path = await got.path()
-        return got.suggested_filename, path.read_bytes()
+        return got.suggested_filename, await asyncio.to_thread(Path(await got.path()).read_bytes)
 
     async def go(self, part: str) -> None:
         """Go to a part of the household by the navigation; on a telephone the rest stands under More."""

@@ -1,4 +1,4 @@
-"""A fresh machine, and ten minutes later the first payday: the wizard, the portal, a payroll by check, its stub, a void.
+"""A fresh machine, and ten minutes later the first payday: wizard, portal, a payroll by check, its stub, a void.
 
 What it takes is counted: run with `-s` to read the clicks and seconds.
 """
