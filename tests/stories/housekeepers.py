@@ -13,7 +13,7 @@ from pathlib import Path
 
 from playwright.async_api import Locator, expect
 
-from tests.people.visitors import PASSWORD
+from tests.people.visitors import MARIA, PASSWORD
 from tests.stories.readers import Reader
 
 
@@ -141,6 +141,16 @@ class Housekeeper(Reader):
         await self.reads("Is it still you?")
         await self.fill("Password", PASSWORD)
         await self.press("Go on")
+
+    async def come_back(self, path: str) -> None:
+        """Open a page after days: whose session was left for a week signs in again."""
+        await self.open(path)
+        if await self.page.get_by_label(self.words("Password"), exact=True).count():
+            await self.fill("Email address", MARIA)
+            await self.fill("Password", PASSWORD)
+            await self.press("Sign in")
+            await self.page.wait_for_url(re.compile("^https?://[^/]+/app/"))
+            await self.open(path)
 
     def _labelled(self, label: str) -> Locator:
         return self.page.get_by_label(re.compile(f"^{re.escape(self.words(label))}")).first

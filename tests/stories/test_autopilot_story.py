@@ -1,4 +1,4 @@
-"""Autopilot from the first look to its end, with a clock that travels: enrolled, paid, held, approved, skipped, ended."""
+"""Autopilot from the first look to its end, while the clock travels: enrolled, paid, held, approved, skipped, ended."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hearthpay.mail.notices import NoticeDesk
 from hearthpay.payroll.payday.bank_day import Bank
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
-from tests.people.visitors import MARIA, PASSWORD, mails
+from tests.people.visitors import MARIA, PASSWORD
 from tests.stories.housekeepers import Housekeeper
 from tests.stories.readers import Way
 from tests.web.rows.autopilot import connect_accounts
@@ -65,7 +65,6 @@ async def test_from_enrolling_to_the_end(
     town: Town,
     marias: SignedIn,
     world: World,
-    ring: KeyRing,
     owner_connection: psycopg.Connection,
 ) -> None:
     await world.pay()
@@ -94,8 +93,8 @@ async def test_from_enrolling_to_the_end(
     await maria.fill("Pay for an hour", "39.00")
     await maria.press("Save")
     await maria.page.get_by_role("heading", name="Rosa Diaz", level=1).wait_for()
-    await _live_through(town, "2026-11-25", "2026-11-28")
-    await maria.go("Home")
+    await _live_through(town, "2026-11-25", "2026-12-03")
+    await maria.come_back(f"/app/{world.household_id}")
     await maria.reads("Hello, {name}", name="Maria Lopez")
     assert await maria.page.locator("a.waits[href*='/payrolls/']").count() == 1, "the home page tells of it"
     await maria.go("Autopilot")
@@ -107,9 +106,9 @@ async def test_from_enrolling_to_the_end(
     await maria.press("Approve")
     await maria.sees("The next paydays")
     await maria.misses("link", "Look at it")
-    await _live_through(town, "2026-11-29", "2026-12-01")
+    await _live_through(town, "2026-12-04", "2026-12-08")
 
-    await maria.open(enrollment)
+    await maria.come_back(enrollment)
     await maria.press("Pause")
     await maria.sees("Resume")
     await maria.press("Resume")
@@ -118,7 +117,7 @@ async def test_from_enrolling_to_the_end(
     await maria.reads("Skip periods")
     await maria.press("Skip")
     await maria.sees("The next paydays")
-    await _live_through(town, "2026-12-02", "2026-12-05")
+    await _live_through(town, "2026-12-09", "2026-12-12")
     await maria.open(enrollment)
     await maria.follow("End Autopilot")
     await maria.reads("End Autopilot")
@@ -126,12 +125,13 @@ async def test_from_enrolling_to_the_end(
     await maria.sees("Ended")
     await maria.follow("The whole history")
     await maria.reads("History of Autopilot")
-    await _live_through(town, "2026-12-06", "2026-12-18")
+    await _live_through(town, "2026-12-13", "2026-12-24")
 
     told = owner_connection.execute(
         "SELECT period_start::text, outcome, (SELECT p.status FROM payrolls p WHERE p.id = a.payroll_id) "
         "FROM autopilot_periods a ORDER BY 1"
     ).fetchall()
-    print(told, [each["subject"] for each in mails(owner_connection, ring)])
-    assert told[:2] == [("2026-11-16", "scheduled", "completed"), ("2026-11-23", "scheduled", "completed")]
-    assert all(status in (None, "voided") for _, _, status in told[2:]), "what was skipped or ended is not paid"
+    assert told[:2] == [("2026-11-23", "paid", "completed"), ("2026-11-30", "paid", "completed")]
+    assert all(status in (None, "voided") for _, _, status in told[2:]), (
+        "what was skipped or ended is not paid"
+    )

@@ -1,4 +1,4 @@
-"""Direct deposit through the simulated bank, with a travelling clock: bank, payday, and what happens when it goes wrong."""
+"""Direct deposit through the simulated bank, with a travelling clock: bank, payday, and a deposit that comes back."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ async def test_money_moves_and_one_day_cannot(
     await town.live_through("2026-11-20", "2026-12-01")
 
     # The accounts are verified; a payroll is approved, collected, and arrives.
-    await _back(maria, root)
+    await maria.come_back(root)
     await maria.go("Bank")
     await maria.reads("Bank")
     await maria.sees("Verified")
@@ -88,7 +88,7 @@ async def test_money_moves_and_one_day_cannot(
     [(pay_date,)] = owner_connection.execute("SELECT max(pay_date)::text FROM payrolls").fetchall()
     await town.live_through(town.clock.today().isoformat(), pay_date)
     await town.live_through(pay_date, (town.clock.today() + timedelta(days=5)).isoformat())
-    await _back(maria, root)
+    await maria.come_back(root)
     failed = maria.page.locator("a.bad")
     assert await failed.count() == 1, "the home page tells of it"
     await maria.activate(failed)
@@ -118,7 +118,10 @@ async def test_money_moves_and_one_day_cannot(
         "GROUP BY 1"
     ).fetchall()
     amounts = {kind: amount for kind, _, amount in settled}
-    assert amounts["debit"] == amounts["credit"] + amounts["refund"], "what was collected was paid, or given back"
+    assert amounts["debit"] == amounts["credit"] + amounts["refund"], (
+        "what was collected was paid, or given back"
+    )
+
 
 def _days(first: str, last: str) -> list[str]:
     day, until = date.fromisoformat(first), date.fromisoformat(last)
@@ -185,17 +188,6 @@ async def _ana_connects(maria: Housekeeper, browser: Browser, address: str, acco
     await ana.press("Save")
     await ana.page.get_by_role("heading", name="Thank you, Ana").wait_for()
     await context.close()
-
-
-async def _back(maria: Housekeeper, root: str) -> None:
-    """Come back days later: a session that was left for a week has to be begun anew."""
-    await maria.open(root)
-    if await maria.page.get_by_label(maria.words("Password"), exact=True).count():
-        await maria.fill("Email address", MARIA)
-        await maria.fill("Password", PASSWORD)
-        await maria.press("Sign in")
-        await maria.page.wait_for_url("**/app/**")  # where she was: at the test household
-        await maria.open(root)
 
 
 async def _run(maria: Housekeeper, *, first: bool) -> None:
