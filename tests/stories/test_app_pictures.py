@@ -21,13 +21,20 @@ from hearthpay.app import create_app
 from hearthpay.banking.accounts import AccountDetails, connect_employee_account
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
+from hearthpay.database.vault_store import store_secret
+from hearthpay.duties.service import CalendarWanted, mark_duty, read_calendar
+from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.models import Employee
+from hearthpay.employees.service import update_employee
+from hearthpay.employers.ein import keep_ein
+from hearthpay.employers.models import Employer
 from hearthpay.mail.mailer import Mailer
 from hearthpay.payroll.commands import Confirmations, EmployeePay, Order
 from hearthpay.payroll.service import run_payroll
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_cipher import SecretOwner
 from hearthpay.security.vault_numbers import parse_number
 from tests.people.visitors import MARIA, PASSWORD
 from tests.stories.readers import Reader, Way
@@ -55,12 +62,32 @@ async def world(desk: FrontDesk, owner_connection: psycopg.Connection, maria: Si
     owner_connection.execute("UPDATE people SET name = 'Maria'")
     name = {"first_name": "Maria Guadalupe", "last_name": "Hernández-Villanueva"}
     world = await World.make(desk, owner_connection, maria, **name)
-    chef = await world.employ("Maximiliana Constanza", "Fernández de la Torre y Villanueva")
-    owner_connection.execute("UPDATE employees SET pay_rate_cents = 18550 WHERE id = %s", (chef,))
+    chef = await world.employ("Maximiliana", "Fernández de la Torre y Villanueva")
+    async with desk.database.transaction(world.actor.tenant) as session:
+        raise_ = ChangeEmployee(pay_rate=Decimal("185.50"))
+        await update_employee(session, world.actor, desk.clock, chef, raise_)
     for weeks_ago in range(24, 0, -1):
         both = (world.employee_id, chef) if weeks_ago % 6 == 1 else (world.employee_id,)
         await world.pay(*both, weeks_ago=weeks_ago, hours=40 if weeks_ago % 4 else 46)
     return world
+
+
+async def _tell(world: World, numbers: dict[UUID, str]) -> None:
+    """The household's number and those of some employees are there, and what was due until last week is done."""
+    desk, actor, today = world.desk, world.actor, world.desk.clock.today()
+    async with desk.database.transaction(actor.tenant) as session:
+        employer = await session.get_one(Employer, world.household_id)
+        await keep_ein(session, desk.ring, actor, employer, "98-7654321")
+        for employee_id, number in numbers.items():
+            whose = SecretOwner(actor.organization_id, employer.id, False, "employee", employee_id)
+            await store_secret(session, desk.ring, actor, whose, parse_number("ssn", number))
+    async with desk.database.transaction(actor.tenant) as session:
+        wanted = CalendarWanted(world.household_id, date(2026, 1, 1), today)
+        calendar = await read_calendar(session, actor, desk.clock, wanted)
+        employer = await session.get_one(Employer, world.household_id)
+        for item in calendar.items:
+            if item.due < today:
+                await mark_duty(session, actor, desk.clock, employer, key=item.key, done_on=item.due)
 
 
 async def _deposited(world: World) -> UUID:
@@ -102,6 +129,9 @@ async def test_the_main_pages(context: BrowserContext, world: World, tmp_path: P
     folder = tmp_path if FOLDER is None else Path(FOLDER)
     piloted = await autopilot.things(world)
     payroll = await _deposited(world)
+    world.connection.execute("UPDATE employees SET start_date = '2026-05-25'")
+    nina = world.connection.execute("SELECT id FROM employees WHERE first_name = 'Nina'").fetchall()[0][0]
+    await _tell(world, {world.employee_id: "123-45-6789", nina: "234-56-7890"})
     somebody = world.connection.execute(
         "SELECT id FROM employees WHERE first_name LIKE 'Maximiliana%'"
     ).fetchall()
