@@ -42,7 +42,7 @@ def axe() -> str:
 
 async def sign_in(page: Page) -> None:
     await Reader(page, Way()).sign_in(MARIA, PASSWORD)
-    await page.wait_for_url("**/home")
+    await page.wait_for_url("**/app/start")
 
 
 def addresses() -> list[str]:
@@ -158,7 +158,7 @@ async def test_in_the_middle_of_things(
     await reader.press("Make the key")
     await reader.reads("Your new key")
     await pictured(page, "key_made", axe)
-    await page.goto("/home")
+    await page.goto("/households")
     await page.get_by_label("Households").select_option("test")
     await reader.press("Switch")
     await reader.sees("TEST: these are made-up households; no money moves.")
