@@ -20,6 +20,8 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant, become_person
 from hearthpay.database.vault_rotation import rotate
 from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
+from hearthpay.people import credentials
+from hearthpay.people.events import Visit
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from tests.http.api import Account, NewAccount, data
@@ -614,6 +616,56 @@ async def test_an_account_that_is_changed_by_a_link_waits_and_is_told(
     assert await connect_due(worker_database, ring, clock) == 1
     assert owner_connection.execute(accounts).fetchall() == [("4321", "replaced"), ("2222", "verifying")]
     _lawful(owner_connection)
+
+
+async def test_no_stranger_keeps_the_news_from_her(
+    account: Account,
+    banked: dict[str, Any],
+    rosas: Employed,
+    client: httpx.AsyncClient,
+    desk: FrontDesk,
+    ring: KeyRing,
+    owner_connection: psycopg.Connection,
+) -> None:
+    for number in range(12):
+        visit = Visit(f"192.0.2.{number}")
+        await credentials.ask_for_reset(desk, "rosa@example.com", "http://hearthpay.example", visit)
+    assert (await client.post(await _bank_link(account, rosas), data=BANK)).status_code == 200
+    told = _news(owner_connection, ring, "bank account for your pay")
+    assert "rosa@example.com" in {each["to"] for each in told}
+
+
+@pytest.mark.parametrize(("language", "heading"), [("en", "Please wait a little"), ("es", "Espere un poco")])
+async def test_links_to_an_account_are_slowed_down(
+    app: FastAPI,
+    account: Account,
+    rosa: dict[str, Any],
+    desk: FrontDesk,
+    clock: FixedClock,
+    owner_connection: psycopg.Connection,
+    language: str,
+    heading: str,
+) -> None:
+    page = f"/portal/{await _token(account, rosa)}/account"
+    browser = Browser.of(app)
+    browser.client.headers["Accept-Language"] = language
+
+    async def ask(email: str) -> httpx.Response:
+        return await browser.send(page, page=page, email=email)
+
+    for _ in range(5):
+        assert (await ask("rosa@example.com")).status_code == 200
+    same = await ask("Rosa@example.com")
+    for number in range(5):
+        assert (await ask(f"rosa{number}@example.com")).status_code == 200
+    other = await ask("another@example.com")  # one address has asked for ten
+    for answer, seconds in ((same, "1800"), (other, "180")):
+        assert (answer.status_code, answer.headers["Retry-After"]) == (429, seconds)
+        assert heading in answer.text
+    count = "SELECT count(*) FROM mail_outbox WHERE kind = 'person.employee_account'"
+    assert owner_connection.execute(count).fetchone() == (10,)
+    clock.advance(timedelta(minutes=3))
+    assert (await ask("another@example.com")).status_code == 200
 
 
 async def _bank_link(account: Account, employed: Employed) -> str:
