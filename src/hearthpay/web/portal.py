@@ -30,7 +30,7 @@ from hearthpay.web.desk import desk_of
 from hearthpay.web.forms import read_form, refuse_other_sites
 from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_info
 from hearthpay.web.pages import STYLE_PATH, page, style
-from hearthpay.web.portal_entries import EnteredAccount, EnteredTaxInfo, Entry
+from hearthpay.web.portal_entries import EnteredAccount, EnteredTaxInfo, LinkEntry
 
 router: Final = APIRouter(include_in_schema=False)
 router.add_api_route(STYLE_PATH, style)
@@ -106,7 +106,7 @@ async def _opened(request: Request, token: str) -> OpenInvitation:
     return opened
 
 
-def _entry(request: Request, opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing) -> Entry:
+def _entry(request: Request, opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing) -> LinkEntry:
     """Return what was typed into the form. Raises FormError."""
     desk = desk_of(request)
     if opened.type == "bank_account":

@@ -40,7 +40,7 @@ _STARTS: Final = {
 _TOLD: Final = mark("We write to you and to the household about it, wherever we have an email address.")
 
 
-class Entry(Protocol):
+class LinkEntry(Protocol):
     """A form that was filled in as it must be."""
 
     async def store(self, session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
