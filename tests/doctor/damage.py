@@ -404,12 +404,12 @@ DAMAGE = {
         ("UPDATE autopilot_periods SET outcome = 'skipped' WHERE outcome = 'paused'",),
         ("UPDATE autopilot_events SET event = 'enroll' WHERE event = 'pause'",),
     ],
-    "autopilot_told": [
-        ("DELETE FROM mail_outbox WHERE kind = 'notice.autopilot_debit_tomorrow'",),
-    ],
     "autopilot_standing": [
         (f"UPDATE autopilot_enrollments SET status = 'paused', generate_at = NULL WHERE id = {FLOWN}",),
         (f"UPDATE autopilot_authorizations SET ended_at = authorized_at WHERE enrollment_id = {FLOWN}",),
+    ],
+    "autopilot_told": [
+        ("DELETE FROM mail_outbox WHERE kind = 'notice.autopilot_debit_tomorrow'",),
     ],
     "autopilot_overdue": [
         (f"UPDATE autopilot_enrollments SET generate_at = '2026-12-03T19:00:00Z' WHERE id = {FLOWN}",),

@@ -40,7 +40,7 @@ _ANSWER: Final = text("SELECT answer_agent_request(:asked, :session, :now, :give
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AccessQuestion:
     """What an agent asks for, found right."""
 
     client: Client
@@ -88,7 +88,7 @@ def redirect_of(client: Client, asked: Mapping[str, str]) -> tuple[str, bool]:
     return named, True
 
 
-def read_question(client: Client, asked: Mapping[str, str], resource: str) -> Question:
+def read_question(client: Client, asked: Mapping[str, str], resource: str) -> AccessQuestion:
     """Return the question that a program asks; `resource` is the address of the tools here. Raises OAuthError."""
     redirect_uri, given = redirect_of(client, asked)
     if asked.get("response_type") != "code":
@@ -105,7 +105,7 @@ def read_question(client: Client, asked: Mapping[str, str], resource: str) -> Qu
     state = asked.get("state")
     if state is not None and len(state) > _LONGEST_STATE:
         raise OAuthError("invalid_request", "state is too long.")
-    return Question(client, redirect_uri, given, state, challenge, scopes, resource)
+    return AccessQuestion(client, redirect_uri, given, state, challenge, scopes, resource)
 
 
 def refuse_other_resource(named: str | None, resource: str) -> None:
@@ -114,7 +114,7 @@ def refuse_other_resource(named: str | None, resource: str) -> None:
         raise OAuthError("invalid_target", f"resource must be {resource}.")
 
 
-async def keep_question(session: AsyncSession, now: datetime, question: Question) -> PortalToken:
+async def keep_question(session: AsyncSession, now: datetime, question: AccessQuestion) -> PortalToken:
     """Keep the question until somebody answers it, and return the secret by which it is opened."""
     token = generate_token()
     await session.execute(
