@@ -11,13 +11,17 @@ from tests.worlds.households import add_employee, add_household
 __all__ = ["account", "app", "client", "counts", "new_account", "new_key"]
 
 
-@pytest.fixture(autouse=True)
-async def uses_are_noted(request: pytest.FixtureRequest) -> AsyncIterator[None]:
-    """What a short test leaves to be written is written before the tables are emptied, which waits for it."""
-    app: FastAPI | None = request.getfixturevalue("app") if "app" in request.fixturenames else None
+@pytest.fixture
+async def noted(app: FastAPI) -> AsyncIterator[None]:
     yield
-    if app is not None:
-        await app.state.runtime.keys.settle()
+    await app.state.runtime.keys.settle()
+
+
+@pytest.fixture(autouse=True)
+def uses_are_noted(request: pytest.FixtureRequest) -> None:
+    """What a short test leaves to be written is written before the tables are emptied, which waits for it."""
+    if "app" in request.fixturenames:
+        request.getfixturevalue("noted")
 
 
 @pytest.fixture
