@@ -5,7 +5,7 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hearthpay.access.permissions import KEEP_AGENTS, READ_AGENTS
+from hearthpay.access.permissions import END_AGENTS, READ_AGENTS
 from hearthpay.languages.catalogue import mark
 from hearthpay.oauth import connected
 from hearthpay.oauth.offers import OFFERS
@@ -47,7 +47,7 @@ async def agent(visitor: Visitor) -> Response:
     return show(visitor, "agent.html", facts | _frame(visitor))
 
 
-@page_of(router, "POST", "/settings/agents/{grant_id}/disconnect", "member", permission=KEEP_AGENTS)
+@page_of(router, "POST", "/settings/agents/{grant_id}/disconnect", "member", permission=END_AGENTS)
 async def disconnect(visitor: Visitor) -> Response:
     """Send it away: a door is shut without asking twice, and it may always knock again."""
     actor, grant_id = visitor.actor(), id_in_path(visitor, "grant_id")
