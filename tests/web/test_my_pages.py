@@ -275,7 +275,7 @@ async def test_a_change_that_is_not_hers_is_taken_back(
     # An hour later she is asked who she is before a number, and before a number only.
     assert (await browser.look(f"{here}/bank")).headers["location"].startswith("/sign-in/again")
     stale = await browser.send(f"{here}/bank", page=here + "/details", **changed)
-    assert stale.headers["location"] == f"/sign-in/again?next={here}"
+    assert stale.headers["location"] == f"/sign-in/again?next={here}/bank"
 
 
 async def test_what_she_signs_is_withheld_by_and_kept_as_issued(

@@ -1,10 +1,8 @@
 """Agents: the question whether one may come in, and those that are connected."""
 
-from __future__ import annotations
-
 from typing import Final
-from uuid import uuid4
 
+from tests.database.household import add_agent
 from tests.web.rows.row import Row
 from tests.web.rows.world import World
 
@@ -22,12 +20,9 @@ ROWS: Final[dict[str, Row]] = {
 
 async def things(world: World) -> dict[str, str]:
     """An agent that the owner has let into her household."""
-    grant_id = uuid4()
-    world.connection.execute(
-        "INSERT INTO agent_grants (id, organization_id, employer_id, sandbox, person_id, client_id, client_name, "
-        "returns_to, tools, demands_preview, resource, created_at, expires_at) SELECT %s, organization_id, id, "
-        "sandbox, %s, 'helper', 'Helper', 'agent.example.com', '{check_threshold}', false, "
-        "'https://pay.example.com/mcp', '2026-11-20', '2026-12-20' FROM employers WHERE id = %s",
-        (grant_id, world.owner.person_id, world.household_id),
-    )
-    return {"grant_id": str(grant_id)}
+    household = {
+        "organization_id": world.actor.organization_id,
+        "employer_id": world.household_id,
+        "sandbox": False,
+    }
+    return {"grant_id": str(add_agent(world.connection, household, world.owner.person_id))}
