@@ -85,7 +85,7 @@ FOREIGN: Final[dict[str, Maker]] = {
     "session_id": _session,
     "grant_id": _grant,
 }
-"""By the name of the parameter. What households have, the areas' own `things` make: `things_of` with another's world."""
+"""By the name of the parameter. What households have, the areas' own `things` make, in a world of another's."""
 
 TOKENS: Final = {
     "/sign-up/{token}": "sign_up",
