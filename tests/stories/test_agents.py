@@ -1,4 +1,4 @@
-"""Programs of others are let in, in real Chromium: the SDK's own client and authlib's, from nothing to a call and out."""
+"""Programs of others are let in, in real Chromium, call tools and are sent away: the SDK's own client, and authlib's."""
 
 from __future__ import annotations
 
