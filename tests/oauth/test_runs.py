@@ -128,7 +128,7 @@ async def test_runs_that_must_not_be(
     clock: FixedClock,
     maria: SignedIn,
 ) -> None:
-    """For a sibling household or its employee, from the other mode, without the tool, after the employment has ended."""
+    """For a sibling household or its employee, from the other mode, without the tool, and after the employment."""
     actor = _actor(maria)
     async with database.transaction(actor.tenant) as session:
         new = CreateEmployer(first_name="Ana", last_name="Lopez", state="CA", email="a@example.com")

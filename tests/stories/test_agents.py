@@ -1,4 +1,4 @@
-"""Programs of others are let in, in real Chromium, call tools and are sent away: the SDK's own client, and authlib's."""
+"""Programs of others are let in by real Chromium, call tools, and are sent away: the SDK's own client, authlib's."""
 
 from __future__ import annotations
 
