@@ -25,7 +25,7 @@ _CLOSED = "SELECT relrowsecurity, relforcerowsecurity FROM pg_class WHERE relnam
 @pytest.mark.parametrize(
     ("guard", "columns", "neighbour"),
     [
-        (guard_of_household, "organization_id uuid, sandbox boolean, employer_id uuid", "prior_wages"),
+        (guard_of_household, "organization_id uuid, sandbox boolean, employer_id uuid", "duty_marks"),
         (guard_of_worker, "id uuid", "worker_problems"),
     ],
 )

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,7 @@ _FOUND: Final = """async () => (await axe.run(document, {resultTypes: ["violatio
     .map(each => each.id + ": " + each.nodes.map(node => node.html).join(" | "))"""
 
 
+@cache
 def axe_source() -> str | None:
     """axe-core, from whatever registry npm is set to, fetched once for this machine; None where it cannot be had."""
     kept = _CACHE / f"{AXE_PACKAGE}.min.js"
@@ -62,8 +64,9 @@ def _fetch(kept: Path) -> None:
             unfinished.rename(kept)
 
 
-async def pictured(page: Page, name: str, axe: str | None) -> None:
+async def pictured(page: Page, name: str, axe: str | None = None) -> None:
     """Hold that the page fits a telephone and that axe finds nothing; leave pictures where somebody wants them."""
+    axe = axe or axe_source()
     size = page.viewport_size
     await page.set_viewport_size({"width": 360, "height": 740})
     width = await page.evaluate("document.documentElement.scrollWidth")

@@ -8,6 +8,7 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable
 from typing import Final
 
+from hearthpay.doctor.agent_checks import agents_runs
 from hearthpay.doctor.autopilot_checks import (
     autopilot_by_hand,
     autopilot_gaps,
@@ -87,14 +88,15 @@ CHECKS: Final[tuple[Check, ...]] = (
     autopilot_by_hand,
     autopilot_history,
     autopilot_gaps,
-    autopilot_standing,
     autopilot_told,
+    autopilot_standing,
     autopilot_overdue,
     periods,
     accounts,
     paycheck_digests,
     audit_chain,
     traces,
+    agents_runs,
     document_versions,
     owners,
     ways_in,

@@ -21,7 +21,7 @@ from hearthpay.web.household.autopilot.enroll_pages import (
     problems_of_agreement,
     text_of_agreement,
 )
-from hearthpay.web.household.autopilot.standing import EnrollmentStanding, find_live
+from hearthpay.web.household.autopilot.standing import AutopilotStanding, find_live
 from hearthpay.web.household.autopilot.terms_form import (
     has_too_many_hours,
     pay_day_choices,
@@ -107,7 +107,7 @@ async def agree(at: AtHousehold) -> Response:
     return at.go(standing.path)
 
 
-async def _starts(session: AsyncSession, standing: EnrollmentStanding) -> list[date]:
+async def _starts(session: AsyncSession, standing: AutopilotStanding) -> list[date]:
     """Return the first days of the periods about which nothing is decided."""
     enrollment = standing.enrollment
     stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
@@ -115,7 +115,7 @@ async def _starts(session: AsyncSession, standing: EnrollmentStanding) -> list[d
 
 
 async def _fitting(
-    session: AsyncSession, standing: EnrollmentStanding, wanted: date, frequency: str
+    session: AsyncSession, standing: AutopilotStanding, wanted: date, frequency: str
 ) -> list[date]:
     """Return days, from the wanted one on, on which the old schedule and the new begin a period."""
     version = standing.view.version
