@@ -7,7 +7,7 @@ SUITE := -m "not long" -n auto --maxprocesses 4 --dist loadfile
 # Where it is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo serve test coverage test-long bench bench-payday compile clean-compile lint lock clean
+.PHONY: setup demo serve test coverage test-long screenshots bench bench-payday compile clean-compile lint lock clean
 
 setup: $(STAMP)
 
@@ -43,6 +43,10 @@ coverage:
 
 test-long: setup
 	$(BIN)/pytest -m long
+
+# The pictures of docs/app, from the pages as they are now.
+screenshots: setup
+	HEARTHPAY_APP_PICTURES=docs/app $(BIN)/pytest -m long tests/stories/test_app_pictures.py
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -253,7 +253,7 @@ async def _list_employers(session: AsyncSession, actor: Actor, target: Target) -
     return await employers.list_employers(session, actor, Page())
 
 
-@_deed(employers.create_employer, DECIDERS, "multi_employer", names_household=False)
+@_deed(employers.create_employer, HELPERS, "multi_employer", names_household=False)
 async def _create_employer(session: AsyncSession, actor: Actor, target: Target) -> object:
     new = CreateEmployer(first_name="Maria", last_name="Lopez", email="maria@example.com", state="CA")
     return await employers.create_employer(session, actor, CLOCK, new)

@@ -82,7 +82,9 @@ def _key(terms: Terms = _ALL_OF_IT, *, without: bool = False, sandbox: bool | No
     return make
 
 
-def _token(*, without: bool = False, households: frozenset[UUID] | None = None) -> Make:
+def _token(
+    terms: Terms = _ALL_OF_IT, *, without: bool = False, households: frozenset[UUID] | None = None
+) -> Make:
     def make(target: Target, deed: Deed) -> Actor:
         scopes = frozenset(SCOPES) - ({deed.scope} if without else set())
         return Actor.token(
@@ -91,7 +93,7 @@ def _token(*, without: bool = False, households: frozenset[UUID] | None = None) 
             scopes,
             sandbox=target.sandbox,
             request_id="r",
-            terms=_ALL_OF_IT,
+            terms=terms,
             households=households,
         )
 
@@ -231,6 +233,24 @@ async def test_who_may(name: str, subtests: pytest.Subtests) -> None:
                 assert stopped is not None
                 assert stopped.code in expected
                 assert stopped.status == 403
+
+
+async def test_a_person_makes_the_households_of_any_plan_that_pays(subtests: pytest.Subtests) -> None:
+    """A key or token needs the plan's `multi_employer`, however many households the plan allows."""
+    deed = DEEDS["hearthpay.employers.service.create_employer"]
+    target = _anywhere(sandbox=False)
+    for plan in ("starter", "plus"):
+        terms = terms_of(plan, {})
+        for who, make, code in (
+            ("owner", _session("owner", terms), None),
+            ("admin", _session("admin", terms), None),
+            ("viewer", _session("viewer", terms), "scope_required"),
+            ("key", _key(terms), "subscription_required"),
+            ("token", _token(terms), "subscription_required"),
+        ):
+            with subtests.test(plan, who=who):
+                stopped = await _stopped(deed, make(target, deed), target)
+                assert (stopped and stopped.code) == code
 
 
 async def test_an_employee_enters_no_numbers_but_his_own(subtests: pytest.Subtests) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -21,6 +22,7 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.server import running
 from tests.http.api import account, client, household, new_account, new_key
 from tests.people.visitors import MARIA, PASSWORD, desk, maria, ring
+from tests.stories.looking import PICTURES
 from tests.stories.readers import Reader, Way
 from tests.web.rows.world import World
 
@@ -85,6 +87,9 @@ async def context(browser: Browser, address: str, way: Way) -> AsyncIterator[Bro
         lambda request: None if request.url.startswith((address, "data:")) else said.append(request.url),
     )
     yield made
+    if PICTURES is not None:  # where a story has ended, well or not
+        for number, page in enumerate(made.pages):
+            await page.screenshot(path=Path(PICTURES) / f"ending_{number}.png", full_page=True)
     await made.close()
     assert [each for each in said if "status of 4" not in each] == []
 

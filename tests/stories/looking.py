@@ -65,7 +65,10 @@ def _fetch(kept: Path) -> None:
 
 
 async def pictured(page: Page, name: str, axe: str | None = None) -> None:
-    """Hold that the page fits a telephone and that axe finds nothing; leave pictures where somebody wants them."""
+    """Hold that the page fits a telephone and that axe finds nothing; leave pictures where somebody wants them.
+
+    Where axe-core cannot be had, the rest is held.
+    """
     axe = axe or axe_source()
     size = page.viewport_size
     await page.set_viewport_size({"width": 360, "height": 740})

@@ -74,7 +74,7 @@ async def test_a_parent_sets_up_her_household_and_takes_it_up_again(
     await page.get_by_label("Check").check()
     await page.get_by_role("button", name="Save and go on").click()
     await page.get_by_role("heading", name="Setting up").wait_for()
-    await expect(page.locator(".timeline .done")).to_have_count(4)
+    await expect(page.locator(".timeline .done")).to_have_count(5)
     await again.close()
     [(federal, state, language)] = owner_connection.execute(
         "SELECT federal_withholding, state_withholding, language FROM employees"

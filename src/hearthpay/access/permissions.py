@@ -32,9 +32,9 @@ class Permission:
     """The right to do one kind of thing.
 
     A key or token needs `scope` (None: any will do), a person at least `role` (None: no role is enough), everyone's
-    plan the `feature` (None: any plan will do). `also` are the kinds of actors who may by what they are. What is for
-    `people_only` no key or token opens, whatever it carries. The operator, who could write to the database by hand,
-    may do everything.
+    plan the `feature` (None: any plan will do); a person's plan needs `persons_feature` instead, where there is one.
+    `also` are the kinds of actors who may by what they are. What is for `people_only` no key or token opens, whatever
+    it carries. The operator, who could write to the database by hand, may do everything.
     """
 
     name: str
@@ -43,6 +43,7 @@ class Permission:
     role: Role | None
     also: frozenset[ActorKind] = frozenset()
     people_only: bool = False
+    persons_feature: Feature | None = None
 
 
 ANY_KEY: Final = Permission("any_key", None, None, "viewer")
@@ -58,7 +59,10 @@ LEARN_OF_THE_APP: Final = Permission("learn_of_the_app", None, "calculator", "vi
 """To be told that something is only for people, on a page of the app."""
 
 LIST_HOUSEHOLDS: Final = Permission("list_households", "multi_employer", "multi_employer", "viewer")
-CREATE_HOUSEHOLD: Final = Permission("create_household", "multi_employer", "multi_employer", "owner")
+CREATE_HOUSEHOLD: Final = Permission(
+    "create_household", "multi_employer", "multi_employer", "admin", persons_feature="employees"
+)
+"""To make households: by a key or token on the plans for several, by a person as many as her plan allows."""
 DELETE_HOUSEHOLD: Final = Permission("delete_household", "multi_employer", "multi_employer", "owner")
 READ_HOUSEHOLD: Final = Permission("read_household", "employees", "employees", "viewer")
 CHANGE_HOUSEHOLD: Final = Permission("change_household", "employees", "employees", "admin")
@@ -139,8 +143,11 @@ def allow(actor: Actor, permission: Permission, household: UUID | None = None) -
     if not (by_kind and actor.kind == "employee"):  # an employee does nothing that a plan speaks of
         if actor.mode == "test":
             refuse_missing_feature(actor.terms, "test_keys")
-        if permission.feature is not None:
-            refuse_missing_feature(actor.terms, permission.feature)
+        feature = permission.feature
+        if actor.kind == "user" and permission.persons_feature is not None:
+            feature = permission.persons_feature
+        if feature is not None:
+            refuse_missing_feature(actor.terms, feature)
     if not by_kind:
         _refuse_unentitled(actor, permission)
     if household is not None and not actor.reaches(household):

@@ -172,7 +172,12 @@ def show(
 
 
 def _section_of(path: str) -> str:
-    """Return the entry of the navigation that a page belongs to; of one's own account, the profile."""
+    """Return the entry of the navigation that a page belongs to; of one's own account, the profile.
+
+    None of a household: there it is read from the addresses, and the first three parts name its home page.
+    """
+    if path.startswith("/app/"):
+        return ""
     section = "/".join(path.split("/")[:3])
     return "/settings/profile" if section in _OF_PROFILE else section
 

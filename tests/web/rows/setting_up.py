@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.web.rows.row import Row, by_owners, kept
+from tests.web.rows.row import Row, kept
 
 _HOUSEHOLD: Final = {
     "first_name": "Maria",
@@ -14,11 +14,11 @@ _HOUSEHOLD: Final = {
     "address_state": "CA",
     "address_zip": "94610",
 }
-_MADE: Final = {name: value for name, value in _HOUSEHOLD.items() if name != "state"}
+NEW_HOUSEHOLD: Final = {name: value for name, value in _HOUSEHOLD.items() if name != "state"}
 
 ROWS: Final[dict[str, Row]] = {
-    "GET /app/start": by_owners(200, other=200),
-    "POST /app/start": by_owners(303, other=303, **_MADE),
+    "GET /app/start": kept(200, other=200),
+    "POST /app/start": kept(303, other=303, **NEW_HOUSEHOLD),
     "GET /app/{household_id}/setup": kept(200),
     "GET /app/{household_id}/household": kept(200),
     "POST /app/{household_id}/household": kept(303, **_HOUSEHOLD),

@@ -6,7 +6,7 @@ from typing import Final
 
 WIDTH: Final = 560
 HEIGHT: Final = 230
-_LEFT: Final = 44
+_LEFT: Final = 58
 _TOP: Final = 14
 _BOTTOM: Final = 200
 _STEPS: Final = (1, 2, 5)

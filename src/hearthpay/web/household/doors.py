@@ -105,7 +105,7 @@ async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> R
     facts = {
         "households": shown,
         "how_many": len(found),
-        "may_begin": _may_begin(visitor),
+        "may_begin": _may_begin(visitor) and not _are_enough(visitor, len(found)),
         "is_operator": who.operates,
         "wanted": wanted,
         "sentences": SENTENCES,
@@ -117,6 +117,14 @@ async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> R
 
 def _may_begin(visitor: Visitor) -> bool:
     return visitor.signed_in.here is not None and _may(visitor.actor(), CREATE_HOUSEHOLD)
+
+
+def _are_enough(visitor: Visitor, households: int) -> bool:
+    """Return whether the plan allows no more of these households."""
+    actor = visitor.actor()
+    limits = actor.terms.limits
+    allowed = limits.sandbox_households if actor.sandbox else limits.households
+    return allowed is not None and households >= allowed
 
 
 def _may(actor: Actor, permission: Permission) -> bool:

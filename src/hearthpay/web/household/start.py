@@ -87,7 +87,7 @@ async def setup(at: AtHousehold) -> Response:
         "employee": item is not None,
         "withholding": employee is not None and bool(employee.federal_withholding),
         "invitation": item is not None and item.onboarding.tax_info != "missing",
-        "method": bool(payrolls),
+        "method": item is not None and not _waits_for_account(item),
         "payroll": bool(payrolls),
     }
     return at.show(
@@ -107,6 +107,11 @@ def _steps(done: Mapping[str, bool], employee: EmployeeItem | None) -> list[Star
     return steps
 
 
+def _waits_for_account(employee: EmployeeItem) -> bool:
+    """Return whether pay is to go to an account that the employee was not asked for yet."""
+    return employee.payment_method == "direct_deposit" and employee.onboarding.bank_account == "missing"
+
+
 def _path(step: str, employee: EmployeeItem | None) -> str | None:
     """Return where a step is done; None where it waits for another."""
     if step == "household":
@@ -117,7 +122,7 @@ def _path(step: str, employee: EmployeeItem | None) -> str | None:
         "employee": f"/employees/{employee.id}/change",
         "withholding": f"/employees/{employee.id}/withholding?setup=1",
         "invitation": f"/employees/{employee.id}/invitations?setup=1",
-        "method": f"/employees/{employee.id}/method?setup=1",
+        "method": f"/employees/{employee.id}/{'invitations' if _waits_for_account(employee) else 'method'}?setup=1",
         "payroll": "/payrolls/new",
     }[step]
 

@@ -90,8 +90,8 @@ def proposed_dates(
 ) -> Dates:
     """Return the period after the last payroll's, given its last day and frequency, and the next day of payment.
 
-    Without one it is the latest period that is over. Wages that go through the bank are dated for the first day on
-    which they can arrive, others for today or the period's end.
+    Without one it is the latest period that is over, or a later one in which somebody has begun to work. Wages that go
+    through the bank are dated for the first day on which they can arrive, others for today or the period's end.
     """
     first = next((each.pay_frequency for each in people), "weekly")
     frequency = cast(PayFrequency, first if last is None else last[1])
@@ -101,6 +101,9 @@ def proposed_dates(
         start, end = _period_from(last[0] + _DAY, frequency)
     else:
         start, end = _period_over(frequency, today)
+        began = min((each.start_date for each in people if each.status == "active"), default=end)
+        while end < began:
+            start, end = _period_from(end + _DAY, frequency)
     pay_date = max(today, end)
     through_the_bank = any(each.payment_method == "direct_deposit" for each in people)
     if kind == "catch-up":
