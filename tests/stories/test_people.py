@@ -5,6 +5,7 @@ Each is told in English with a mouse, and in the long run also in Spanish, and o
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import timedelta
 from urllib.parse import parse_qs
 
@@ -130,7 +131,7 @@ async def tries_to_change_every_thing(viewer: Reader, connection: psycopg.Connec
     owner = connection.execute("SELECT id::text FROM memberships WHERE role = 'owner'").fetchone()
     assert key is not None
     assert owner is not None
-    things = {"key_id": key[0], "membership_id": owner[0], "invitation_id": owner[0]}
+    things = defaultdict(lambda: owner[0], key_id=key[0], decision="approved")
     await viewer.open("/settings/profile")
     token = await viewer.page.locator("[name=form_token]").first.get_attribute("value")
     assert token is not None
@@ -139,11 +140,11 @@ async def tries_to_change_every_thing(viewer: Reader, connection: psycopg.Connec
     refused = 0
     for page, row in ROWS.items():
         method, _, path = page.partition(" ")
-        if method != "POST" or row.viewer != 403:
-            continue
+        if method != "POST" or row.viewer != 403 or "{household_id}" in path:
+            continue  # a household that he may look at has its own table of who may what
         refused += 1
         answer = await viewer.page.request.post(
-            path.format(**things),
+            path.format_map(things),
             form={**row.form, "form_token": token},
             headers={"Sec-Fetch-Site": "same-origin"},
         )
