@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.relations import PEOPLE
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.languages.catalogue import mark, moment_in, say_in
@@ -40,7 +41,7 @@ CHANGED: Final = {
 _ENDING: Final = mark("account ending in {digits}")
 _NONE: Final = mark("none")
 _ACCOUNT: Final = text(
-    "SELECT p.email, p.language FROM employee_links l JOIN people p ON p.id = l.person_id "
+    f"SELECT p.email, p.language FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id "
     "WHERE l.employee_id = :employee AND l.ended_at IS NULL"
 )
 
