@@ -52,6 +52,8 @@ from hearthpay.employers import ein, ein_status, sandbox
 from hearthpay.employers import service as employers
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
+from hearthpay.oauth import asking, connected
+from hearthpay.oauth.clients import Client
 from hearthpay.payroll import drafts, listed, own_pay, voiding
 from hearthpay.payroll import service as payrolls
 from hearthpay.payroll.commands import (
@@ -72,6 +74,7 @@ from hearthpay.reports.commands import AskStateWages, AskTaxLiability
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.taxes.prior_wages import PriorLine
+from hearthpay.web.household import side_by_side
 from hearthpay.wire.paging import Page
 
 NOW: Final = datetime(2026, 11, 20, 15, tzinfo=UTC)
@@ -930,3 +933,30 @@ async def _prepare_own_paper(session: AsyncSession, actor: Actor, target: Target
         payroll_id=target.payroll_id, employer_id=target.employer_id, employee_id=target.employee_id
     )
     return await documents.prepare_own_paper(session, RING, actor, CLOCK, wanted)
+
+
+@_deed(asking.say_yes, PEOPLE, None, ends="gone")
+async def _say_yes(session: AsyncSession, actor: Actor, target: Target) -> object:
+    program = Client("a-program", "Helper", ("https://agent.example.com/back",))
+    consent = asking.Consent(target.employer_id, frozenset({"payroll:run"}), True, asking.UNTIL[0])
+    return await asking.say_yes(session, actor, NOW, "x" * 43, uuid4(), program, consent)
+
+
+@_deed(connected.list_agents, MEMBERS, None, names_household=False, any_plan=True)
+async def _list_agents(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await connected.list_agents(session, actor)
+
+
+@_deed(connected.read_agent, MEMBERS, None, ends="not_found", names_household=False, any_plan=True)
+async def _read_agent(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await connected.read_agent(session, actor, uuid4())
+
+
+@_deed(connected.disconnect, PEOPLE, None, ends="not_found", names_household=False, any_plan=True)
+async def _disconnect(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await connected.disconnect(session, actor, CLOCK, uuid4())
+
+
+@_deed(side_by_side.households_as, MEMBERS, None, names_household=False, any_plan=True)
+async def _households_as(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await side_by_side.households_as(session, actor)

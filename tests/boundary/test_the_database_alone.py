@@ -5,7 +5,7 @@
 
 import json
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -25,6 +25,7 @@ from tests.worlds.tables import TABLES
 
 #: Functions that see more than their caller. Each looks at the tenant itself, or needs a secret to find anything.
 _SEE_MORE: Final = {
+    "answer_agent_request",
     "authenticate_api_key",
     "become_first_operator",
     "bounced_addresses",
@@ -34,8 +35,14 @@ _SEE_MORE: Final = {
     "claim_person_mail",
     "current_person",
     "note_person_mail",
+    "end_agent_grant",
     "end_certificates",
     "end_own_tokens",
+    "exchange_agent_code",
+    "exchange_agent_refresh",
+    "find_agent_code",
+    "find_agent_refresh",
+    "find_agent_token",
     "find_member_invitation",
     "find_one_time_token",
     "find_passkey",
@@ -43,12 +50,15 @@ _SEE_MORE: Final = {
     "find_person_session",
     "found_organization",
     "installation_health",
+    "introduce_agent",
     "keep_an_owner",
     "link_employee",
+    "open_agent_request",
     "own_employees",
     "own_employments",
     "own_memberships",
     "queue_person_mail",
+    "revoke_agent_token",
     "use_one_time_token",
     "bank_outage_of",
     "clear_sandbox_household",
@@ -238,6 +248,7 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
             assert service.execute("SELECT * FROM authenticate_api_key(%s)", (guess,)).rowcount == 0
             assert service.execute("SELECT * FROM find_invitation(%s)", (guess,)).rowcount == 0
             assert service.execute("SELECT * FROM find_calendar_link(%s)", (guess,)).rowcount == 0
+        _try_secrets_of_agents(service, households)
         # Nobody is linked without being signed as somebody, whatever invitation he holds.
         for other in households:
             with pytest.raises(errors.InsufficientPrivilege, match="nobody is linked"):
@@ -279,6 +290,40 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
             assert cleared.rowcount == 0
     assert fingerprint(owner_connection) == before
     owner_connection.execute("DELETE FROM vault_keys")
+
+
+def _try_secrets_of_agents(service: psycopg.Connection, households: list[Household]) -> None:
+    """What a token's hash is, nobody guesses; and who is signed as nobody opens and answers no question."""
+    later = [_OUTAGE + timedelta(minutes=5), _OUTAGE + timedelta(days=1)]
+    new = [uuid4(), b"\x01" * 32, later[0], uuid4(), b"\x02" * 32, later[1]]
+    for guess in (b"", b"\x00" * 32, None):
+        for found in ("find_agent_code(%s)", "find_agent_refresh(%s)"):
+            assert service.execute(f"SELECT * FROM {found}", (guess,)).rowcount == 0
+        assert service.execute("SELECT * FROM find_agent_token(%s, %s)", (guess, _OUTAGE)).rowcount == 0
+        for exchange in ("exchange_agent_code", "exchange_agent_refresh"):
+            answer = service.execute(
+                f"SELECT {exchange}(%s, 'helper', %s, %s, %s, %s, %s, %s, %s)", (guess, _OUTAGE, *new)
+            )
+            assert answer.fetchall() == [(None if guess is None else "unknown",)]
+        service.execute("SELECT revoke_agent_token(%s, 'helper', %s)", (guess, _OUTAGE))
+    for other in households:
+        question, session = other.employer_id.bytes * 2, uuid4()
+        opened = service.execute("SELECT * FROM open_agent_request(%s, %s, %s)", (question, session, _OUTAGE))
+        assert opened.rowcount == 0
+        answered = service.execute(
+            "SELECT answer_agent_request(%s, %s, %s, NULL, NULL, NULL)", (question, session, _OUTAGE)
+        )
+        assert answered.fetchall() == [(False,)]
+        # A token is worth something to its own program alone.
+        stolen = other.employer_id.bytes + b"refresh".ljust(16)
+        refused = service.execute(
+            "SELECT exchange_agent_refresh(%s, 'another', %s, %s, %s, %s, %s, %s, %s)",
+            (stolen, _OUTAGE, *new),
+        )
+        assert refused.fetchall() == [("unknown",)]
+        service.execute("SELECT revoke_agent_token(%s, 'another', %s)", (stolen, _OUTAGE))
+        with pytest.raises(errors.InsufficientPrivilege):
+            service.execute("SELECT end_agent_grant(%s, 'revoked', %s)", (other.employer_id, _OUTAGE))
 
 
 def test_the_service_can_make_nothing_of_its_own(service: psycopg.Connection) -> None:

@@ -11,9 +11,11 @@ import psycopg
 import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.security.key_ring import load_key_ring
 from tests.banking.families import Family, add_family
 from tests.conftest import plain_url
 from tests.database.damage import without_triggers
+from tests.people.visitors import mails
 from tests.worlds.commands import hearthpay
 from tests.worlds.installations import install
 
@@ -57,6 +59,35 @@ def test_an_account_is_connected(data_dir: Path, families: list[Family]):
     assert "savings …5678, verifying." in employee.stdout.decode()
     assert "active." in connect(data_dir, sandbox.employer_id, NUMBERS).stdout.decode()
     assert b"77712345678" not in household.stdout + household.stderr + employee.stdout + employee.stderr
+
+
+def test_the_employee_is_told_of_an_account_that_the_operator_connects(running: EmbeddedServer):
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        family = add_family(connection, last_name="Reyes")
+        employee = family.employee_ids[0]
+        connection.execute(
+            "UPDATE employers SET email = 'reyes@example.com' WHERE id = %s", (family.employer_id,)
+        )
+        connection.execute(
+            "UPDATE employees SET email = 'Rosa@example.com', language = 'es' WHERE id = %s", (employee,)
+        )
+        for number in ("77712345678", "88812340000"):
+            done = connect(
+                running.data_dir,
+                family.employer_id,
+                NUMBERS | {"account": number},
+                "--employee",
+                str(employee),
+            )
+            assert done.returncode == 0, done.stderr
+        told = mails(connection, load_key_ring(running.data_dir, {}))
+        kept = connection.execute(
+            "SELECT DISTINCT status FROM mail_outbox WHERE recipient = 'person'"
+        ).fetchall()
+    assert [each["to"] for each in told] == ["rosa@example.com"] * 2  # the operator tells the household
+    assert "Hasta ahora: ninguna. Nueva: cuenta terminada en 5678." in told[0]["text"]
+    assert "Hasta ahora: cuenta terminada en 5678. Nueva: cuenta terminada en 0000." in told[1]["text"]
+    assert kept == [("queued",)]  # for the worker
 
 
 @pytest.mark.parametrize(

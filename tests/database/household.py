@@ -73,6 +73,64 @@ def add_calendar(connection: psycopg.Connection, household: dict[str, Any]) -> N
     insert(connection, "calendar_links", **household, token_hash=uuid7().bytes * 2, created_at=NOW)
 
 
+def add_agent(connection: psycopg.Connection, household: dict[str, Any], person_id: UUID) -> UUID:
+    """An agent that a person has let in, the question that it asked, and a token of each kind."""
+    client_id, later = str(uuid7()), NOW + timedelta(days=30)
+    insert(
+        connection,
+        "agent_clients",
+        client_id=client_id,
+        kind="registered",
+        name="Helper",
+        redirect_uris=["https://agent.example.com/back"],
+        address_hash=b"\x00" * 32,
+        created_at=NOW,
+        expires_at=later,
+    )
+    grant_id = insert(
+        connection,
+        "agent_grants",
+        **household,
+        person_id=person_id,
+        client_id=client_id,
+        client_name="Helper",
+        returns_to="agent.example.com",
+        tools=["preview_payroll", "run_payroll"],
+        demands_preview=True,
+        resource="https://pay.example.com/mcp",
+        created_at=NOW,
+        expires_at=later,
+    )
+    insert(
+        connection,
+        "agent_requests",
+        token_hash=household["employer_id"].bytes * 2,
+        client_id=client_id,
+        redirect_uri="https://agent.example.com/back",
+        redirect_given=True,
+        code_challenge="c" * 43,
+        scopes=["payroll:run"],
+        resource="https://pay.example.com/mcp",
+        created_at=NOW,
+        expires_at=NOW + timedelta(minutes=30),
+        answered_at=NOW,
+        grant_id=grant_id,
+        code_hash=household["employer_id"].bytes + b"code" * 4,
+        code_expires_at=NOW + timedelta(minutes=1),
+    )
+    for kind, last in (("access", timedelta(minutes=10)), ("refresh", timedelta(days=30))):
+        insert(
+            connection,
+            "agent_tokens",
+            grant_id=grant_id,
+            kind=kind,
+            token_hash=household["employer_id"].bytes + kind.encode().ljust(16),
+            created_at=NOW,
+            expires_at=NOW + last,
+        )
+    return grant_id
+
+
 def add_household(
     connection: psycopg.Connection, organization_id: UUID, *, sandbox: bool = False
 ) -> Household:
@@ -351,6 +409,7 @@ def add_household(
         role="owner",
         joined_at=NOW,
     )
+    add_agent(connection, household, person_id)
     insert(
         connection,
         "member_invitations",

@@ -73,7 +73,7 @@ CHANGED_BY_THE_CLOCKWORK: Final = {
     "payroll_transitions": set[str](),
     "audit_log": set[str](),
     "employees": {"updated_at"},
-    "employers": set[str](),
+    "employers": {"duties_look_on", "duties_seen_on"},
 }
 
 

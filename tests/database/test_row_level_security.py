@@ -248,6 +248,16 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "DELETE FROM autopilot_events",
         "UPDATE autopilot_events SET event = 'pause'",
         "DELETE FROM autopilot_errands",
+        "DELETE FROM agent_grants",
+        "UPDATE agent_grants SET tools = '{run_payroll}'",
+        "UPDATE agent_grants SET expires_at = expires_at",
+        "UPDATE agent_grants SET demands_preview = false",
+        "INSERT INTO agent_clients SELECT * FROM agent_clients",
+        "UPDATE agent_clients SET redirect_uris = '{https://evil.example.com/}'",
+        "SELECT * FROM agent_requests",
+        "UPDATE agent_requests SET session_id = NULL",
+        "SELECT * FROM agent_tokens",
+        "INSERT INTO agent_tokens VALUES (new_id())",
     ],
 )
 def test_what_is_written_for_good_stays_even_for_its_own_tenant(

@@ -174,6 +174,15 @@ def test_a_uuid_and_its_address_are_the_same_bits(
         "UPDATE vault SET last_four = 'AB12'",
         "UPDATE vault SET ciphertext = ciphertext || ciphertext",
         "UPDATE vault SET owner_kind = 'registration'",
+        "UPDATE agent_clients SET redirect_uris = '{}'",
+        "UPDATE agent_grants SET tools = '{}'",
+        "UPDATE agent_grants SET ended_at = created_at",
+        "UPDATE agent_grants SET ended_at = created_at, ended_because = 'tired of it'",
+        "UPDATE agent_grants SET expires_at = created_at",
+        "UPDATE agent_requests SET code_hash = NULL",
+        "UPDATE agent_requests SET answered_at = NULL",
+        "UPDATE agent_tokens SET used_at = created_at",
+        "UPDATE agent_tokens SET expires_at = created_at + interval '11 minutes' WHERE kind = 'access'",
     ],
 )
 def test_impossible_values_are_refused(statement: str, owner: psycopg.Connection, smiths: Household) -> None:
@@ -188,6 +197,13 @@ def test_the_smallest_household_has_a_row_in_every_table(
     """Or the tests of the policies would look for leaks where there is nothing to see."""
     found = owner.execute(f"SELECT FROM {table}").rowcount
     assert found == 1, f"let `add_household` of tests/database/household.py insert one row of {table}"
+
+
+def test_what_was_taken_from_an_agent_is_not_given_back(owner: psycopg.Connection, smiths: Household) -> None:
+    owner.execute("UPDATE agent_grants SET ended_at = created_at, ended_because = 'disconnected'")
+    for again in ("ended_at = NULL, ended_because = NULL", "ended_because = 'revoked'", "tools = '{all}'"):
+        with pytest.raises(errors.InsufficientPrivilege, match="not given back"):
+            owner.execute(f"UPDATE agent_grants SET {again}")
 
 
 def test_one_household_of_a_kind_is_primary(owner: psycopg.Connection, smiths: Household) -> None:

@@ -50,6 +50,7 @@ OWNERS = {
     "employers": ("assigned_rates", "employers"),
     "http": ("idempotency_keys",),
     "mail": ("mail_outbox",),
+    "oauth": ("agent_clients", "agent_grants", "agent_requests", "agent_tokens"),
     "payroll": (
         "escrow_accounts",
         "escrow_movements",

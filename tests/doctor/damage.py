@@ -95,6 +95,24 @@ CHANGED_ACCOUNT = (
     "WHERE kind = 'credit' AND effective_date IS NOT NULL ORDER BY id LIMIT 1)"
 ).format
 
+#: A payroll by check, run by an agent that was given what the names say.
+RUN_BY_AGENT = (
+    "INSERT INTO agent_grants SELECT new_id(), p.organization_id, {household}, {sandbox}, w.id, 'c', 'Helper', 'h', {tools}, "
+    "false, 'r', p.created_at - interval '1 hour', p.created_at + interval '1 day' FROM payrolls p, people w "
+    f"WHERE p.id = {PAID_BY_CHECK}",
+    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, actor_id, action, subject_id, details) "
+    "SELECT new_id(), p.organization_id, p.employer_id, p.sandbox, 'mcp', g.id, 'payroll.run', p.id, '{{}}' "
+    f"FROM payrolls p, agent_grants g WHERE p.id = {PAID_BY_CHECK}",
+)
+
+
+def run_by_agent(
+    *then: str, tools: str = "'{run_payroll}'", household: str = "p.employer_id", sandbox: str = "p.sandbox"
+) -> tuple[str, ...]:
+    told = {"tools": tools, "household": household, "sandbox": sandbox}
+    return (*SOMEBODY, *(statement.format(**told) for statement in RUN_BY_AGENT), *then)
+
+
 DAMAGE = {
     # name of the check: one damage after another, each of one statement or several
     "paycheck_sums": [
@@ -404,12 +422,12 @@ DAMAGE = {
         ("UPDATE autopilot_periods SET outcome = 'skipped' WHERE outcome = 'paused'",),
         ("UPDATE autopilot_events SET event = 'enroll' WHERE event = 'pause'",),
     ],
-    "autopilot_told": [
-        ("DELETE FROM mail_outbox WHERE kind = 'notice.autopilot_debit_tomorrow'",),
-    ],
     "autopilot_standing": [
         (f"UPDATE autopilot_enrollments SET status = 'paused', generate_at = NULL WHERE id = {FLOWN}",),
         (f"UPDATE autopilot_authorizations SET ended_at = authorized_at WHERE enrollment_id = {FLOWN}",),
+    ],
+    "autopilot_told": [
+        ("DELETE FROM mail_outbox WHERE kind = 'notice.autopilot_debit_tomorrow'",),
     ],
     "autopilot_overdue": [
         (f"UPDATE autopilot_enrollments SET generate_at = '2026-12-03T19:00:00Z' WHERE id = {FLOWN}",),
@@ -482,6 +500,19 @@ DAMAGE = {
             "DELETE FROM audit_log WHERE id >= (SELECT id FROM audit_log WHERE action = 'payroll.run' ORDER BY id DESC LIMIT 1)",
             "DELETE FROM audit_seals s WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.id = ANY(s.audit_ids))",
         ),
+    ],
+    "agents_runs": [
+        run_by_agent(tools="'{preview_payroll}'"),
+        run_by_agent(
+            household="(SELECT h.id FROM employers h WHERE h.id <> p.employer_id AND h.sandbox ORDER BY h.id LIMIT 1)",
+            sandbox="true",
+        ),
+        run_by_agent("UPDATE agent_grants SET created_at = created_at + interval '2 hours'"),
+        run_by_agent("UPDATE agent_grants SET expires_at = expires_at - interval '1 day 2 minutes'"),
+        run_by_agent(
+            "UPDATE agent_grants SET ended_at = created_at + interval '58 minutes', ended_because = 'disconnected'"
+        ),
+        run_by_agent("DELETE FROM agent_grants"),
     ],
     "document_versions": [
         ("DROP INDEX documents_in_force", "UPDATE documents SET superseded_by = NULL"),
@@ -582,5 +613,10 @@ NO_DAMAGE = {
     ),
     "a payroll that has waited for less than an hour is not overdue": (
         f"UPDATE payrolls SET next_attempt_at = '2026-12-03T20:00:01Z' WHERE id = {payroll('scheduled')}",
+    ),
+    "an agent runs what it was given to run, and a call under way is carried out": (
+        run_by_agent(
+            "UPDATE agent_grants SET ended_at = created_at + interval '59 minutes 30 seconds', ended_because = 'revoked'"
+        )
     ),
 }

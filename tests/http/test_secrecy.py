@@ -146,10 +146,16 @@ def texts_taken(model: type[BaseModel]) -> list[str]:
     return taken
 
 
+KEPT_NOWHERE = {"preview_token"}
+"""What is compared with what we have made ourselves, and then forgotten."""
+
+
 def test_every_text_of_every_request_is_guarded() -> None:
     seen = set()
     for model in request_models():
         for name in texts_taken(model):
+            if name in KEPT_NOWHERE:
+                continue
             seen.add(name)
             adapter = TypeAdapter(model.model_fields[name].rebuild_annotation(), config={"strict": True})
             for secret in ("078.05.1120", "078–05–1120", "1234567890123", "078-05-1120@example.com"):

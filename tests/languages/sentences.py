@@ -12,13 +12,13 @@ import hearthpay
 from hearthpay.banking.return_codes import return_codes
 
 _SOURCE = Path(hearthpay.__file__).parent
-_FOLDERS = ("web/templates/people", "web/templates/household")
+_TEMPLATES = "web/templates"
 
 
 def in_templates() -> set[str]:
     """What the templates say by `_(…)`; each names its sentence as it is."""
     found: set[str] = set()
-    for path in sorted(each for folder in _FOLDERS for each in (_SOURCE / folder).rglob("*.html")):
+    for path in sorted((_SOURCE / _TEMPLATES).rglob("*.html")):
         tree = Environment(autoescape=True).parse(path.read_text("utf-8"))
         for call in tree.find_all(nodes.Call):
             if isinstance(call.node, nodes.Name) and call.node.name == "_" and call.args:
@@ -76,6 +76,7 @@ def of_refusals() -> set[str]:
         "web/signin",
         "web/settings",
         "web/household",
+        "web/portal",
         "web/visitor",
         "web/forms",
         *_PORTAL,

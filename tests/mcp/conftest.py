@@ -5,19 +5,18 @@ from collections.abc import AsyncIterator
 import pytest
 from fastapi import FastAPI
 
-from tests.http.api import Account, account, app, client, counts, new_account, new_key
+from tests.http.api import Account, account, client, counts, new_account, new_key
+from tests.http.api import app as bare_app
 from tests.worlds.households import add_employee, add_household
 
-__all__ = ["account", "app", "client", "counts", "new_account", "new_key"]
+__all__ = ["account", "bare_app", "client", "counts", "new_account", "new_key"]
 
 
-@pytest.fixture(autouse=True)
-async def uses_are_noted(request: pytest.FixtureRequest) -> AsyncIterator[None]:
+@pytest.fixture
+async def app(bare_app: FastAPI) -> AsyncIterator[FastAPI]:
     """What a short test leaves to be written is written before the tables are emptied, which waits for it."""
-    app: FastAPI | None = request.getfixturevalue("app") if "app" in request.fixturenames else None
-    yield
-    if app is not None:
-        await app.state.runtime.keys.settle()
+    yield bare_app
+    await bare_app.state.runtime.keys.settle()
 
 
 @pytest.fixture

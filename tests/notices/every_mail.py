@@ -41,11 +41,12 @@ Write = Callable[[str, str], Mail]
 """Writes the mail in a language, where everybody has chosen this name."""
 
 
-def _payroll(name: str) -> Any:
+def _payroll(name: str, status: str = "scheduled") -> Any:
     return SimpleNamespace(
         id=NUMBER,
         scheduled_send_at=SENT,
         net_pay=123450,
+        status=status,
         period_start=date(2026, 11, 9),
         period_end=date(2026, 11, 15),
         pay_date=date(2026, 11, 30),
@@ -55,13 +56,19 @@ def _payroll(name: str) -> Any:
 
 
 def _person(kind: PersonMailKind) -> Write:
-    gaps = {"new_sign_in": ("when",), "changed": ("when", "what"), "moved": ("when",)}.get(kind, ())
-    asked = {"sign_up", "account_exists", "reset", "new_email", "invitation"}
+    asked = {
+        "sign_up",
+        "account_exists",
+        "reset",
+        "new_email",
+        "invitation",
+        "employee_account",
+        "bank_entered",
+    }
 
     def write(language: str, name: str) -> Mail:
-        facts = dict.fromkeys(gaps, "Nov 24")
-        if kind == "invitation":
-            facts = {"inviter": name, "organization": name}
+        facts = dict.fromkeys(("when", "what", "old", "new", "start"), "Nov 24")
+        facts |= dict.fromkeys(("inviter", "organization", "household", "employee"), name)
         return person_mail(kind, TO, language, name=name, link=LINK if kind in asked else None, **facts)
 
     return write
@@ -131,7 +138,10 @@ def _autopilot(kind: str) -> Write:
 
     def write(language: str, name: str) -> Mail:
         people = SimpleNamespace(first_name=name, last_name=name, household_first=name)
-        return autopilot_mail(kind, NoticeReader(TO, language), people, _payroll(name), details)
+        late = kind == "debit_now"
+        payroll = _payroll(name, "pending_funding" if late else "scheduled")
+        told = "debit_tomorrow" if late else kind
+        return autopilot_mail(told, NoticeReader(TO, language), people, payroll, details)
 
     return write
 

@@ -278,6 +278,26 @@ async def test_an_address_is_not_flooded(
     await refused("rate_limited", credentials.ask_for_reset(desk, MARIA, HERE, Visit("198.51.100.1")))
 
 
+@pytest.mark.parametrize("email", [MARIA, "nobody@example.com"])
+async def test_a_mailbox_is_sent_few_links_to_an_account_from_wherever_they_are_asked_for(
+    desk: FrontDesk, maria: SignedIn, clock: FixedClock, email: str
+) -> None:
+    clock.advance(timedelta(hours=1))  # Maria has asked herself
+
+    async def ask(number: int, mailbox: str = email) -> None:
+        await sign_up.ask_to_sign_up(desk, mailbox, "en", HERE, Visit(f"192.0.2.{number}"))
+
+    for number in range(5):
+        await ask(number)
+    told = await refused("rate_limited", ask(5, email.upper()))
+    assert (told.details, told.headers) == ({"retry_after": 1800}, {"Retry-After": "1800"})
+    await ask(6, "else@example.com")
+    await credentials.ask_for_reset(desk, email, HERE, Visit("192.0.2.7"))  # which no stranger uses up
+    clock.advance(timedelta(minutes=30))
+    await ask(8)
+    await refused("rate_limited", ask(9))
+
+
 @pytest.mark.parametrize(
     ("password", "why"),
     [

@@ -5,6 +5,7 @@ Each is told in English with a mouse, and in the long run also in Spanish, and o
 
 from __future__ import annotations
 
+from collections import defaultdict
 from datetime import timedelta
 from urllib.parse import parse_qs
 
@@ -74,7 +75,8 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
     assert len(codes) == 10
     await reader.follow("I have kept them")
     await reader.open("/")
-    await reader.reads("Hello, {name}", name="Maria Rivera")
+    await reader.reads("Your household")
+    await reader.open("/households")
     await reader.press("Sign out")
     await reader.reads("Sign in")
     await reader.open(f"/welcome/{token.text}")
@@ -84,7 +86,8 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
     await reader.reads("Second factor")
     await reader.fill("Code", codes[0])
     await reader.press("Go on")
-    await reader.reads("Hello, {name}", name="Maria Rivera")
+    await reader.reads("Your household")
+    await reader.open("/households")
     await reader.follow("Members")
     await reader.reads("Members")
     clock.advance(timedelta(hours=1))
@@ -128,7 +131,7 @@ async def tries_to_change_every_thing(viewer: Reader, connection: psycopg.Connec
     owner = connection.execute("SELECT id::text FROM memberships WHERE role = 'owner'").fetchone()
     assert key is not None
     assert owner is not None
-    things = {"key_id": key[0], "membership_id": owner[0], "invitation_id": owner[0]}
+    things = defaultdict(lambda: owner[0], key_id=key[0], decision="approved")
     await viewer.open("/settings/profile")
     token = await viewer.page.locator("[name=form_token]").first.get_attribute("value")
     assert token is not None
@@ -137,11 +140,11 @@ async def tries_to_change_every_thing(viewer: Reader, connection: psycopg.Connec
     refused = 0
     for page, row in ROWS.items():
         method, _, path = page.partition(" ")
-        if method != "POST" or row.viewer != 403:
-            continue
+        if method != "POST" or row.viewer != 403 or "{household_id}" in path:
+            continue  # a household that he may look at has its own table of who may what
         refused += 1
         answer = await viewer.page.request.post(
-            path.format(**things),
+            path.format_map(things),
             form={**row.form, "form_token": token},
             headers={"Sec-Fetch-Site": "same-origin"},
         )
@@ -171,7 +174,7 @@ async def test_a_passkey_is_made_and_opens_the_account(
         },
     )
     await reader.sign_in(MARIA, PASSWORD)
-    await reader.reads("Hello, {name}", name="Maria Lopez")
+    await reader.reads("Your household")
     await reader.open("/settings/passkeys")
     await reader.reads("Passkeys")
     await reader.fill("What to call it", "My telephone")
@@ -186,7 +189,7 @@ async def test_a_passkey_is_made_and_opens_the_account(
         lambda request: sent.append(request.post_data or "") if request.is_navigation_request() else None,
     )
     await reader.press("Sign in with a passkey")
-    await reader.reads("Hello, {name}", name="Maria Lopez")
+    await reader.reads("Your household")
     (answer,) = [parse_qs(each)["answer"][0] for each in sent if "answer=" in each]
 
     clock.advance(timedelta(hours=1))
@@ -211,7 +214,8 @@ async def test_a_key_is_made_used_and_revoked(
     reader: Reader, address: str, marias: SignedIn, clock: FixedClock
 ) -> None:
     await reader.sign_in(MARIA, PASSWORD)
-    await reader.reads("Hello, {name}", name="Maria Lopez")
+    await reader.reads("Your household")
+    await reader.open("/households")
     await reader.follow("API keys")
     await reader.reads("API keys")
     await reader.press("Make the key")
@@ -254,6 +258,6 @@ async def test_a_lost_password_is_replaced_by_a_link(
     await reader.open(f"/reset/{token}")
     await reader.fill("Password", OTHER_PASSWORD)
     await reader.press("Save")
-    await reader.reads("Hello, {name}", name="Maria Lopez")
+    await reader.reads("Your household")
     await reader.open(f"/reset/{token}")
     await reader.reads("This link is over")

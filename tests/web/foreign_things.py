@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 import psycopg
 
 from hearthpay.people.sessions import SignedIn
+from tests.database.household import add_agent, insert
 from tests.people.visitors import MARIA
 
 Maker = Callable[[psycopg.Connection, SignedIn], UUID]
@@ -67,14 +68,24 @@ def _session(connection: psycopg.Connection, whose: SignedIn) -> UUID:
     return whose.session_id
 
 
+def _grant(connection: psycopg.Connection, whose: SignedIn) -> UUID:
+    """Of an agent that she has let into a household of hers."""
+    assert whose.here is not None
+    of = {"organization_id": whose.here.organization_id, "sandbox": False}
+    names = {"first_name": "Ada", "last_name": "Smith", "email": "ada@example.com", "state": "CA"}
+    household = of | {"employer_id": insert(connection, "employers", **of, **names)}
+    return add_agent(connection, household, whose.person_id)
+
+
 FOREIGN: Final[dict[str, Maker]] = {
     "membership_id": _membership,
     "invitation_id": _invitation,
     "key_id": _key,
     "passkey_id": _passkey,
     "session_id": _session,
+    "grant_id": _grant,
 }
-"""By the name of the parameter."""
+"""By the name of the parameter. What households have, the areas' own `things` make, in a world of another's."""
 
 TOKENS: Final = {
     "/sign-up/{token}": "sign_up",
@@ -82,5 +93,7 @@ TOKENS: Final = {
     "/join/{token}": "invitation",
     "/reset/{token}": "reset",
     "/new-email/{token}": "new_email",
+    "/connect/{token}": "question",
+    "/portal/{token}/account": "of an employee",
 }
 """Addresses that carry a token, with the kind that opens them: it is tried at each of the others."""

@@ -158,7 +158,7 @@ async def test_the_whole_way_of_an_enrollment(
     assert periods(owner_connection) == [("2026-11-16", "fired")]
 
     # The next payroll is scheduled; skipping it voids it, and the page says so before.
-    town.go_to("2026-11-27", 15)
+    town.go_to("2026-11-28", 15)
     await work()
     browser = await _browser(app, "owner", clock)
     assert "is scheduled: skipped, it is voided" in words_of(await browser.look(f"{one}/skip"))

@@ -58,7 +58,7 @@ async def test_a_new_password_shuts_every_other_browser(
         "/settings/security/password", page="/settings/profile", password="walnut-lantern-77"
     )
     assert changed.status_code == 200
-    assert (await here.look("/home")).status_code == 200
+    assert (await here.look("/settings/profile")).status_code == 200
     assert (await elsewhere.look("/home")).headers["location"] == "/sign-in?next=/home"
 
 

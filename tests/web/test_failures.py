@@ -82,7 +82,7 @@ async def test_what_is_no_form(app: FastAPI) -> None:
     browser = Browser.of(app)
     for content, kind in (
         (b"{}", "application/json"),
-        (b"x" * 20_000, "application/x-www-form-urlencoded"),
+        (b"x" * 70_000, "application/x-www-form-urlencoded"),
         (b"\xff=%zz", "application/x-www-form-urlencoded"),
     ):
         page = await browser.client.post(

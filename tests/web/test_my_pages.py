@@ -9,6 +9,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
+import httpx
 import psycopg
 import pytest
 from fastapi import FastAPI
@@ -19,6 +20,8 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant, become_person
 from hearthpay.database.vault_rotation import rotate
 from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
+from hearthpay.people import credentials
+from hearthpay.people.events import Visit
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from tests.http.api import Account, NewAccount, data
@@ -275,7 +278,7 @@ async def test_a_change_that_is_not_hers_is_taken_back(
     # An hour later she is asked who she is before a number, and before a number only.
     assert (await browser.look(f"{here}/bank")).headers["location"].startswith("/sign-in/again")
     stale = await browser.send(f"{here}/bank", page=here + "/details", **changed)
-    assert stale.headers["location"] == f"/sign-in/again?next={here}"
+    assert stale.headers["location"] == f"/sign-in/again?next={here}/bank"
 
 
 async def test_what_she_signs_is_withheld_by_and_kept_as_issued(
@@ -573,3 +576,98 @@ async def test_an_account_that_waits_outlives_a_new_key(
     assert owner_connection.execute("SELECT last_four FROM vault WHERE kind = 'bank_account'").fetchone() == (
         "2222",
     )
+
+
+async def test_an_account_that_is_changed_by_a_link_waits_and_is_told(
+    account: Account,
+    banked: dict[str, Any],
+    rosas: Employed,
+    client: httpx.AsyncClient,
+    ring: KeyRing,
+    clock: FixedClock,
+    worker_database: Database,
+    owner_connection: psycopg.Connection,
+) -> None:
+    first = await client.post(await _bank_link(account, rosas), data=BANK)
+    assert "savings account ending in 4321" in first.text
+    owner_connection.execute("UPDATE bank_accounts SET status = 'active' WHERE employee_id IS NOT NULL")
+    url = await _bank_link(account, rosas)
+    form = await client.get(url)
+    assert "waits 24 hours" in form.text
+    assert "4321" not in form.text  # a link reads nothing back
+    changed = BANK | {"account_number": "11112222", "account_number_again": "11112222"}
+    thanks = await client.post(url, data=changed)
+    assert thanks.status_code == 200
+    assert "Money goes to your savings account ending in 2222 from" in thanks.text
+    assert "4321" not in thanks.text
+    accounts = "SELECT last_four, status FROM bank_accounts WHERE employee_id IS NOT NULL ORDER BY id"
+    assert owner_connection.execute(accounts).fetchall() == [("4321", "active")]
+    told = _news(owner_connection, ring, "bank account for your pay")
+    assert [each["to"] for each in told] == ["rosa@example.com", "rosa.diaz@example.com"] * 2
+    assert "Until now: none. New: account ending in 4321" in told[0]["text"]
+    assert "Until now: account ending in 4321. New: account ending in 2222" in told[-1]["text"]
+    assert "11112222" not in str(told)
+    assert "ending in 2222 waits" in (await rosas.browser.look(f"{rosas.here}/bank")).text
+    await rosas.browser.send(f"{rosas.here}/bank/withdraw", page=f"{rosas.here}/bank")
+    clock.advance(timedelta(hours=24))
+    assert await connect_due(worker_database, ring, clock) == 0
+    assert (await client.post(await _bank_link(account, rosas), data=changed)).status_code == 200
+    clock.advance(timedelta(hours=24))
+    assert await connect_due(worker_database, ring, clock) == 1
+    assert owner_connection.execute(accounts).fetchall() == [("4321", "replaced"), ("2222", "verifying")]
+    _lawful(owner_connection)
+
+
+async def test_no_stranger_keeps_the_news_from_her(
+    account: Account,
+    banked: dict[str, Any],
+    rosas: Employed,
+    client: httpx.AsyncClient,
+    desk: FrontDesk,
+    ring: KeyRing,
+    owner_connection: psycopg.Connection,
+) -> None:
+    for number in range(12):
+        visit = Visit(f"192.0.2.{number}")
+        await credentials.ask_for_reset(desk, "rosa@example.com", "http://hearthpay.example", visit)
+    assert (await client.post(await _bank_link(account, rosas), data=BANK)).status_code == 200
+    told = _news(owner_connection, ring, "bank account for your pay")
+    assert "rosa@example.com" in {each["to"] for each in told}
+
+
+@pytest.mark.parametrize(("language", "heading"), [("en", "Please wait a little"), ("es", "Espere un poco")])
+async def test_links_to_an_account_are_slowed_down(
+    app: FastAPI,
+    account: Account,
+    rosa: dict[str, Any],
+    desk: FrontDesk,
+    clock: FixedClock,
+    owner_connection: psycopg.Connection,
+    language: str,
+    heading: str,
+) -> None:
+    page = f"/portal/{await _token(account, rosa)}/account"
+    browser = Browser.of(app)
+    browser.client.headers["Accept-Language"] = language
+
+    async def ask(email: str) -> httpx.Response:
+        return await browser.send(page, page=page, email=email)
+
+    for _ in range(5):
+        assert (await ask("rosa@example.com")).status_code == 200
+    same = await ask("Rosa@example.com")
+    for number in range(5):
+        assert (await ask(f"rosa{number}@example.com")).status_code == 200
+    other = await ask("another@example.com")  # one address has asked for ten
+    for answer, seconds in ((same, "1800"), (other, "180")):
+        assert (answer.status_code, answer.headers["Retry-After"]) == (429, seconds)
+        assert heading in answer.text
+    count = "SELECT count(*) FROM mail_outbox WHERE kind = 'person.employee_account'"
+    assert owner_connection.execute(count).fetchone() == (10,)
+    clock.advance(timedelta(minutes=3))
+    assert (await ask("another@example.com")).status_code == 200
+
+
+async def _bank_link(account: Account, employed: Employed) -> str:
+    asked = await invite(account.live, employed.employee, type="bank_account", send_email=False)
+    return str(data(asked)["portal_url"])

@@ -88,9 +88,11 @@ async def test_planted_numbers_turn_up_nowhere(
     ]
     stored = owner_connection.execute("SELECT count(*) FROM vault WHERE owner_kind = 'employee'").fetchone()
     assert stored == ((4,) if keys == "good" else (0,))
+    await app.state.front_desk.postman.settle()
     shown = capfd.readouterr()
     mails = [bytes(envelope.content).decode() for envelope in postbox.envelopes]
-    assert len(mails) == 3
+    invited = [mail for mail in mails if "/portal/" in mail]
+    assert (len(invited), len(mails)) == (3, 5 if keys == "good" else 3)  # she and the household are told
     records = [record for record in caplog.records if record.name not in OTHERS]
     logs = "\n".join(
         [

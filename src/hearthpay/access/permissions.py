@@ -119,7 +119,9 @@ KEEP_KEYS: Final = Permission("keep_keys", None, None, "owner", people_only=True
 READ_AGENTS: Final = Permission("read_agents", None, None, "viewer", people_only=True)
 """To see which agents are connected, and what they did."""
 KEEP_AGENTS: Final = Permission("keep_agents", None, "payroll", "admin", people_only=True)
-"""To let an agent act for a household, and to send it away."""
+"""To let an agent act for a household."""
+END_AGENTS: Final = Permission("end_agents", None, None, "admin", people_only=True)
+"""To send an agent away, which no plan may stand in the way of."""
 READ_AUDIT: Final = Permission("read_audit", None, None, "viewer", people_only=True)
 """To see who did what in the organization."""
 READ_PLAN: Final = Permission("read_plan", None, None, "viewer", people_only=True)

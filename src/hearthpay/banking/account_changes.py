@@ -1,5 +1,8 @@
 """An employee's change of her bank account, which waits a day: whoever has got into her account must not get her pay.
 
+It is the only way by which an employee replaces an account, signed in or by an invitation's link, which may have been
+forwarded. An account is connected past it by the operator's command alone, who then tells her.
+
 Until the day is over nothing has changed: what is sent goes to the account there was, if the bank takes it, and waits
 otherwise. She is told at once, with the last digits of both, and may take the change back. Then the worker connects the
 account, and the bank tries it as it does every new one. Where there was none at all, nothing can be diverted and nobody
@@ -62,6 +65,11 @@ class AskedFor:
     connected: BankAccount | None
     waiting: AccountChange | None
     replaces: BankAccount | None
+
+    @property
+    def old_digits(self) -> str | None:
+        """The last digits of the account there was."""
+        return None if self.replaces is None else self.replaces.last_four
 
 
 async def change_account(

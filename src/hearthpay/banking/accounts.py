@@ -110,7 +110,8 @@ async def connect_employee_account(
 ) -> BankAccount:
     """Connect the account that the employee is paid to, in the place of an earlier one and of one that waits.
 
-    Money that waits for the earlier one goes to this one. Raises what `allow_numbers_of` raises.
+    Money that waits for the earlier one goes to this one. It waits for nothing: an employee comes by `change_account`,
+    and only the operator by here. Raises what `allow_numbers_of` raises.
     """
     allow_numbers_of(actor, employee.employer_id, employee.id)
     await session.execute(_WITHDRAW_CHANGE, {"employee": employee.id, "now": now})

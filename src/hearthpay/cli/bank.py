@@ -1,6 +1,7 @@
 """`hearthpay bank`: connecting accounts, and the files that go to the bank."""
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
     from hearthpay.banking.accounts import AccountDetails
     from hearthpay.banking.models import BankAccount
     from hearthpay.banking.nacha.records import AccountType
+    from hearthpay.database.session import Database
     from hearthpay.doctor.exposure import OpenCase
     from hearthpay.doctor.reconciliation import Reconciliation
     from hearthpay.payroll.ledger.rows import RemedyAction
+    from hearthpay.people.front_desk import FrontDesk
+    from hearthpay.security.key_ring import KeyRing
 
 bank = typer.Typer(help="Bank accounts, and the files that go to the bank.", no_args_is_help=True)
 
@@ -43,7 +47,10 @@ def connect(
     ] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Connect a bank account in the place of an earlier one; the numbers are asked for, hidden and twice."""
+    """Connect a bank account in the place of an earlier one; the numbers are asked for, hidden and twice.
+
+    It counts at once. An employee is told of hers, with the last digits of both accounts.
+    """
     household_id = _id(household, "a household")
     employee_id = None if employee is None else _id(employee, "an employee")
     if account_type not in ("checking", "savings"):
@@ -227,8 +234,13 @@ def _details(routing: str, account: str, account_type: str, bank_name: str | Non
 async def _connect(
     opened: Any, ring: Any, household: "UUID", employee: "UUID | None", entered: "AccountDetails"
 ) -> "BankAccount":
-    from hearthpay.banking.accounts import connect_employee_account, connect_household_account
+    from hearthpay.banking.accounts import (
+        connect_employee_account,
+        connect_household_account,
+        current_employee_accounts,
+    )
     from hearthpay.employees.models import Employee
+    from hearthpay.employees.own_notices import reader_of, tell_of_account
     from hearthpay.employers.models import Employer
 
     now = SystemClock().now()
@@ -242,7 +254,34 @@ async def _connect(
         person = await session.get(Employee, employee)
         if person is None or person.employer_id != employer.id:
             refuse("the household has no such employee")
-        return await connect_employee_account(session, ring, actor, person, entered, now)
+        earlier = (await current_employee_accounts(session, [person.id])).get(person.id)
+        connected = await connect_employee_account(session, ring, actor, person, entered, now)
+        await tell_of_account(
+            _desk(operator, ring),
+            session,
+            person,
+            await reader_of(session, person.id),
+            old=None if earlier is None else earlier.last_four,
+            new=connected.last_four,
+            start=now,
+            kind="bank_connected",
+            by_operator=True,
+        )
+        return connected
+
+
+def _desk(operator: "Database", ring: "KeyRing") -> "FrontDesk":
+    """Return the desk whose mail the worker sends: by the mail server, or without one into its folder."""
+    from hearthpay.mail.mailer import MailSettingsError, load_mailer
+    from hearthpay.people.front_desk import FrontDesk
+    from hearthpay.people.throttle import SignInThrottle
+
+    clock = SystemClock()
+    try:
+        sends_mail = load_mailer(os.environ) is not None
+    except MailSettingsError as error:
+        refuse(str(error))
+    return FrontDesk(operator, clock, ring, SignInThrottle(clock), sends_mail=sends_mail)
 
 
 async def _open_cases(opened: Any, ring: Any) -> "list[OpenCase]":  # noqa: ARG001 - as `_run` calls it

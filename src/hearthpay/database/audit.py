@@ -6,7 +6,7 @@ holds the chain is sealed by the next one that comes, or by the worker.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -44,6 +44,13 @@ audit_log = Table(
 
 
 _SEAL_WAITING: Final = text("SELECT seal_waiting_audit_log()")
+_LAST_OF_AGENTS: Final = text(
+    "SELECT actor_id, max(at) AS at FROM audit_log WHERE actor_kind = 'mcp' AND actor_id = ANY(:agents) GROUP BY 1"
+)
+_OF_AGENT: Final = text(
+    "SELECT at, action, details FROM audit_log WHERE actor_kind = 'mcp' AND actor_id = :agent "
+    "ORDER BY id DESC LIMIT :limit"
+)
 _organizations = table("organizations", column("id", Uuid), column("name", Text))
 
 
@@ -149,3 +156,17 @@ async def entries(
     if since is not None:
         statement = statement.where(log.at >= since)
     return [AuditEntry(**row) for row in (await session.execute(statement)).mappings()]
+
+
+async def last_deeds_of_agents(session: AsyncSession, agents: Sequence[UUID]) -> dict[UUID, datetime]:
+    """Return when each of these agents did something last; those that have done nothing are missing."""
+    rows = await session.execute(_LAST_OF_AGENTS, {"agents": list(agents)})
+    return {row.actor_id: row.at for row in rows}
+
+
+async def deeds_of_agent(
+    session: AsyncSession, agent: UUID, *, limit: int
+) -> list[tuple[datetime, str, dict[str, Any]]]:
+    """Return what an agent did last, newest first: when, the action, its details."""
+    rows = await session.execute(_OF_AGENT, {"agent": agent, "limit": limit})
+    return [(row.at, row.action, row.details) for row in rows]

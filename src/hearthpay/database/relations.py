@@ -11,7 +11,7 @@ from typing import Final
 ORGANIZATIONS: Final = "(SELECT id, name, plan FROM organizations)"
 
 # people/
-PEOPLE: Final = "(SELECT id, name, email FROM people)"
+PEOPLE: Final = "(SELECT id, name, email, language FROM people)"
 
 # employers/
 EMPLOYERS: Final = (

@@ -171,8 +171,8 @@ def autopilot_told() -> str:
                'written by ' || s.at AS expected
           FROM autopilot_periods g
           JOIN payroll_transitions s ON s.payroll_id = g.payroll_id AND s.to_status = 'pending_funding'
-         WHERE NOT EXISTS (SELECT FROM mail_outbox m WHERE m.notice_key
-                              = 'autopilot:' || g.enrollment_id || ':debit_tomorrow:' || g.payroll_id)
+         WHERE NOT EXISTS (SELECT FROM mail_outbox m
+                            WHERE m.payroll_id = g.payroll_id AND m.kind = 'notice.autopilot_debit_tomorrow')
            AND NOT EXISTS (SELECT FROM autopilot_errands x WHERE x.enrollment_id = g.enrollment_id
                               AND x.payroll_id = g.payroll_id AND x.kind = 'debit_tomorrow')
     """

@@ -8,6 +8,7 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable
 from typing import Final
 
+from hearthpay.doctor.agent_checks import agents_runs
 from hearthpay.doctor.autopilot_checks import (
     autopilot_by_hand,
     autopilot_gaps,
@@ -95,6 +96,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     paycheck_digests,
     audit_chain,
     traces,
+    agents_runs,
     document_versions,
     owners,
     ways_in,

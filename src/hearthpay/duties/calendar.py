@@ -8,6 +8,7 @@ import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import Final
 from uuid import UUID, uuid5
 
@@ -218,8 +219,10 @@ def _has_money(
     household: Household, lines: tuple[str, ...], period: Period, employee: HouseholdEmployee
 ) -> bool:
     return any(
-        amount.cents and period.covers(amount.year, amount.month) and _is_among(amount.line, lines)
-        for amount in household.amounts_of.get(employee.id, ())
+        amount.cents and period.covers(amount.year, amount.month)
+        for line, amounts in household.amounts_of.get(employee.id, {}).items()
+        if _is_among(line, lines)
+        for amount in amounts
     )
 
 
@@ -234,6 +237,7 @@ def _is_liable(household: Household, duty: HouseholdDuty, period: Period, employ
     )
 
 
+@lru_cache(4096)
 def _is_among(line: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(line, pattern) for pattern in patterns)
 
@@ -380,6 +384,8 @@ def _amount(household: Household, duty: HouseholdDuty, period: Period) -> int | 
         return None
     return sum(
         amount.cents
-        for amount in household.amounts
-        if period.covers(amount.year, amount.month) and _is_among(amount.line, duty.lines)
+        for line, amounts in household.amounts_by_line.items()
+        if _is_among(line, duty.lines)
+        for amount in amounts
+        if period.covers(amount.year, amount.month)
     )

@@ -4,7 +4,7 @@ Amounts are whole cents as the ledger has them; days are calendar days. Nothing 
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -69,6 +69,10 @@ class LedgerAmount:
     cents: int
 
 
+AmountsByLine = Mapping[str, Sequence[LedgerAmount]]
+"""Amounts by the line that they were charged under."""
+
+
 @dataclass(frozen=True, slots=True)
 class WagesInState:
     """What all employees together were paid in a state in one month, in cents."""
@@ -115,12 +119,18 @@ class Household:
     done: Mapping[str, datetime.date] = field(default_factory=dict)
     """What the household has marked as done, by the item's key, and the day on which it did."""
 
-    amounts_of: Mapping[UUID, tuple[LedgerAmount, ...]] = field(init=False, repr=False, compare=False)
-    """The amounts by employee: each duty asks for them of each employee."""
+    amounts_by_line: AmountsByLine = field(init=False, repr=False, compare=False)
+    """The amounts by line: a duty asks for some lines only."""
+
+    amounts_of: Mapping[UUID, AmountsByLine] = field(init=False, repr=False, compare=False)
+    """The same of each employee: each duty asks for them of each."""
 
     def __post_init__(self) -> None:
-        """Part the amounts by employee."""
-        found: dict[UUID, list[LedgerAmount]] = {}
+        """Part the amounts by line and by employee."""
+        lines: dict[str, list[LedgerAmount]] = {}
+        employees: dict[UUID, dict[str, list[LedgerAmount]]] = {}
         for amount in self.amounts:
-            found.setdefault(amount.employee_id, []).append(amount)
-        object.__setattr__(self, "amounts_of", {whose: tuple(own) for whose, own in found.items()})
+            lines.setdefault(amount.line, []).append(amount)
+            employees.setdefault(amount.employee_id, {}).setdefault(amount.line, []).append(amount)
+        object.__setattr__(self, "amounts_by_line", lines)
+        object.__setattr__(self, "amounts_of", employees)

@@ -6,6 +6,8 @@ What was paid tells where somebody worked and what was withheld; what is not pai
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Final
 from uuid import UUID
 
@@ -175,10 +177,19 @@ def _parted(
 
 
 def _withheld(taxed: Sequence[LineOfMonth]) -> Iterator[Withholding]:
-    """Yield the months in which income tax was withheld from what was paid, were it nothing in the end."""
-    for line in taxed:
-        first = datetime.date(line.year, line.month, 1)
-        yield Withholding(line.code[:2], first, day_of_month(line.year, line.month, 31))
+    """Yield when income tax was withheld from what was paid, were it nothing in the end: whole months, joined."""
+    months = {(line.code[:2], line.year, line.month) for line in taxed}
+    for jurisdiction, own in groupby(sorted(months), itemgetter(0)):
+        since = until = None
+        for _, year, month in own:
+            first = datetime.date(year, month, 1)
+            if since is None or until is None or first != until + _DAY:
+                if since is not None:
+                    yield Withholding(jurisdiction, since, until)
+                since = first
+            until = day_of_month(year, month, 31)
+        if since is not None:
+            yield Withholding(jurisdiction, since, until)
 
 
 def _agreed(

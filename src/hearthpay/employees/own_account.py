@@ -47,7 +47,7 @@ async def ask_for_account(
             "invalid_state", "No mail leaves from here: sign in with an account that you have already."
         )
     address = read_address(email)
-    desk.throttle.mail_asked_for(visit.address)
+    desk.throttle.account_asked_for(visit.address, address)
     now = desk.clock.now()
     here = f"{links_begin}/portal/{presented}/account"
     async with desk.in_constant_time(), desk.database.transaction(None) as session:

@@ -5,10 +5,13 @@ Each is queued in the transaction of the change. A test household's never leave.
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
+from uuid import UUID
 
+from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.relations import PEOPLE
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.languages.catalogue import mark, moment_in, say_in
@@ -35,12 +38,29 @@ CHANGED: Final = {
 """What can have been changed, as a notice says it."""
 
 
+_ENDING: Final = mark("account ending in {digits}")
+_NONE: Final = mark("none")
+_ACCOUNT: Final = text(
+    f"SELECT p.email, p.language FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id "
+    "WHERE l.employee_id = :employee AND l.ended_at IS NULL"
+)
+
+AccountNewsKind = Literal["bank_changed", "bank_entered", "bank_connected"]
+"""A bank account was changed in her account; by a link, so that it waits; or was connected at once."""
+
+
 @dataclass(frozen=True, slots=True)
 class NewsReader:
-    """Whoever changed something: the address of her account, and her language."""
+    """Whoever has an account for a record: the address of it, and her language."""
 
     email: str
     language: str
+
+
+async def reader_of(session: AsyncSession, employee_id: UUID) -> NewsReader | None:
+    """Return who has an account for the employee's record: told also of what was not done there."""
+    row = (await session.execute(_ACCOUNT, {"employee": employee_id})).one_or_none()
+    return None if row is None else NewsReader(row.email, row.language)
 
 
 async def tell_of_change(
@@ -76,33 +96,43 @@ async def tell_of_account(
     desk: FrontDesk,
     session: AsyncSession,
     employee: Employee,
-    reader: NewsReader,
+    reader: NewsReader | None,
     *,
-    old: str,
+    old: str | None,
     new: str,
     start: datetime,
+    kind: AccountNewsKind = "bank_changed",
+    link: str | None = None,
+    by_operator: bool = False,
 ) -> None:
-    """Queue the news that pay will go to another account: both are named by their last digits."""
+    """Queue the news that pay goes to another account from `start` on: `old` and `new` are the last digits.
+
+    The `link` leads to where a change that waits is taken back. The household is told of what she changed; what the
+    operator connected, he did for the household.
+    """
     if employee.sandbox:
         return
     now = desk.clock.now()
     household = await session.get_one(Employer, employee.employer_id)
     for address, language in _addresses(employee, reader).items():
+        say = say_in(language)
         mail = person_mail(
-            "bank_changed",
+            kind,
             address,
             language,
             name=employee.first_name,
+            link=link,
             household=household.last_name,
             when=moment_in(language, now),
-            old=old,
-            new=new,
+            old=say(_NONE) if old is None else say(_ENDING, digits=old),
+            new=say(_ENDING, digits=new),
             start=moment_in(language, start),
         )
         await desk.queue_mail(session, now, "bank_changed", mail, now + _NEWS_LAST)
-    await _tell_household(
-        desk, session, now, household, employee, "employee_changed", CHANGED["bank_connected"]
-    )
+    if not by_operator:
+        await _tell_household(
+            desk, session, now, household, employee, "employee_changed", CHANGED["bank_connected"]
+        )
 
 
 async def tell_employee(

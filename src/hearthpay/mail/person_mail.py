@@ -17,6 +17,12 @@ from hearthpay.security.key_ring import KeyRing
 
 A_DAY: Final = 12
 """Mails that one address is sent within 24 hours: forms must not make a relay of us."""
+NEWS_A_DAY: Final = 60
+"""The same of news. What strangers can ask for leaves room for it, so that nobody keeps a warning from its reader."""
+
+_NEWS: Final = frozenset(
+    {"new_sign_in", "changed", "moved", "record_changed", "bank_changed", "employee_changed"}
+)
 
 _QUEUE: Final = text(
     "SELECT queue_person_mail(:id, :kind, :address_hash, :content, :nonce, :key_id, :now, :expires_at, :a_day)"
@@ -45,7 +51,7 @@ async def queue_person_mail(
             "key_id": sealed.key_id,
             "now": now,
             "expires_at": expires_at,
-            "a_day": A_DAY,
+            "a_day": NEWS_A_DAY if kind in _NEWS else A_DAY,
         },
     )
     return mail_id

@@ -26,6 +26,8 @@ class Admitted:
 
     actor: Actor
     terms: CallTerms = HOSTED
+    client_name: str | None = None
+    """What the program called itself when a person let it in; None for one that comes with a key."""
 
 
 async def authenticate_mcp(request: Request) -> Admitted:
@@ -49,9 +51,8 @@ async def authenticate_mcp(request: Request) -> Admitted:
         over = "This access token is not valid: it has expired or was taken back."
         raise _pointed(request, Refusal("authentication_required", over), invalid=True)
     note_actor(request, access.actor)
-    return Admitted(
-        access.actor, CallTerms(hosted=True, demands_preview=access.demands_preview, tools=access.tools)
-    )
+    terms = CallTerms(hosted=True, demands_preview=access.demands_preview, tools=access.tools)
+    return Admitted(access.actor, terms, access.client_name)
 
 
 def _bearer_in(request: Request) -> str | None:

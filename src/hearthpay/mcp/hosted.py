@@ -133,7 +133,7 @@ async def _noted(context: Context, tool: str, answer: ToolAnswer | None) -> None
 
     request = _request_of(context)
     admitted: Admitted = request.scope[_ADMITTED_KEY]
-    client = client_of(context) or _named_in(request.headers.get("mcp-session-id"))
+    client = client_of(context) or _named_in(request.headers.get("mcp-session-id")) or admitted.client_name
     with anyio.CancelScope(shield=True):
         try:
             await leave_trail(runtime_of(request).database, admitted.actor, client, tool, answer)

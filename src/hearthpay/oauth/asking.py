@@ -20,6 +20,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import KEEP_AGENTS, allow
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.database.relations import EMPLOYERS
 from hearthpay.oauth.agent_tokens import LASTS, new_secret
 from hearthpay.oauth.clients import Client
 from hearthpay.oauth.models import AgentGrant, AgentRequest
@@ -36,11 +37,12 @@ UNTIL: Final = (timedelta(days=1), timedelta(days=30), timedelta(days=90), timed
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _LONGEST_STATE: Final = 2000
 _OPEN: Final = text("SELECT * FROM open_agent_request(:asked, :session, :now)")
+_HOUSEHOLD: Final = text(f"SELECT id FROM {EMPLOYERS} h WHERE id = :household")
 _ANSWER: Final = text("SELECT answer_agent_request(:asked, :session, :now, :given, :code, :code_until)")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AgentQuestion:
     """What an agent asks for, found right."""
 
     client: Client
@@ -88,7 +90,7 @@ def redirect_of(client: Client, asked: Mapping[str, str]) -> tuple[str, bool]:
     return named, True
 
 
-def read_question(client: Client, asked: Mapping[str, str], resource: str) -> Question:
+def read_question(client: Client, asked: Mapping[str, str], resource: str) -> AgentQuestion:
     """Return the question that a program asks; `resource` is the address of the tools here. Raises OAuthError."""
     redirect_uri, given = redirect_of(client, asked)
     if asked.get("response_type") != "code":
@@ -105,7 +107,7 @@ def read_question(client: Client, asked: Mapping[str, str], resource: str) -> Qu
     state = asked.get("state")
     if state is not None and len(state) > _LONGEST_STATE:
         raise OAuthError("invalid_request", "state is too long.")
-    return Question(client, redirect_uri, given, state, challenge, scopes, resource)
+    return AgentQuestion(client, redirect_uri, given, state, challenge, scopes, resource)
 
 
 def refuse_other_resource(named: str | None, resource: str) -> None:
@@ -114,7 +116,7 @@ def refuse_other_resource(named: str | None, resource: str) -> None:
         raise OAuthError("invalid_target", f"resource must be {resource}.")
 
 
-async def keep_question(session: AsyncSession, now: datetime, question: Question) -> PortalToken:
+async def keep_question(session: AsyncSession, now: datetime, question: AgentQuestion) -> PortalToken:
     """Keep the question until somebody answers it, and return the secret by which it is opened."""
     token = generate_token()
     await session.execute(
@@ -157,15 +159,17 @@ async def say_yes(
     presented: str,
     session_id: UUID,
     client: Client,
-    question: OpenQuestion,
     consent: Consent,
 ) -> str:
     """Give the agent what the person has chosen, and return the address that carries the code to it.
 
     The actor is the person in the mode of the household. Raises `validation_error`, `scope_required` for who may not,
-    and `gone` where the question was answered meanwhile.
+    `not_found` for a household out of reach, and `gone` where the question is over.
     """
     allow(actor, KEEP_AGENTS, consent.employer_id)
+    if await session.scalar(_HOUSEHOLD, {"household": consent.employer_id}) is None:
+        raise Refusal("not_found", "There is no such household.")
+    question = await open_question(session, now, presented, session_id)
     if consent.lasts not in UNTIL:
         raise invalid("lasts", "must be one of the choices")
     if not consent.scopes <= set(SCOPES):

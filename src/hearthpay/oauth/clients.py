@@ -23,7 +23,6 @@ UNUSED_FOR: Final = timedelta(hours=24)
 """How long a program that nobody has let in is remembered."""
 AN_HOUR: Final = 20
 IN_ALL: Final = 5_000
-DOCUMENT_LASTS: Final = timedelta(hours=24)
 
 _MOST_ADDRESSES: Final = 10
 _LONGEST_NAME: Final = 100
@@ -51,17 +50,11 @@ async def register(
     """
     name, uris = read_metadata(metadata)
     client = Client(str(uuid7()), name, uris)
-    if not await _introduce(session, now, client, "registered", came_from, now + UNUSED_FOR):
+    if not await _introduce(session, now, client, came_from):
         raise OAuthError(
             "temporarily_unavailable", "Too many programs were registered. Try again later.", status=429
         )
     return client
-
-
-async def keep_document(session: AsyncSession, now: datetime, client: Client, came_from: str) -> None:
-    """Remember what a program's own document says, until it is read again. Raises OAuthError after too many."""
-    if not await _introduce(session, now, client, "document", came_from, now + DOCUMENT_LASTS):
-        raise OAuthError("temporarily_unavailable", "Too many programs came. Try again later.", status=429)
 
 
 async def find_client(session: AsyncSession, now: datetime, client_id: str) -> Client | None:
@@ -99,21 +92,19 @@ def plain_name(name: str | None) -> str:
     return " ".join(plain.split())[:_LONGEST_NAME] or _UNNAMED
 
 
-async def _introduce(
-    session: AsyncSession, now: datetime, client: Client, kind: str, came_from: str, until: datetime
-) -> bool:
+async def _introduce(session: AsyncSession, now: datetime, client: Client, came_from: str) -> bool:
     done: bool = (
         await session.execute(
             _INTRODUCE,
             {
                 "id": uuid7(),
                 "client_id": client.client_id,
-                "kind": kind,
+                "kind": "registered",
                 "name": client.name,
                 "uris": list(client.redirect_uris),
                 "address": hashlib.sha256(came_from.encode()).digest(),
                 "now": now,
-                "until": until,
+                "until": now + UNUSED_FOR,
                 "an_hour": AN_HOUR,
                 "in_all": IN_ALL,
             },

@@ -3,27 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select, text, update
+from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import KEEP_AGENTS, READ_AGENTS, allow
+from hearthpay.access.permissions import END_AGENTS, READ_AGENTS, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
+from hearthpay.database.audit import deeds_of_agent, last_deeds_of_agents
 from hearthpay.oauth.models import AgentGrant
-
-_LAST_USED: Final = text(
-    "SELECT a.actor_id AS id, max(a.at) AS at FROM audit_log a "
-    "WHERE a.actor_kind = 'mcp' AND a.actor_id = ANY(:grants) GROUP BY 1"
-)
-_DEEDS: Final = text(
-    "SELECT a.at, a.action, a.details FROM audit_log a WHERE a.actor_kind = 'mcp' AND a.actor_id = :grant "
-    "ORDER BY a.id DESC LIMIT :limit"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +48,7 @@ async def list_agents(session: AsyncSession, actor: Actor) -> Sequence[Connected
             .order_by(AgentGrant.id.desc())
         )
     ).all()
-    used = await session.execute(_LAST_USED, {"grants": [each.id for each in grants]})
-    last = {row.id: row.at for row in used}
+    last = await last_deeds_of_agents(session, [each.id for each in grants])
     return [ConnectedAgent(each, last.get(each.id)) for each in grants if actor.reaches(each.employer_id)]
 
 
@@ -67,13 +58,13 @@ async def read_agent(
     """Return an agent and what it did last. Raises `not_found`."""
     allow(actor, READ_AGENTS)
     grant = await _grant(session, actor, grant_id)
-    rows = await session.execute(_DEEDS, {"grant": grant.id, "limit": limit})
-    return grant, [AgentDeed(row.at, row.action, row.details) for row in rows]
+    deeds = await deeds_of_agent(session, grant.id, limit=limit)
+    return grant, [AgentDeed(*each) for each in deeds]
 
 
 async def disconnect(session: AsyncSession, actor: Actor, clock: Clock, grant_id: UUID) -> None:
     """Send an agent away: the next thing that it asks is refused. Raises `not_found`; once ended, does nothing."""
-    allow(actor, KEEP_AGENTS)
+    allow(actor, END_AGENTS)
     grant = await _grant(session, actor, grant_id)
     ended = await session.scalar(
         update(AgentGrant)

@@ -11,10 +11,9 @@ from pydantic import Field, WithJsonSchema
 from hearthpay.access.refusal import invalid
 from hearthpay.payroll.ledger.rows import LineRow, PayrollRecord
 from hearthpay.payroll.schemas import PayrollRequest
-from hearthpay.taxes.heading import Payer
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.paycheck.result import LineExplanation
-from hearthpay.taxes.vocabulary import Confidence
+from hearthpay.taxes.vocabulary import Confidence, Payer
 from hearthpay.wire.fields import Text
 from hearthpay.wire.money import Dollars, Rate
 

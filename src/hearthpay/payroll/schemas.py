@@ -12,7 +12,7 @@ from hearthpay.calculator.schemas import Reciprocity, RulebookName
 from hearthpay.database.audit import ActorKind
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
 from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, PayrollsWanted, SetAsideWish
-from hearthpay.payroll.ledger.preview_tokens import LONGEST
+from hearthpay.payroll.ledger.preview_tokens import LONGEST, SHAPE
 from hearthpay.payroll.ledger.rows import Action, RemedyAction
 from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.payroll.trouble.failures import FailureKind
@@ -103,7 +103,7 @@ class PayrollRequest(RequestModel):
     )
     preview_token: str | None = Field(
         default=None,
-        min_length=1,
+        pattern=SHAPE,
         max_length=LONGEST,
         description="That of a preview: the run is refused with `amounts_changed` where any amount would be another "
         "than was shown. A preview ignores it.",

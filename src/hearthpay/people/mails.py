@@ -20,6 +20,8 @@ PersonMailKind = Literal[
     "employee_account",
     "record_changed",
     "bank_changed",
+    "bank_entered",
+    "bank_connected",
     "employee_changed",
 ]
 
@@ -117,6 +119,28 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         ),
         None,
         _NOT_ME,
+    ),
+    "bank_entered": _Wording(
+        mark("The bank account for your pay is being changed"),
+        mark(
+            "On {when} a bank account was entered by the link of an invitation: that for your pay from the {household} "
+            "household. Until now: {old}. New: {new}. Money goes to the new one from {start} on, and not before."
+        ),
+        mark("Take the change back"),
+        mark(
+            "If this was not you, tell the household at once and take the change back: the link above leads to your "
+            "account, or to where you make one. Or ask the household for a new link and enter the right bank account: "
+            "that takes the place of this one."
+        ),
+    ),
+    "bank_connected": _Wording(
+        mark("The bank account for your pay was connected"),
+        mark(
+            "On {when} a bank account was connected: that for your pay from the {household} household. "
+            "Until now: {old}. New: {new}. Money goes to the new one from now on."
+        ),
+        None,
+        mark("If you did not expect this, tell the household at once."),
     ),
     "employee_changed": _Wording(
         mark("{employee} changed something"),

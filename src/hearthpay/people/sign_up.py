@@ -64,7 +64,7 @@ async def ask_to_sign_up(desk: FrontDesk, email: str, language: str, links_begin
     if not desk.takes_sign_ups:
         raise Refusal("not_found", "Accounts are made by invitation here.")
     address = read_address(email)
-    desk.throttle.mail_asked_for(visit.address)
+    desk.throttle.account_asked_for(visit.address, address)
     now = desk.clock.now()
     async with desk.in_constant_time(), desk.database.transaction(None) as session:
         if await person_at(session, address) is not None:

@@ -30,6 +30,9 @@ OF_ACCOUNT: Final = Patience(8, timedelta(minutes=2))
 OF_ADDRESS: Final = Patience(40, timedelta(seconds=20))
 MAILS_OF_ADDRESS: Final = Patience(10, timedelta(minutes=3))
 """Links asked for by mail, right or wrong: each may reach a stranger."""
+ACCOUNTS_OF_MAILBOX: Final = Patience(5, timedelta(minutes=30))
+"""Links to one mailbox that make an account there, whoever asks. Those for a new password have no such end: a stranger
+must not use it up."""
 
 
 @dataclass(slots=True)
@@ -74,16 +77,26 @@ class SignInThrottle:
 
     def mail_asked_for(self, address: str | None) -> None:
         """Count a link that was asked for, or raise `rate_limited`."""
-        name = _key("mail", _network(address))
-        due = self._due(name, MAILS_OF_ADDRESS)
+        self._count_links([_links_of(address)])
+
+    def account_asked_for(self, address: str | None, mailbox: str) -> None:
+        """Count a link to `mailbox` that would make an account, or raise `rate_limited`, from wherever it is asked for.
+
+        It counts alike whether there is an account already.
+        """
+        self._count_links([_links_of(address), (_key("mailbox", mailbox), ACCOUNTS_OF_MAILBOX)])
+
+    def _count_links(self, names: list[tuple[bytes, Patience]]) -> None:
+        due = max(self._due(name, patience) for name, patience in names)
         if due:
             raise Refusal(
                 "rate_limited",
-                "Too many links were asked for from here. Please wait a little.",
+                "Too many links were asked for. Please wait a little.",
                 details={"retry_after": due},
                 headers={"Retry-After": str(due)},
             )
-        self._count(name, MAILS_OF_ADDRESS)
+        for name, patience in names:
+            self._count(name, patience)
 
     def _due(self, name: bytes, patience: Patience) -> int:
         tally = self._tallies.get(name)
@@ -109,6 +122,10 @@ def _names(address: str | None, account: str | None) -> list[tuple[bytes, Patien
     if account is not None:
         names.append((_key("account", account), OF_ACCOUNT))
     return names
+
+
+def _links_of(address: str | None) -> tuple[bytes, Patience]:
+    return _key("mail", _network(address)), MAILS_OF_ADDRESS
 
 
 def _key(kind: str, name: str) -> bytes:

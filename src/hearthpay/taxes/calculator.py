@@ -10,7 +10,6 @@ from hearthpay.taxes.certificates import FederalCertificate
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
-from hearthpay.taxes.heading import Payer
 from hearthpay.taxes.money import from_cents, rate_of, to_cents
 from hearthpay.taxes.paycheck import (
     PAY_FREQUENCIES,
@@ -23,7 +22,7 @@ from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_for
 from hearthpay.taxes.state import ReciprocityRule, StateRules
 from hearthpay.taxes.thresholds import ThresholdCheck, check_thresholds
-from hearthpay.taxes.vocabulary import FilingStatus
+from hearthpay.taxes.vocabulary import FilingStatus, Payer
 
 MAX_ANNUAL_WAGES = Decimal(999_999)
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from hearthpay.taxes.agencies import read_agency
-from hearthpay.taxes.heading import Heading, Payer
+from hearthpay.taxes.heading import Heading
 from hearthpay.taxes.money import HALF_RATE, RATE_SCALE
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
-from hearthpay.taxes.vocabulary import Confidence
+from hearthpay.taxes.vocabulary import Confidence, Payer
 
 CATEGORIES = (
     "federal_income_tax",

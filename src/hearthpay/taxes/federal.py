@@ -14,12 +14,12 @@ from hearthpay.taxes.certificates import (
     PreFilingStatus,
 )
 from hearthpay.taxes.errors import TaxInputError
-from hearthpay.taxes.heading import Heading, Payer
+from hearthpay.taxes.heading import Heading
 from hearthpay.taxes.money import RATE_SCALE, to_cents
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source, Trace
-from hearthpay.taxes.vocabulary import Confidence, FilingStatus
+from hearthpay.taxes.vocabulary import Confidence, FilingStatus, Payer
 from hearthpay.taxes.withholding.annualized import annualized_tax
 
 STATUSES = get_args(FilingStatus)

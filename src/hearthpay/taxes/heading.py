@@ -1,8 +1,8 @@
 """What a line of a paycheck says of its tax before any amount is known."""
 
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-Payer = Literal["employee", "employer"]
+from hearthpay.taxes.vocabulary import Payer
 
 
 class Heading(NamedTuple):

@@ -3,10 +3,9 @@
 import datetime
 from typing import NamedTuple
 
-from hearthpay.taxes.heading import Payer
 from hearthpay.taxes.rulebook import rulebook_for
 from hearthpay.taxes.trace import Source
-from hearthpay.taxes.vocabulary import Confidence, LocalHouseholdRule
+from hearthpay.taxes.vocabulary import Confidence, LocalHouseholdRule, Payer
 
 
 class Locality(NamedTuple):

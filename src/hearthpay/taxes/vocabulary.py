@@ -15,5 +15,8 @@ LocalHouseholdRule = Literal["required", "voluntary", "follows_state"]
 """Whether a household must withhold or pay a local tax. ``follows_state``: where the state's tax is withheld.
 ``voluntary``: the employee owes it, the household withholds it only because the locality was chosen."""
 
+Payer = Literal["employee", "employer"]
+"""Whose money a line of a paycheck is."""
+
 ThresholdStatus = Literal["below", "approaching", "above"]
 """How wages stand against a threshold."""

@@ -12,13 +12,39 @@ from pydantic import ValidationError
 from hearthpay.banking.nacha.records import AccountType
 from hearthpay.employers.commands import PostalAddress
 from hearthpay.employers.schemas import Address
+from hearthpay.languages.catalogue import mark
 from hearthpay.security.vault_numbers import InvalidNumberError, NumberKind, SecretNumber, parse_number
 from hearthpay.wire.problems import problems_of
 
 Problems = Mapping[str, str]
 """What is wrong, by the name of the field."""
 
-_REQUIRED: Final = "Please fill in this field."
+# Each problem is said without the full stop that a page sets, and stands in the catalogues as it is here.
+_REQUIRED: Final = mark("Please fill in this field")
+_MISPLACED: Final = mark(
+    "This looks like a Social Security or bank account number, which does not belong here"
+)
+FIELD_PROBLEMS: Final = (
+    _REQUIRED,
+    _MISPLACED,
+    mark("The two account numbers differ: please type both again"),
+    mark("Please choose checking or savings"),
+    mark("A bank's routing number has nine digits"),
+    mark("This is no bank's routing number: please check every digit"),
+    mark("A bank account number has 4 to 17 digits"),
+    mark("A bank account number has other digits than zeros"),
+    mark("A Social Security number has nine digits"),
+    mark("No Social Security number like this has been issued"),
+    mark("This Social Security number was withdrawn after it was printed as a specimen"),
+    mark("A taxpayer identification number (ITIN) has nine digits"),
+    mark("No taxpayer identification number (ITIN) like this is issued"),
+    mark("Must be a ZIP code such as 94110 or 94110-1234"),
+    mark("Must be one of the 50 states or DC, by its two letters"),
+    mark("Must have 1 to 100 characters"),
+    mark("Must not contain control characters"),
+)
+"""What the parsers of numbers and addresses say."""
+
 _SEPARATORS: Final = str.maketrans("", "", " -\u2010\u2011\u2012\u2013\u00a0")
 
 
@@ -48,10 +74,10 @@ def read_bank_account(form: Mapping[str, str]) -> BankAccountEntry:
     if not repeated:
         problems["account_number_again"] = _REQUIRED
     elif account is not None and account.reveal() != repeated:
-        problems["account_number_again"] = "The two account numbers differ: please type both again."
+        problems["account_number_again"] = "The two account numbers differ: please type both again"
     account_type = form.get("account_type", "")
     if account_type not in get_args(AccountType):
-        problems["account_type"] = "Please choose checking or savings."
+        problems["account_type"] = "Please choose checking or savings"
     if routing is None or account is None or problems:
         raise FormError(problems)
     return BankAccountEntry(routing, account, cast(AccountType, account_type))
@@ -89,8 +115,7 @@ def read_postal_address(form: Mapping[str, str], problems: dict[str, str]) -> Po
         findings = error.errors(include_url=False, include_input=False)
         for each in problems_of(findings):
             missing = each.field in needed - filled.keys()
-            told = _REQUIRED if missing else f"{each.message[:1].upper()}{each.message[1:]}."
-            problems[f"address_{each.field}"] = told
+            problems[f"address_{each.field}"] = _REQUIRED if missing else _said(each.message)
         return None
 
 
@@ -104,9 +129,15 @@ def _number(
     try:
         return parse_number(kind, digits)
     except InvalidNumberError as error:
-        message = str(error)
-        problems[field] = f"{message[:1].upper()}{message[1:]}."
+        problems[field] = _said(str(error))
         return None
+
+
+def _said(problem: str) -> str:
+    """Return what a parser found as FIELD_PROBLEMS has it."""
+    if problem.startswith("looks like"):  # told to programs, which are sent to this very page
+        return _MISPLACED
+    return f"{problem[:1].upper()}{problem[1:]}"
 
 
 def _digits(form: Mapping[str, str], field: str) -> str:

@@ -1,6 +1,7 @@
 """The portal: where an employee who was sent a link enters a bank account or a taxpayer number.
 
 The token in the address is all that is asked for, so it stays out of logs, caches and referrers, and it works once.
+The pages are in the employee's language, or the one that the address asks for by `?language=`.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -10,33 +11,26 @@ from typing import Final
 import structlog
 from fastapi import APIRouter
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
-from hearthpay.banking.accounts import AccountDetails, connect_employee_account
+from hearthpay.banking.account_changes import WAITS
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
-from hearthpay.employees.certificate_sheets import FEDERAL, AnswersError, CertificateSheet
-from hearthpay.employees.invitations import PORTAL_PATH, OpenInvitation, StoreEntered, complete, look_up
-from hearthpay.employees.models import Employee, Invitation
-from hearthpay.employees.onboarding import save_employee_address, save_employee_tax_number
-from hearthpay.employees.own_notices import tell_of_change
-from hearthpay.employees.signing import Signature, sign_certificate
+from hearthpay.employees.certificate_sheets import AnswersError, CertificateSheet
+from hearthpay.employees.invitations import PORTAL_PATH, OpenInvitation, complete, look_up
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
-from hearthpay.http.runtime import runtime_of
-from hearthpay.languages.catalogue import say_in
-from hearthpay.payroll.years.household_year import measure_people_anew
-from hearthpay.people.front_desk import FrontDesk
+from hearthpay.http.runtime import address_of, runtime_of
+from hearthpay.languages.catalogue import mark, preferred, say_in
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.web.certificate_form import prefix_of, read_certificates, sheets_of
 from hearthpay.web.desk import desk_of
 from hearthpay.web.forms import read_form, refuse_other_sites
 from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_info
 from hearthpay.web.pages import STYLE_PATH, page, style
+from hearthpay.web.portal_entries import EnteredAccount, EnteredTaxInfo, LinkEntry
 
 router: Final = APIRouter(include_in_schema=False)
 router.add_api_route(STYLE_PATH, style)
@@ -44,7 +38,9 @@ router.add_api_route(STYLE_PATH, style)
 _log = structlog.get_logger("hearthpay.web")
 _LINK: Final = f"{PORTAL_PATH}/{{token}}"
 _TRY_AGAIN: Final = {"Retry-After": "5"}
-_KIND_NAMES: Final = {"ssn": "Social Security number", "itin": "taxpayer number (ITIN)"}
+_OUTAGE: Final = mark("Something is not working on our side just now.")
+_LANGUAGES: Final = {"en": "English", "es": "Español"}
+_OTHER: Final = {"en": "es", "es": "en"}
 
 Handler = Callable[[Request, str], Awaitable[Response]]
 
@@ -56,14 +52,18 @@ async def _friendly(request: Request, handler: Handler) -> Response:
         return await handler(request, token)
     except Refusal as error:
         if error.code not in ("not_found", "gone"):
-            return page("trouble.html", {"message": error.message}, status=error.status)
-        return page("closed.html", {"over": error.code == "gone"}, status=error.status)
+            ended = (
+                error.code == "invalid_state" and error.status != 403
+            )  # opening the link again is of no use
+            facts = {"message": error.message, "again": not ended}
+            return _page(request, "trouble.html", facts, status=error.status)
+        return _page(request, "closed.html", {"over": error.code == "gone"}, status=error.status)
     except (DatabaseUnavailable, DBAPIError, KeyRingError) as error:
         if isinstance(error, DBAPIError) and trouble_of(error) is None:
             raise
         _log.error("portal unavailable", cause=type(error).__name__, sqlstate=sqlstate_of(error))
-        message = "Something is not working on our side just now: nothing was saved."
-        return page("trouble.html", {"message": message}, status=503, headers=_TRY_AGAIN)
+        facts = {"message": _OUTAGE, "again": True}
+        return _page(request, "trouble.html", facts, status=503, headers=_TRY_AGAIN)
 
 
 @router.get(_LINK)
@@ -79,8 +79,7 @@ async def submit(request: Request) -> Response:
 
 
 async def _show(request: Request, token: str) -> Response:
-    runtime = runtime_of(request)
-    return _form(await look_up(runtime.database, runtime.clock, token), runtime.clock)
+    return _form(request, await _opened(request, token))
 
 
 async def _submit(request: Request, token: str) -> Response:
@@ -88,72 +87,60 @@ async def _submit(request: Request, token: str) -> Response:
     runtime = runtime_of(request)
     if runtime.ring is None:
         raise Refusal("service_unavailable", "This service cannot keep your numbers safe yet.")
-    opened = await look_up(runtime.database, runtime.clock, token)
+    opened = await _opened(request, token)
     form = await read_form(request)
     try:
-        enter, shown = _entry(opened, form, runtime.ring, runtime.clock, desk_of(request))
-        await complete(runtime.database, runtime.clock, token, request_id_of(request), enter)
-    except FormError as error:
-        return _form(opened, runtime.clock, error.problems, form)
-    except AnswersError as error:
-        return _form(opened, runtime.clock, _beside_fields(error.problems), form)
-    return page("thanks.html", _facts(opened) | {"shown": shown, "account": f"{PORTAL_PATH}/{token}/account"})
+        entry = _entry(request, opened, form, runtime.ring)
+        await complete(runtime.database, runtime.clock, token, request_id_of(request), entry.store)
+    except (FormError, AnswersError) as error:
+        return _form(request, opened, error.problems, form)
+    facts = {"told": entry.thanks(_language(request)), "account": _offer(request)}
+    return _page(request, "thanks.html", _facts(opened) | facts)
 
 
-def _entry(
-    opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing, clock: Clock, desk: FrontDesk
-) -> tuple[StoreEntered, str]:
-    """Return how the form is stored, and what of it may be shown: last digits only. Raises FormError."""
+async def _opened(request: Request, token: str) -> OpenInvitation:
+    """Return what the link opens; from now on the pages of this request are in the employee's language."""
+    runtime = runtime_of(request)
+    opened = await look_up(runtime.database, runtime.clock, token)
+    request.state.employee_language = opened.employee.language
+    return opened
+
+
+def _entry(request: Request, opened: OpenInvitation, form: Mapping[str, str], ring: KeyRing) -> LinkEntry:
+    """Return what was typed into the form. Raises FormError."""
+    desk = desk_of(request)
     if opened.type == "bank_account":
-        bank = read_bank_account(form)
-
-        async def enter_bank(session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
-            employee = await session.get_one(Employee, invitation.employee_id)
-            details = AccountDetails(bank.routing, bank.account, bank.account_type)
-            await connect_employee_account(session, ring, actor, employee, details, clock.now())
-
-        return enter_bank, f"{bank.account_type} account ending in {bank.account.last_four}"
-
+        return EnteredAccount(read_bank_account(form), desk, address_of(request), _offer(request))
     problems: dict[str, str] = {}
-    signed = read_certificates(_sheets(opened, clock), form, clock.today(), problems)
+    sheets = _sheets(opened, desk.clock, _language(request))
+    signed = read_certificates(sheets, form, desk.clock.today(), problems)
     try:
-        entry = read_tax_info(form)
+        typed = read_tax_info(form)
     except FormError as error:
-        raise FormError({**_beside_fields(problems), **error.problems}) from None
+        raise FormError({**problems, **error.problems}) from None
     if problems:
-        raise FormError(_beside_fields(problems))
-    number = entry.number
-
-    async def enter_number(session: AsyncSession, actor: Actor, invitation: Invitation) -> None:
-        parted_or_joined = await save_employee_tax_number(session, ring, actor, invitation, number)
-        await measure_people_anew(session, parted_or_joined)
-        if entry.address is not None:
-            await save_employee_address(session, actor, clock, invitation, entry.address)
-        for each in signed:
-            signature = Signature(each.name, each.on, invitation_id=invitation.id)
-            await sign_certificate(
-                session, actor, clock, invitation.employee_id, each.sheet, each.answers, signature
-            )
-            employee = await session.get_one(Employee, invitation.employee_id)
-            what = "w4" if each.sheet.jurisdiction == FEDERAL else "certificate"
-            await tell_of_change(desk, session, employee, None, what)
-
-    return enter_number, f"{_KIND_NAMES[number.kind]} ending in {number.last_four}"
+        raise FormError(problems)
+    return EnteredTaxInfo(typed, signed, desk, ring)
 
 
 def _form(
+    request: Request,
     opened: OpenInvitation,
-    clock: Clock,
     problems: Problems | None = None,
     typed: Mapping[str, str] = MappingProxyType({}),
 ) -> Response:
     """Return the form; with `problems`, what is wrong next to each field. No number that was typed is in it again."""
+    language = _language(request)
+    other = _OTHER[language]
     facts = _facts(opened) | {
         "problems": problems or {},
         "account_type": typed.get("account_type", ""),
+        "hours": int(WAITS.total_seconds() // 3600),
+        "switch": {"to": other, "name": _LANGUAGES[other], "path": f"{request.url.path}?language={other}"},
     }
     if opened.type == "tax_info":
-        sheets = _sheets(opened, clock)
+        clock = runtime_of(request).clock
+        sheets = _sheets(opened, clock, language)
         fields = [each.field for sheet in sheets for each in sheet.questions]
         fields += [f"{prefix_of(sheet)}{name}" for sheet in sheets for name in ("signed_name", "signed_on")]
         kept = {each.field: each.entered for sheet in sheets for each in sheet.questions}
@@ -161,20 +148,42 @@ def _form(
             "sheets": [(sheet, prefix_of(sheet)) for sheet in sheets],
             "entered": {name: typed.get(name, "") for name in fields} if problems else kept,
             "today": clock.today().isoformat(),
-            "_": say_in("en"),
         }
-    return page(f"{opened.type}.html", facts, status=400 if problems else 200)
+    return _page(request, f"{opened.type}.html", facts, status=400 if problems else 200)
 
 
-def _sheets(opened: OpenInvitation, clock: Clock) -> tuple[CertificateSheet, ...]:
+def _page(
+    request: Request,
+    template: str,
+    facts: Mapping[str, object],
+    *,
+    status: int = 200,
+    headers: Mapping[str, str] = MappingProxyType({}),
+) -> Response:
+    language = _language(request)
+    frame = {"_": say_in(language), "language": language, "switch": None}
+    varies = {"Vary": "Accept-Language"}
+    return page(template, frame | dict(facts), status=status, headers={**varies, **headers})
+
+
+def _language(request: Request) -> str:
+    """Return the language that the address asks for; else the employee's; of who is none, the browser's."""
+    asked = request.query_params.get("language")
+    if asked in _LANGUAGES:
+        return str(asked)
+    known: str | None = getattr(request.state, "employee_language", None)
+    return known or preferred(request.headers.get("accept-language"))
+
+
+def _sheets(opened: OpenInvitation, clock: Clock, language: str) -> tuple[CertificateSheet, ...]:
     if opened.type != "tax_info":
         return ()
-    return sheets_of(opened.employee, clock.today(), "en", blank=True)
+    return sheets_of(opened.employee, clock.today(), language, blank=True)
 
 
-def _beside_fields(problems: Problems) -> dict[str, str]:
-    """Return problems as sentences, as these pages show them."""
-    return {name: f"{text[:1].upper()}{text[1:]}." for name, text in problems.items()}
+def _offer(request: Request) -> str:
+    """Return the path at which whoever has the link makes an account."""
+    return f"{PORTAL_PATH}/{request.path_params['token']}/account"
 
 
 def _facts(opened: OpenInvitation) -> dict[str, object]:

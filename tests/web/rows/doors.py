@@ -5,7 +5,8 @@ from typing import Final
 from tests.web.rows.row import Row, at_household
 from tests.web.rows.world import World
 
-_LEADS_ON: Final = Row(303, 303, 303, 303, 303, 303)
+_LEADS_ON: Final = Row(303, 200, 200, 200, 303, 200)
+"""The first organization has two households, to choose of; the other one none yet, which is made first."""
 
 ROWS: Final = {
     "GET /home": _LEADS_ON,

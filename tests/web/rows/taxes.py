@@ -17,7 +17,7 @@ ROWS: Final = {
     f"GET {_HERE}/papers/w2/{{employee_id}}": kept(200, fresh=True),
     f"POST {_HERE}/papers/w2/{{employee_id}}": kept(400, fresh=True, year="2026", copy="employee"),
     f"POST {_HERE}/papers/w3": kept(400, year="2026"),
-    f"POST {_HERE}/papers/schedule-h": kept(400, year="2026"),
+    f"POST {_HERE}/papers/schedule-h": kept(200, year="2026"),
     f"GET {_HERE}/papers/wage-file": kept(200, fresh=True),
     f"POST {_HERE}/papers/wage-file": kept(
         400, fresh=True, year="2026", user_id="AB12CD34", phone="415-555-0134"

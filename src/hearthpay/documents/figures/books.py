@@ -1,8 +1,9 @@
 """What the ledger holds of a household's year, as plain data: who was paid, by which paychecks, and prior wages."""
 
 import datetime
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Final
 from uuid import UUID
 
@@ -109,27 +110,39 @@ class HouseholdBooks:
 
     def of(self, person: Person) -> "PersonBooks":
         """Return a person's paychecks that stand, without those undone and those that undo, and prior wages."""
-        undone = {booked.reverses for booked in self.paychecks} - {None}
+        return self._of(person, self._standing())
+
+    def everyone(self) -> Iterator["PersonBooks"]:
+        """Go through the books of each person who was paid in the year."""
+        standing = self._standing()
+        for person in self.people:
+            books = self._of(person, standing)
+            if books.paychecks or books.prior:
+                yield books
+
+    def _of(
+        self, person: Person, standing: Mapping[UUID, Sequence[tuple[int, BookedPaycheck]]]
+    ) -> "PersonBooks":
+        own = sorted(
+            (each for record in {person.id, *person.records} for each in standing.get(record, ())),
+            key=itemgetter(0),
+        )
         return PersonBooks(
             self.tax_year,
             person,
-            tuple(
-                booked
-                for booked in self.paychecks
-                if booked.reverses is None
-                and booked.id not in undone
-                and person.has(booked.paycheck.employee_id)
-            ),
+            tuple(booked for _, booked in own),
             tuple(entry for entry in self.prior if person.has(entry.employee_id)),
             self.liable.get(person.id, ALL_DUE),
         )
 
-    def everyone(self) -> Iterator["PersonBooks"]:
-        """Go through the books of each person who was paid in the year."""
-        for person in self.people:
-            books = self.of(person)
-            if books.paychecks or books.prior:
-                yield books
+    def _standing(self) -> dict[UUID, list[tuple[int, BookedPaycheck]]]:
+        """Return the paychecks that stand by record, each with its place in the order in which they were posted."""
+        undone = {booked.reverses for booked in self.paychecks}
+        found: dict[UUID, list[tuple[int, BookedPaycheck]]] = {}
+        for place, booked in enumerate(self.paychecks):
+            if booked.reverses is None and booked.id not in undone:
+                found.setdefault(booked.paycheck.employee_id, []).append((place, booked))
+        return found
 
 
 @dataclass(frozen=True, slots=True)

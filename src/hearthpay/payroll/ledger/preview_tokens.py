@@ -32,6 +32,7 @@ LASTS: Final = timedelta(minutes=30)
 
 FIELD: Final = "preview_token"
 PREFIX: Final = "pv1_"
+SHAPE: Final = r"^pv1_[A-Za-z0-9_-]+$"
 LONGEST: Final = 4_000
 
 _PURPOSE: Final = "preview token"

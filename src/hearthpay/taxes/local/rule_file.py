@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import cast
 
 from hearthpay.taxes.agencies import read_agency
-from hearthpay.taxes.heading import Payer
 from hearthpay.taxes.local.choice import LocalTaxes
 from hearthpay.taxes.local.methods import (
     ExclusionBands,
@@ -18,7 +17,7 @@ from hearthpay.taxes.local.methods import (
 from hearthpay.taxes.local.places import CITIES, GOES_WITH, CertificatePlace, NotOwed, Unchosen
 from hearthpay.taxes.local.tax import APPLIES_TO, LOCAL_HOUSEHOLD_RULES, LocalTax
 from hearthpay.taxes.rule_file import RuleTable
-from hearthpay.taxes.vocabulary import LocalHouseholdRule
+from hearthpay.taxes.vocabulary import LocalHouseholdRule, Payer
 from hearthpay.taxes.withholding.per_period import read_per_period
 
 

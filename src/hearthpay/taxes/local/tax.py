@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from hearthpay.taxes.certificates import CertificateValue, StateCertificate
 from hearthpay.taxes.errors import TaxInputError
-from hearthpay.taxes.heading import Heading, Payer
+from hearthpay.taxes.heading import Heading
 from hearthpay.taxes.local.methods import FlatRate, LocalMethod, MonthlyFee
 from hearthpay.taxes.money import RATE_SCALE
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.trace import Source, Trace
-from hearthpay.taxes.vocabulary import Confidence, LocalHouseholdRule
+from hearthpay.taxes.vocabulary import Confidence, LocalHouseholdRule, Payer
 from hearthpay.taxes.withholding import PeriodPay
 
 LOCAL_HOUSEHOLD_RULES = ("required", "voluntary", "follows_state")

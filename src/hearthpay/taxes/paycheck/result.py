@@ -3,11 +3,11 @@
 from decimal import Decimal
 from typing import NamedTuple
 
-from hearthpay.taxes.heading import Payer
 from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.rulebook import Rulebook
 from hearthpay.taxes.state import ReciprocityRule
 from hearthpay.taxes.trace import Source, Step
+from hearthpay.taxes.vocabulary import Payer
 
 
 class PaycheckLine(NamedTuple):

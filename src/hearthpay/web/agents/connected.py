@@ -5,13 +5,14 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hearthpay.access.permissions import KEEP_AGENTS, READ_AGENTS
+from hearthpay.access.permissions import END_AGENTS, READ_AGENTS
 from hearthpay.languages.catalogue import mark
 from hearthpay.oauth import connected
 from hearthpay.oauth.offers import OFFERS
 from hearthpay.oauth.routes import resource_of
 from hearthpay.web.household.side_by_side import households_as
 from hearthpay.web.settings.account import id_in_path
+from hearthpay.web.settings.deeds import DEEDS
 from hearthpay.web.shell import go, page_of, show
 from hearthpay.web.visitor import Visitor
 
@@ -23,6 +24,13 @@ _ENDED: Final = {
     "code_reused": mark("ended: its code came twice, which a thief's would"),
     "refresh_reused": mark("ended: its token came twice, which a thief's would"),
 }
+
+_CONFIRMED: Final = {
+    "confirm_large_payroll": mark("It said that you confirmed the large amount"),
+    "confirm_ach_debit": mark("It said that you confirmed the debit of your account"),
+    "as_previewed": mark("What was paid is what the preview showed"),
+}
+"""What stands in the record of a run besides the run."""
 
 
 @page_of(router, "GET", "/settings/agents", "member", permission=READ_AGENTS)
@@ -43,11 +51,11 @@ async def agent(visitor: Visitor) -> Response:
     async with visitor.desk.database.transaction(actor.tenant) as session:
         grant, deeds = await connected.read_agent(session, actor, id_in_path(visitor, "grant_id"))
         names = {each.id: each.name for each in await households_as(session, actor)}
-    facts = {"grant": grant, "deeds": deeds, "names": names}
+    facts = {"grant": grant, "deeds": deeds, "names": names, "words": DEEDS, "confirmed": _CONFIRMED}
     return show(visitor, "agent.html", facts | _frame(visitor))
 
 
-@page_of(router, "POST", "/settings/agents/{grant_id}/disconnect", "member", permission=KEEP_AGENTS)
+@page_of(router, "POST", "/settings/agents/{grant_id}/disconnect", "member", permission=END_AGENTS)
 async def disconnect(visitor: Visitor) -> Response:
     """Send it away: a door is shut without asking twice, and it may always knock again."""
     actor, grant_id = visitor.actor(), id_in_path(visitor, "grant_id")

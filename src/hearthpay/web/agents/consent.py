@@ -98,9 +98,7 @@ async def answer(visitor: Visitor) -> Response:
         actor = _actor(visitor, sandbox=chosen.sandbox)
         async with desk.database.transaction(actor.tenant) as session:
             await become_person(session, who.person_id)
-            address = await asking.say_yes(
-                session, actor, now, token, who.session_id, client, question, consent
-            )
+            address = await asking.say_yes(session, actor, now, token, who.session_id, client, consent)
     except Refusal as error:
         return await _ask(visitor, client, question, problems_of(error))
     return _sent(visitor, question.redirect_uri, address)

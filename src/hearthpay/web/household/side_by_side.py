@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import READ_MEMBERS, READ_PAYROLLS, allow
 from hearthpay.database.relations import EMPLOYERS, PAYROLLS
-from hearthpay.web.household.waiting import Waiting, what_waits
+from hearthpay.web.household.waiting import WaitingMatter, what_waits
 from hearthpay.web.visitor import Visitor
 
 _HOUSEHOLDS: Final = text(
@@ -32,7 +32,7 @@ class HouseholdLine:
     name: str
     state: str
     next_payday: date | None = None
-    waits: tuple[Waiting, ...] = ()
+    waits: tuple[WaitingMatter, ...] = ()
 
 
 async def households_of(session: AsyncSession, visitor: Visitor) -> tuple[HouseholdLine, ...]:
@@ -59,7 +59,7 @@ async def with_what_waits(
     """Return the households with their next payday and what waits in each. Raises what `allow` raises."""
     allow(visitor.actor(), READ_PAYROLLS)
     clock = visitor.desk.clock
-    waits: dict[UUID, list[Waiting]] = {line.id: [] for line in lines}
+    waits: dict[UUID, list[WaitingMatter]] = {line.id: [] for line in lines}
     for each in await what_waits(session, clock.now(), clock.today()):
         if each.employer_id in waits:
             waits[each.employer_id].append(each)

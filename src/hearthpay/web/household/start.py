@@ -29,7 +29,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class StartStep:
     """One step as the page shows it: its state is `done`, `now` or `open`; `path` is below the household's address."""
 
     name: str
@@ -95,15 +95,15 @@ async def setup(at: AtHousehold) -> Response:
     )
 
 
-def _steps(done: Mapping[str, bool], employee: EmployeeItem | None) -> list[Step]:
+def _steps(done: Mapping[str, bool], employee: EmployeeItem | None) -> list[StartStep]:
     """Return the steps in their order; the first that is not done is the one to be done now."""
-    steps: list[Step] = []
+    steps: list[StartStep] = []
     now_found = False
     for name, title in STEPS:
         is_now = not done[name] and not now_found
         now_found = now_found or is_now
         state = "done" if done[name] else "now" if is_now else "open"
-        steps.append(Step(name, title, state, _path(name, employee)))
+        steps.append(StartStep(name, title, state, _path(name, employee)))
     return steps
 
 

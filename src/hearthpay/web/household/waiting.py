@@ -95,7 +95,7 @@ _FIND: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class WaitingMatter:
     """One thing that waits; `name`, `day` and the ids are there where the kind has them."""
 
     employer_id: UUID
@@ -121,8 +121,8 @@ class Waiting:
         return "bad" if self.kind in ("money_stuck", "payroll_failed", "account_failed") else "waits"
 
 
-async def what_waits(session: AsyncSession, now: datetime, today: date) -> list[Waiting]:
+async def what_waits(session: AsyncSession, now: datetime, today: date) -> list[WaitingMatter]:
     """Return what waits in the households that the transaction sees, the most urgent first."""
     rows = await session.execute(_FIND, {"now": now, "today": today, "failed_for": _FAILED_FOR})
-    found = [Waiting(*row) for row in rows]
+    found = [WaitingMatter(*row) for row in rows]
     return sorted(found, key=lambda each: (_ORDER.index(each.kind), each.day or date.min, each.name or ""))

@@ -10,9 +10,9 @@ from hearthpay.banking.account_changes import WAITS, change_account, take_back_c
 from hearthpay.banking.accounts import AccountDetails, current_employee_accounts
 from hearthpay.employees.onboarding import save_own_address, save_own_language
 from hearthpay.employees.own_notices import tell_of_account, tell_of_change
-from hearthpay.languages.catalogue import Say, mark, say_in
+from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import read_language
-from hearthpay.web.my.record import OwnRecord, beside_fields, record_of
+from hearthpay.web.my.record import OwnRecord, record_of
 from hearthpay.web.numbers_form import FormError, read_bank_account, read_postal_address
 from hearthpay.web.shell import go, page_of, problems_of
 from hearthpay.web.visitor import Visitor
@@ -20,8 +20,6 @@ from hearthpay.web.visitor import Visitor
 router: Final = APIRouter(include_in_schema=False)
 
 _SAVED: Final = mark("Saved. You are told by email, and so is the household.")
-_ENDING: Final = mark("account ending in {digits}")
-_NONE: Final = mark("none")
 
 
 @page_of(router, "GET", "/my/{employee_id}/details", "signed_in")
@@ -39,7 +37,7 @@ async def change_address(visitor: Visitor) -> Response:
     if address is None and not problems:
         problems["address_line1"] = "Please fill in this field"
     if address is None:
-        return await _details(record, beside_fields(problems))
+        return await _details(record, problems)
     async with record.transaction() as session:
         employee = await record.employee(session)
         if await save_own_address(session, record.actor, visitor.desk.clock, employee.id, address):
@@ -77,7 +75,7 @@ async def change_bank(visitor: Visitor) -> Response:
     try:
         entry = read_bank_account(visitor.form)
     except FormError as error:
-        return await _bank(record, beside_fields(error.problems))
+        return await _bank(record, dict(error.problems))
     ring = desk.keys()
     account = AccountDetails(entry.routing, entry.account, entry.account_type)
     async with record.transaction() as session:
@@ -85,16 +83,14 @@ async def change_bank(visitor: Visitor) -> Response:
             session, ring, record.actor, desk.clock, record.employment.employee_id, account
         )
         employee = await record.employee(session)
-        say = say_in(record.reader.language)
-        old = say(_NONE) if asked.replaces is None else _named(say, asked.replaces.last_four)
         start = desk.clock.now() if asked.waiting is None else asked.waiting.effective_at
         await tell_of_account(
             desk,
             session,
             employee,
             record.reader,
-            old=old,
-            new=_named(say, account.account.last_four),
+            old=asked.old_digits,
+            new=account.account.last_four,
             start=start,
         )
     return go(f"{record.path}/bank")
@@ -112,10 +108,6 @@ async def withdraw_bank(visitor: Visitor) -> Response:
             employee = await record.employee(session)
             await tell_of_change(visitor.desk, session, employee, record.reader, "bank_withdrawn")
     return go(f"{record.path}/bank")
-
-
-def _named(say: Say, digits: str) -> str:
-    return say(_ENDING, digits=digits)
 
 
 async def _details(record: OwnRecord, problems: dict[str, str], *, notice: str | None = None) -> Response:

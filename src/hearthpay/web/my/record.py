@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any
 
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
@@ -16,24 +16,10 @@ from hearthpay.employees.links import OwnEmployment, employment_of, own_employee
 from hearthpay.employees.models import Employee
 from hearthpay.employees.own_notices import NewsReader
 from hearthpay.http.envelope import request_id_of
-from hearthpay.languages.catalogue import mark, short_day_in
+from hearthpay.languages.catalogue import short_day_in
 from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.shell import show
 from hearthpay.web.visitor import Visitor
-
-# What the parsers of numbers and addresses say, as they stand beside a field.
-FIELD_PROBLEMS: Final = (
-    mark("Please fill in this field"),
-    mark("The two account numbers differ: please type both again"),
-    mark("Please choose checking or savings"),
-    mark("A bank's routing number has nine digits"),
-    mark("This is no bank's routing number: please check every digit"),
-    mark("A bank account number has 4 to 17 digits"),
-    mark("A bank account number has other digits than zeros"),
-    mark("Must be a ZIP code such as 94110 or 94110-1234"),
-    mark("Must be one of the 50 states or DC, by its two letters"),
-    mark("Must not contain control characters"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +85,6 @@ def hours(count: Decimal) -> str:
     """Return hours without the zeros that end them: 40, 7.5."""
     whole, dot, part = f"{count:,f}".partition(".")
     return whole + (dot + part).rstrip("0").rstrip(".")
-
-
-def beside_fields(problems: Mapping[str, str]) -> dict[str, str]:
-    """Return what the parsers found, as the pages say it: without the full stop that the page sets."""
-    return {name: f"{text[:1].upper()}{text[1:]}".removesuffix(".") for name, text in problems.items()}
 
 
 def today_of(visitor: Visitor) -> date:

@@ -6,6 +6,9 @@ from hearthpay.languages.catalogue import mark
 
 DEEDS: Final = {
     "ach.authorize": mark("Direct deposit was authorized"),
+    "agent.call": mark("A program used one of its tools"),
+    "agent.connect": mark("A program was let in"),
+    "agent.disconnect": mark("A program was sent away"),
     "autopilot.authorize": mark("Autopilot was authorized"),
     "autopilot.change": mark("Autopilot was changed"),
     "autopilot.confirm": mark("A payroll of Autopilot was confirmed"),

@@ -70,6 +70,7 @@ async def invite(visitor: Visitor) -> Response:
             )
             link = f"{address_of(visitor.request)}/join/{sent.token.text}"
             if desk.sends_mail:
+                desk.throttle.account_asked_for(visitor.visit.address, sent.email)
                 mail = person_mail(
                     "invitation",
                     sent.email,

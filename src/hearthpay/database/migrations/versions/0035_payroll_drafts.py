@@ -46,6 +46,12 @@ GRANT SELECT, INSERT,
       ON payroll_drafts TO hearthpay_service;
 """
 
+# A transaction that is a household's and a person's at once is an employee's: what is planned is not hers to see.
+NOT_THE_EMPLOYEES = """
+CREATE POLICY own_record ON payroll_drafts AS RESTRICTIVE TO hearthpay_service
+    USING ((SELECT current_person()) IS NULL);
+"""
+
 
 def upgrade() -> None:
     """Create the table, bound to its household."""
@@ -53,5 +59,6 @@ def upgrade() -> None:
     try:
         cursor.execute(DRAFTS)
         cursor.execute(guard_of_household("payroll_drafts"))
+        cursor.execute(NOT_THE_EMPLOYEES)
     finally:
         cursor.close()

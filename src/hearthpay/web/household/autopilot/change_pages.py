@@ -21,7 +21,7 @@ from hearthpay.web.household.autopilot.enroll_pages import (
     problems_of_agreement,
     text_of_agreement,
 )
-from hearthpay.web.household.autopilot.standing import Standing, find_live
+from hearthpay.web.household.autopilot.standing import AutopilotStanding, find_live
 from hearthpay.web.household.autopilot.terms_form import (
     has_too_many_hours,
     pay_day_choices,
@@ -107,14 +107,16 @@ async def agree(at: AtHousehold) -> Response:
     return at.go(standing.path)
 
 
-async def _starts(session: AsyncSession, standing: Standing) -> list[date]:
+async def _starts(session: AsyncSession, standing: AutopilotStanding) -> list[date]:
     """Return the first days of the periods about which nothing is decided."""
     enrollment = standing.enrollment
     stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
     return [each.start for each in islice(periods_of(stages, enrollment.next_start), _SHOWN)]
 
 
-async def _fitting(session: AsyncSession, standing: Standing, wanted: date, frequency: str) -> list[date]:
+async def _fitting(
+    session: AsyncSession, standing: AutopilotStanding, wanted: date, frequency: str
+) -> list[date]:
     """Return days, from the wanted one on, on which the old schedule and the new begin a period."""
     version = standing.view.version
     stages = stages_of([version])

@@ -17,7 +17,7 @@ from hearthpay.autopilot.models import DecidedPeriod
 from hearthpay.autopilot.records import stages_of, versions_of
 from hearthpay.autopilot.schedule import first_still_sent, is_skipped, periods_of
 from hearthpay.languages.catalogue import mark
-from hearthpay.web.household.autopilot.standing import Standing, find_live, require_same
+from hearthpay.web.household.autopilot.standing import AutopilotStanding, find_live, require_same
 from hearthpay.web.household.entry import Entries, problems_in
 from hearthpay.web.household.place import AtHousehold, household_page
 
@@ -101,7 +101,7 @@ async def _form(at: AtHousehold, problems: dict[str, str]) -> Response:
     return at.show("autopilot/skip.html", facts, status=400 if problems else 200)
 
 
-async def _coming(at: AtHousehold, session: AsyncSession, standing: Standing) -> list[Coming]:
+async def _coming(at: AtHousehold, session: AsyncSession, standing: AutopilotStanding) -> list[Coming]:
     """Return what is scheduled and the periods after it, the earliest first."""
     enrollment = standing.enrollment
     stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])

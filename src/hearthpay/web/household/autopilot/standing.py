@@ -19,7 +19,7 @@ from hearthpay.web.settings.account import id_in_path
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AutopilotStanding:
     """An enrollment as its pages show it. `waiting`: periods whose payrolls are scheduled and not sent."""
 
     view: EnrollmentView
@@ -47,7 +47,7 @@ class Standing:
         return f"/autopilot/{self.enrollment.id}"
 
 
-async def find_standing(at: AtHousehold, session: AsyncSession) -> Standing:
+async def find_standing(at: AtHousehold, session: AsyncSession) -> AutopilotStanding:
     """Return the enrollment that the address names. Raises `not_found` for one of another household."""
     wanted = id_in_path(at.visitor, "enrollment_id")
     here = select(Enrollment).where(Enrollment.id == wanted, Enrollment.employer_id == at.id)
@@ -57,10 +57,10 @@ async def find_standing(at: AtHousehold, session: AsyncSession) -> Standing:
     employee = await session.get_one(Employee, enrollment.employee_id)
     (view,) = await views_of(session, at.clock, [enrollment])
     waiting = sorted(await waiting_periods(session, enrollment), key=lambda each: each.period_start)
-    return Standing(view, employee, tuple(waiting))
+    return AutopilotStanding(view, employee, tuple(waiting))
 
 
-async def find_live(at: AtHousehold, session: AsyncSession) -> Standing:
+async def find_live(at: AtHousehold, session: AsyncSession) -> AutopilotStanding:
     """Return the enrollment that the address names. Raises as `find_standing` does, and for one that has ended."""
     standing = await find_standing(at, session)
     if not standing.live:
@@ -69,7 +69,7 @@ async def find_live(at: AtHousehold, session: AsyncSession) -> Standing:
 
 
 async def what_it_costs(
-    at: AtHousehold, session: AsyncSession, standing: Standing
+    at: AtHousehold, session: AsyncSession, standing: AutopilotStanding
 ) -> tuple[Cost | None, tuple[Reason, ...]]:
     """Return what the next payday costs as things stand, and what speaks against paying it."""
     reasons = await reasons_of(session, standing.view, at.clock, offered=at.runtime.direct_deposit)
@@ -90,7 +90,7 @@ async def what_it_costs(
     return (found, ()) if isinstance(found, Cost) else (None, (found,))
 
 
-def require_same(standing: Standing, enrollment_id: UUID) -> None:
+def require_same(standing: AutopilotStanding, enrollment_id: UUID) -> None:
     """Raise `invalid_state` where a service changed another enrollment than the page is about: nothing is kept then."""
     if standing.enrollment.id != enrollment_id:
         raise Refusal("invalid_state", "This enrollment has been ended meanwhile.")

@@ -1,0 +1,25 @@
+"""Laws of agents: what one did lies within what a person gave it."""
+
+
+def agents_runs() -> str:
+    """Every payroll that an agent has run lies within its grant: while it lasted, in its household, with that tool.
+
+    A call that was under way when the agent was sent away is carried out: it has a minute.
+    """
+    return """
+        SELECT 'payroll' AS subject, d.id, 'run by the agent ' || coalesce(d.client_name, 'unknown') AS what,
+               d.recorded, d.expected
+          FROM (SELECT p.id, g.client_name, 'in ' || p.employer_id || ' at ' || p.created_at AS recorded,
+                       coalesce('in ' || g.employer_id || ' from ' || g.created_at || ' to '
+                                || least(g.expires_at, g.ended_at)
+                                || CASE WHEN 'run_payroll' = ANY(g.tools) THEN '' ELSE ', without that tool' END,
+                                'a grant') AS expected,
+                       p.employer_id = g.employer_id AND p.organization_id = g.organization_id
+                       AND p.sandbox = g.sandbox AND 'run_payroll' = ANY(g.tools) AND p.created_at >= g.created_at
+                       AND p.created_at < least(g.expires_at, g.ended_at) + interval '1 minute' AS within
+                  FROM audit_log a
+                  JOIN payrolls p ON p.id = a.subject_id
+                  LEFT JOIN agent_grants g ON g.id = a.actor_id
+                 WHERE a.actor_kind = 'mcp' AND a.action = 'payroll.run') d
+         WHERE d.within IS NOT TRUE
+    """
