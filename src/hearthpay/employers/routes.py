@@ -77,7 +77,7 @@ async def create_employer(
 ) -> Response:
     """A live key creates a real household, a test key a sandbox one. The first one is the account's primary.
 
-    A smaller plan's one household is made by the operator (`hearthpay households create`).
+    A smaller plan's one household is made in the app, or by the operator (`hearthpay households create`).
     """
     clock = runtime_of(request).clock
 
