@@ -121,6 +121,9 @@ async def test_one_that_waits_says_when_the_money_leaves_and_can_be_cancelled(
         maria, at, world.employee_id, method="direct_deposit", regular="40", pay_date="2026-12-11"
     )
     payroll = await _run(maria, draft, **_BOTH)
+    home = (await maria.look(f"/app/{world.household_id}")).text
+    assert "leaves your account Dec 7" in home
+    assert "$0.00 to your employees" in home
     page = (await maria.look(payroll)).text
     for told in ("Leaves your account Monday, Dec 7", "Reaches the employees Friday, Dec 11", "Cancel it"):
         assert told in page, told
@@ -129,6 +132,27 @@ async def test_one_that_waits_says_when_the_money_leaves_and_can_be_cancelled(
     cancelled = (await maria.look(payroll)).text
     assert "Not this time." in cancelled
     assert "Cancel it" not in cancelled
+
+
+@pytest.mark.usefixtures("paid_by_bank")
+async def test_a_debit_counts_in_the_month_in_which_it_leaves(
+    maria: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    home = f"/app/{world.household_id}"
+    draft = await _draft(
+        maria,
+        f"{home}/payrolls",
+        world.employee_id,
+        method="direct_deposit",
+        regular="40",
+        pay_date="2026-12-01",
+    )
+    await _run(maria, draft, **_BOTH)
+    row = owner_connection.execute("SELECT net_pay FROM payrolls").fetchone()
+    assert row is not None
+    page = (await maria.look(home)).text
+    assert "leaves your account Nov 24" in page
+    assert f"${row[0] / 100:,.2f} to your employees" in page
 
 
 @pytest.mark.usefixtures("paid_by_bank")

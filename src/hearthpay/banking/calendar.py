@@ -70,6 +70,11 @@ def next_banking_day(day: datetime.date) -> datetime.date:
     return banking_day_on_or_after(day + _DAY)
 
 
+def debited_on(send_at: datetime.datetime) -> datetime.date:
+    """Return the day on which a debit that is sent then leaves the account: the first banking day after it."""
+    return next_banking_day(send_at.astimezone(BUSINESS_TIME).date())
+
+
 def previous_banking_day(day: datetime.date) -> datetime.date:
     """Return the last banking day before the day."""
     return banking_day_on_or_before(day - _DAY)

@@ -15,6 +15,7 @@ from babel.dates import format_date
 from jinja2 import pass_context
 from jinja2.runtime import Context
 
+from hearthpay.banking.calendar import debited_on
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.languages.catalogue import mark, moment_in, say_in
 
@@ -96,6 +97,7 @@ def filters() -> dict[str, Callable[..., Any]]:
         "percent": percent_text,
         "hours": hours,
         "moment": moment,
+        "debited_on": debited_on,
         "number": lambda value: NOTHING if value is None else _plain(Decimal(value)),
         **{form: day_filter(form) for form in _DAYS},
     }

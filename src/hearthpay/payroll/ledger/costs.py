@@ -5,16 +5,21 @@ All amounts are whole cents. Whoever calls has asked whether it may be told.
 
 import datetime
 from decimal import Decimal
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.banking.calendar import debited_on
 from hearthpay.database.relations import BANK_ENTRIES, EMPLOYEES
 
 _STANDING: Final = "c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)"
 """Of a paycheck that was taken back neither it nor what took it back."""
+
+_SETTLES: Final = (
+    f"(SELECT max(e.settle_on) FROM {BANK_ENTRIES} e WHERE e.payroll_id = p.id AND e.kind = 'debit')"
+)
 
 _BY_MONTH: Final = text(
     "SELECT CAST(date_trunc('month', p.pay_date) AS date) AS month, CAST(sum(c.net_pay) AS bigint) AS net_pay, "
@@ -32,9 +37,7 @@ _LATEST: Final = text(
 )
 _COMING: Final = text(
     "SELECT p.id AS payroll_id, p.status, p.pay_date, p.net_pay, p.direct_deposit, "
-    "CASE WHEN p.direct_deposit THEN coalesce("
-    f"(SELECT max(e.settle_on) FROM {BANK_ENTRIES} e WHERE e.payroll_id = p.id AND e.kind = 'debit'), "
-    "(p.scheduled_send_at AT TIME ZONE 'America/New_York')::date) END AS leaves_on, "
+    f"p.scheduled_send_at AS send_at, {_SETTLES} AS settles_on, "
     "who.names, who.hours "
     "FROM payrolls p CROSS JOIN LATERAL ("
     "SELECT array_agg(w.first_name || ' ' || w.last_name ORDER BY w.last_name, w.id) AS names, "
@@ -43,9 +46,11 @@ _COMING: Final = text(
     "WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') "
     "ORDER BY p.pay_date, p.id LIMIT :limit"
 )
-_NET_OF_DAYS: Final = text(
-    "SELECT CAST(coalesce(sum(net_pay), 0) AS bigint) FROM payrolls WHERE employer_id = :employer "
-    "AND pay_date BETWEEN :first AND :last AND status NOT IN ('draft', 'voided', 'failed')"
+# Nothing is debited after its pay date but what the bank returned, and is presented again.
+_LEAVING: Final = text(
+    f"SELECT p.net_pay, p.pay_date, p.direct_deposit, p.scheduled_send_at AS send_at, {_SETTLES} AS settles_on "
+    "FROM payrolls p WHERE p.employer_id = :employer AND p.pay_date >= CAST(:first AS date) - 31 "
+    "AND p.status NOT IN ('draft', 'voided', 'failed')"
 )
 
 
@@ -99,12 +104,35 @@ async def latest_paychecks(session: AsyncSession, employer_id: UUID, *, limit: i
 async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: int) -> list[ComingPayroll]:
     """Return the payrolls that are scheduled or on their way, the next pay date first."""
     rows = await session.execute(_COMING, {"employer": employer_id, "limit": limit})
-    return [ComingPayroll(*row) for row in rows]
+    return [
+        ComingPayroll(
+            row.payroll_id,
+            row.status,
+            row.pay_date,
+            row.net_pay,
+            row.direct_deposit,
+            _leaves_on(row),
+            row.names,
+            row.hours,
+        )
+        for row in rows
+    ]
 
 
-async def net_pay_of_days(
+async def net_pay_leaving(
     session: AsyncSession, employer_id: UUID, first: datetime.date, last: datetime.date
 ) -> int:
-    """Return the net pay of the payrolls paid within these days, those to come included."""
-    found: int = await session.scalar(_NET_OF_DAYS, {"employer": employer_id, "first": first, "last": last})
-    return found
+    """Return the net pay that leaves the household within these days, what is to come included.
+
+    A direct deposit leaves its account when it is debited, a check or cash on the pay date.
+    """
+    rows = await session.execute(_LEAVING, {"employer": employer_id, "first": first})
+    return sum(row.net_pay for row in rows if first <= (_leaves_on(row) or row.pay_date) <= last)
+
+
+def _leaves_on(row: Any) -> datetime.date | None:
+    """Return when the money of a direct deposit leaves the household's account; None for a check or cash."""
+    if not row.direct_deposit:
+        return None
+    settles_on: datetime.date | None = row.settles_on
+    return settles_on or (None if row.send_at is None else debited_on(row.send_at))

@@ -28,7 +28,7 @@ from hearthpay.payroll.ledger.costs import (
     coming_payrolls,
     costs_by_month,
     latest_paychecks,
-    net_pay_of_days,
+    net_pay_leaving,
 )
 from hearthpay.web.household.charts import BarChart, Month, bar_chart
 from hearthpay.web.household.place import AtHousehold, household_page
@@ -82,7 +82,7 @@ async def overview(at: AtHousehold) -> Response:
                 "next": await _next_payday(at, session),
                 "costs": _chart(at.visitor.language, first, costs),
                 "paychecks": await latest_paychecks(session, at.id, limit=_PAYCHECKS_SHOWN),
-                "wages": await net_pay_of_days(session, at.id, first, last),
+                "wages": await net_pay_leaving(session, at.id, first, last),
                 "waits": (await what_waits(session, at.clock.now(), today))[:_WAITS_SHOWN],
             }
         if at.may(READ_CALENDAR):

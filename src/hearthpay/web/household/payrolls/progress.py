@@ -11,7 +11,6 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking import calendar
-from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import BANK_ENTRIES
 from hearthpay.languages.catalogue import Say, mark, moment_in
 from hearthpay.payroll.ledger.rows import StoredPayroll
@@ -102,4 +101,4 @@ def _leaves(payroll: StoredPayroll) -> datetime.date:
     """Return the day on which the money of a payroll that waits will leave the household's account."""
     send_at = payroll.dates.send_at
     assert send_at is not None, "a scheduled payroll waits for an instant"
-    return calendar.next_banking_day(send_at.astimezone(BUSINESS_TIME).date())
+    return calendar.debited_on(send_at)
