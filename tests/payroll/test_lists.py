@@ -25,7 +25,8 @@ async def test_no_page_is_found_by_reading_the_rows_of_others(database: Database
         async with database.transaction(actor.tenant) as session:
             told = await plan_of(session, actor, PayrollsQuery.model_validate(values).to_command())
         scans = [node for node in nodes_of(told["Plan"]) if node.get("Relation Name") == "payrolls"]
-        kinds = {node["Node Type"] for node in nodes_of(told["Plan"])}
+        # What asks whether an employee is looking plans for that too, and never does it here.
+        kinds = {node["Node Type"] for node in nodes_of(told["Plan"]) if node["Actual Loops"]}
         assert not kinds & {"Seq Scan", "Parallel Seq Scan"}, name
         # No more is read than is shown, and a page's end is known by one row more.
         read = sum(node["Actual Rows"] + node.get("Rows Removed by Filter", 0) for node in scans)
