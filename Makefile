@@ -3,7 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-SUITE := -m "not long" -n auto --maxprocesses 4 --dist loadfile
+# One more than there are cores, at most four: much of the suite waits for processes and for the disk.
+WORKERS = $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))")
+SUITE = -m "not long" -n $(WORKERS) --dist loadfile
 # Where it is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 

@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from playwright.async_api import Browser, BrowserContext
 
 from hearthpay.app import create_app
+from hearthpay.banking.account_changes import WAITS, connect_due
 from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
@@ -53,7 +54,9 @@ async def test_money_moves_and_one_day_cannot(
     address: str,
     way: Way,
     town: Town,
+    ring: KeyRing,
     marias: SignedIn,
+    worker_database: Database,
     owner_connection: psycopg.Connection,
 ) -> None:
     maria = Housekeeper(await context.new_page(), way)
@@ -81,8 +84,11 @@ async def test_money_moves_and_one_day_cannot(
                 seen.add(words)
     assert seen == {"Approved", "The money was collected", "Everything has arrived"}
 
-    # Ana gives another account, which her bank does not know: the next deposit comes back.
+    # Ana gives another account, which waits a day, and which her bank does not know: the next deposit comes back.
     await _ana_connects(maria, browser, address, CLOSED)
+    town.clock.advance(WAITS)
+    assert await connect_due(worker_database, ring, town.clock) == 1
+    await _back(maria, root)
     await _run(maria, first=False)
     payroll = maria.page.url
     [(pay_date,)] = owner_connection.execute("SELECT max(pay_date)::text FROM payrolls").fetchall()

@@ -49,7 +49,7 @@ async def _look_at_all(page: Page, things: dict[str, str], name: str) -> int:
         answer = await page.request.get(address)
         if "text/html" not in answer.headers.get("content-type", ""):
             continue  # a paper or a table to download
-        assert answer.status in (200, 403, 404), f"{answer.status}: {address}"
+        assert answer.status in (200, 400, 403, 404), f"{answer.status}: {address}"
         await page.goto(address)
         part = re.sub(r"[{}]", "", path.removeprefix("/app/{household_id}")).strip("/").replace("/", "_")
         try:

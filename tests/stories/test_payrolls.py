@@ -70,7 +70,7 @@ async def test_the_same_in_spanish(at_home: Page, world: World) -> None:
     await page.get_by_label("Language").select_option("es")
     await page.get_by_role("button", name="Save").first.click()
     await page.goto(at)
-    await page.get_by_role("link", name="Pagar nómina").click()
+    await page.get_by_role("link", name="Hacer nómina").click()
     await page.get_by_label("Horas", exact=False).first.fill("40")
     await page.get_by_role("button", name="Mostrarme los importes").click()
     await pictured(page, "payroll_preview_es")
