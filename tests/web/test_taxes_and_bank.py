@@ -292,12 +292,13 @@ async def test_papers_say_what_is_missing_and_are_handed_over(
     await world.pay()
     missing = await _send(maria, w2, year="2026", copy="employee")
     assert missing.status_code == 400
-    for way in ("taxes/papers/address", "state-accounts", f"employees/{world.employee_id}"):
+    for way in ("taxes/papers/address?year=2026", "state-accounts", f"employees/{world.employee_id}"):
         assert f'href="{here(way)}"' in missing.text
     address = {"line1": "1 Oak St", "city": "Oakland", "state": "CA", "zip": "94601"}
     wrong = await _send(maria, here("taxes/papers/address"), **address | {"zip": "9"})
     assert (wrong.status_code, 'id="zip-problem"' in wrong.text) == (400, True)
-    await _send(maria, here("taxes/papers/address"), **address)
+    kept = await _send(maria, here("taxes/papers/address?year=2025"), **address)
+    assert kept.headers["location"] == here("taxes/papers?year=2025")  # where she came from
     await _send(maria, here("state-accounts/ein"), ein=EIN, ein_again=EIN)
     async with world.desk.database.transaction(world.actor.tenant) as session:
         changes = ChangeEmployee(

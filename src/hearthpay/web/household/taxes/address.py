@@ -10,7 +10,7 @@ from hearthpay.access.permissions import CHANGE_HOUSEHOLD
 from hearthpay.access.refusal import Refusal
 from hearthpay.employers.schemas import EmployerChanges
 from hearthpay.payroll.years.threshold_choice import change_employer
-from hearthpay.web.household.entered import beside
+from hearthpay.web.household.entered import beside, year_in
 from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.shell import problems_of
 from hearthpay.wire.problems import problems_of as problems_found
@@ -41,12 +41,18 @@ async def enter_address(at: AtHousehold) -> Response:
         return _form(at, {each.field: each.message for each in findings})
     except Refusal as error:
         return _form(at, problems_of(error))
-    return at.go("/taxes/papers")
+    return at.go(f"/taxes/papers?year={_year(at)}")
+
+
+def _year(at: AtHousehold) -> int:
+    """Return the year whose papers the visitor comes from, to go back to them."""
+    return year_in(at.visitor, at.clock.today())
 
 
 def _form(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
     known = at.household.address
     facts = {
+        "year": _year(at),
         "address": {name: getattr(known, name, None) or "" for name in _FIELDS},
         "problems": beside(problems or {}, lambda field: field.removeprefix("address.")),
         "entered": dict(at.form) if problems else {},

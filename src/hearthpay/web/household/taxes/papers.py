@@ -57,8 +57,9 @@ _REASONS: Final = {
 }
 _OTHERWISE: Final = mark("This paper cannot be made yet.")
 _ADDRESS: Final = (mark("The employee’s address"), "/employees")
+_HOUSEHOLDS_ADDRESS: Final = (mark("Your address"), "/taxes/papers/address")
 _MISSING: Final = {
-    "household.address": (mark("Your address"), "/taxes/papers/address"),
+    "household.address": _HOUSEHOLDS_ADDRESS,
     "household.ein": (mark("Your employer identification number (EIN)"), "/state-accounts"),
     "employee.address": _ADDRESS,
 }
@@ -198,8 +199,12 @@ def _missing(at: AtHousehold, details: Mapping[str, Any], year: int, wanted: Wan
         if known is None:
             missing.append((each["field"], None))
         else:
-            whose = f"/{wanted.employee_id}" if isinstance(wanted, WantedW2) and known == _ADDRESS else ""
-            missing.append((at.say(known[0]), at.root + known[1] + whose))
+            where = at.root + known[1]
+            if isinstance(wanted, WantedW2) and known == _ADDRESS:
+                where += f"/{wanted.employee_id}"
+            elif known == _HOUSEHOLDS_ADDRESS:
+                where += f"?year={year}"
+            missing.append((at.say(known[0]), where))
     reason = at.say(_REASONS.get(details.get("reason", ""), _OTHERWISE))
     facts = {"missing": missing, "reason": None if missing else reason, "year": year}
     return at.show("taxes/missing.html", facts, status=400)
