@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 # One more than there are cores, at most four: much of the suite waits for processes and for the disk.
 WORKERS = $(shell $(PYTHON) -c "import os; print(min(4, (os.cpu_count() or 1) + 1))")
-SUITE = -m "not long" -n $(WORKERS) --dist loadfile
+SUITE = -m "not long" -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 # Where it is set, each of the hundreds of processes of a test run would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
