@@ -75,7 +75,8 @@ def test_a_file_opens_only_as_itself() -> None:
     ring, file_id = KeyRing((EncryptionKey.generate(),)), uuid7()
     sealed = seal_file(ring.newest, file_id, "a.ach", b"content")
     assert open_file(ring, file_id, "a.ach", sealed) == b"content"
-    tampered = SealedFile(sealed.ciphertext[:-1] + b"\0", sealed.nonce, sealed.key_id)
+    changed = bytes((*sealed.ciphertext[:-1], sealed.ciphertext[-1] ^ 1))
+    tampered = SealedFile(changed, sealed.nonce, sealed.key_id)
     short = SealedFile(sealed.ciphertext, sealed.nonce[:4], sealed.key_id)
     for other_id, name, other in (
         (uuid7(), "a.ach", sealed),
