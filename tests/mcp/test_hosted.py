@@ -27,9 +27,26 @@ def trail(owner_connection: psycopg.Connection) -> Any:
     return read
 
 
+@pytest.fixture
+def readings(owner_connection: psycopg.Connection) -> Any:
+    def read() -> list[tuple[Any, ...]]:
+        return owner_connection.execute(
+            "SELECT details->>'resource', details->>'client', details->>'outcome', subject_id::text "
+            "FROM audit_log WHERE action = 'agent.read' ORDER BY id"
+        ).fetchall()
+
+    return read
+
+
 @EITHER_AGE
 async def test_from_the_first_question_to_the_pay_stub(
-    app: FastAPI, account: Account, employer_id: str, employee_id: str, mode: str, trail: Any
+    app: FastAPI,
+    account: Account,
+    employer_id: str,
+    employee_id: str,
+    mode: str,
+    trail: Any,
+    readings: Any,
 ) -> None:
     async with hosted_agent(app, account.live.key, mode=mode) as agent:
         (household,) = (await ask(agent, "list_households_and_employees"))["data"]
@@ -67,6 +84,10 @@ async def test_from_the_first_question_to_the_pay_stub(
         )
     ]
     assert trail()[2][4:6] == (employer_id, ran["payroll_id"])
+    assert readings() == [
+        ("payroll", "Test agent 7", "ok", ran["payroll_id"]),
+        ("pay_stub", "Test agent 7", "ok", ran["payroll_id"]),
+    ]
 
 
 def _other_week(asked: dict[str, Any]) -> dict[str, Any]:
@@ -105,7 +126,7 @@ async def test_the_rest_of_the_reading_tools(
 _ACCOUNT = {"type", "label", "agency", "last_four", "status", "registration_url"}
 
 
-async def test_resources_and_prompts(app: FastAPI, account: Account, employer_id: str) -> None:
+async def test_resources_and_prompts(app: FastAPI, account: Account, employer_id: str, readings: Any) -> None:
     async with hosted_agent(app, account.live.key) as agent:
         listed = (await agent.list_resources()).resources
         assert len(listed) == 51
@@ -119,6 +140,10 @@ async def test_resources_and_prompts(app: FastAPI, account: Account, employer_id
         for nowhere in ("hearthpay://states/ZZ", "hearthpay://payrolls/x", "file:///etc/passwd"):
             with pytest.raises(Exception, match="There is nothing at this address"):
                 await agent.read_resource(nowhere)
+        nothing = ("unknown", "Test agent 7", "not_found", None)
+        told = [(name, "Test agent 7", "ok", None) for name in ("state_coverage", "tax_calendar")]
+        # ZZ is spelled as a state is: it is the API that knows of none.
+        assert readings() == [*told, ("state_coverage", *nothing[1:]), nothing, nothing]
         names = [prompt.name for prompt in (await agent.list_prompts()).prompts]
         assert names == ["run_this_weeks_payroll", "am_i_over_the_threshold"]
         prompt = await agent.get_prompt("run_this_weeks_payroll", {"employee": "Rosa"})
@@ -264,6 +289,22 @@ async def test_calls_count_against_the_day_and_the_protocol_does_not(app: FastAP
     assert ["error" in answer for answer in answers] == [False] * 50 + [True]
     assert answers[-1]["code"] == "rate_limited"
     assert answers[-1]["details"]["limit"] == 50
+    assert (await caller.get("/threshold", state="CA", annual_wages=1)).status_code == 429
+
+
+async def test_what_is_refused_at_the_door_counts_and_the_trail_does_not_grow_without_end(
+    app: FastAPI, new_key: NewKey, trail: Any, readings: Any
+) -> None:
+    caller = await new_key("Free family", plan="free")
+    async with hosted_agent(app, caller.key) as agent:
+        codes = [(await ask(agent, "check_threshold", wages=1))["code"] for _ in range(20)]
+        for _ in range(40):
+            with pytest.raises(Exception, match=r"There is nothing at this address|requests that the plan"):
+                await agent.read_resource("hearthpay://nothing")
+        codes += [(await ask(agent, "check_threshold", wages=1))["code"] for _ in range(5)]
+    assert codes == ["validation_error"] * 20 + ["rate_limited"] * 5
+    assert len(trail()) == 20
+    assert len(readings()) == 30
     assert (await caller.get("/threshold", state="CA", annual_wages=1)).status_code == 429
 
 

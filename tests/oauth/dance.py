@@ -128,12 +128,19 @@ class Dance:
 
     async def call(self, access: str, tool: str = "check_threshold", **arguments: Any) -> httpx.Response:
         """Call a tool as plainly as the wire lets one."""
-        message = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {"name": tool, "arguments": arguments or {"state": "CA", "annual_wages": 30000}},
-        }
+        asked = {"name": tool, "arguments": arguments or {"state": "CA", "annual_wages": 30000}}
+        return await self.send(access, "tools/call", asked)
+
+    async def read(self, access: str, address: str) -> dict[str, Any]:
+        """Read a resource; return what came of it, an error or a result."""
+        answer = await self.send(access, "resources/read", {"uri": address})
+        assert answer.status_code == 200, answer.text
+        told: dict[str, Any] = answer.json()
+        return told
+
+    async def send(self, access: str, method: str, params: dict[str, Any]) -> httpx.Response:
+        """Send one message to `/mcp`."""
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         headers = {
             "Authorization": f"Bearer {access}",
             "Accept": "application/json, text/event-stream",

@@ -190,3 +190,27 @@ async def test_a_refresh_asks_for_no_more_than_was_given_and_for_this_service(da
     assert (await dance.refresh(tokens["access_token"])).json()["error"] == "invalid_grant"
     assert (await dance.call(tokens["refresh_token"])).status_code == 401
     assert (await dance.refresh(tokens["refresh_token"])).status_code == 200
+
+
+async def test_resources_are_given_with_the_tools_that_cover_them(
+    dance: Dance, asked: dict[str, Any], owner_connection: psycopg.Connection
+) -> None:
+    token = (await dance.tokens("payroll:run"))["access_token"]
+    ran = (await _ask(dance, token, "run_payroll", **asked))["data"]["payroll_id"]
+    stub = f"hearthpay://payrolls/{ran}/pay-stubs/{asked['employee_id']}"
+    calendar = f"hearthpay://households/{dance.household_id}/calendar/2026"
+    foreign = f"hearthpay://households/{dance.sandbox_id}/calendar/2026"
+    for address in (stub, f"hearthpay://payrolls/{ran}", calendar, "hearthpay://states/CA"):
+        assert "result" in await dance.read(token, address), address
+    assert "error" in await dance.read(token, foreign)
+    owner_connection.execute("UPDATE agent_grants SET tools = array_remove(tools, 'get_payroll')")
+    for address in (stub, f"hearthpay://payrolls/{ran}"):
+        refused = (await dance.read(token, address))["error"]
+        assert refused["data"]["code"] == "scope_required", refused
+    assert "result" in await dance.read(token, calendar)
+    listed = (await dance.send(token, "resources/templates/list", {})).json()["result"]["resourceTemplates"]
+    assert [each["name"] for each in listed] == ["state_coverage", "tax_calendar"]
+    (grant_id,) = owner_connection.execute("SELECT id FROM agent_grants").fetchone() or ()
+    shown = (await dance.browser.look(f"/settings/agents/{grant_id}")).text
+    assert "A program read something: pay_stub" in shown
+    assert "scope_required" in shown

@@ -64,7 +64,7 @@ async def authenticate(request: Request) -> Actor:
     """
     inside: Actor | None = request.scope.get(INSIDE_KEY)
     actor = await identify(request) if inside is None else inside
-    await _spend(request, actor)
+    await spend(request, actor)
     return actor
 
 
@@ -122,8 +122,8 @@ async def _credential_of(request: Request, presented: str) -> Credential:
     raise _unauthenticated("This API key is not valid. It may be mistyped, expired or revoked.")
 
 
-async def _spend(request: Request, actor: Actor) -> None:
-    """Count the request, and leave with the gate the headers that tell what the key has left."""
+async def spend(request: Request, actor: Actor) -> None:
+    """Count the request, and leave with the gate the headers that tell what the key has left. Raises `rate_limited`."""
     if actor.id is None:
         raise ValueError("whoever calls has an id: that of a key or a token")
     allowance = await runtime_of(request).rate_limits.spend(actor.id, actor.terms.limits.requests_per_day)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from hearthpay.mcp.advice import next_step
 from hearthpay.mcp.arguments import problems_with
-from hearthpay.mcp.calls import ApiCaller
+from hearthpay.mcp.calls import ApiCaller, CallTerms
 from hearthpay.mcp.tools.agent_tool import AgentTool, Arguments
 from hearthpay.mcp.tools.toolbox import BY_NAME
 
@@ -35,13 +35,30 @@ class ToolAnswer:
 
 
 async def answer_call(caller: ApiCaller, name: str, arguments: Arguments) -> ToolAnswer:
-    """Call a tool by its name; whatever goes wrong is an answer that says so."""
+    """Call a tool by its name; whatever goes wrong is an answer that says so, and counts as a call."""
+    refused = _refused_here(caller.terms, name, arguments)
+    if refused is not None:
+        over = await caller.count()
+        return refused if over is None else _refusal(over["code"], over["message"], details=over["details"])
+    tool = BY_NAME[name]
+    answered = await caller.call(tool.call(arguments))
+    body = answered.envelope()
+    if "error" in body:
+        return _refused_by_the_api(tool, arguments, body["error"])
+    shaped = tool.shaped(body)
+    # What was not reshaped travels as the API spelled it, to the last digit.
+    text = answered.content.decode("utf-8") if shaped == body else json.dumps(shaped, ensure_ascii=False)
+    return ToolAnswer(shaped, text)
+
+
+def _refused_here(terms: CallTerms, name: str, arguments: Arguments) -> ToolAnswer | None:
+    """Return what is wrong with a call before anything is asked of the API; None where nothing is."""
     tool = BY_NAME.get(name)
     if tool is None:
         return _refusal("unknown_tool", f"There is no tool of this name. There are: {', '.join(BY_NAME)}.")
-    if not caller.terms.give(name):
+    if not terms.give(name):
         return _refusal("scope_required", f"The person who let you in did not give you {name}.")
-    schema = tool.input_schema(caller.terms)
+    schema = tool.input_schema(terms)
     problems = problems_with(schema, arguments)
     if problems:
         first = problems[0]
@@ -51,14 +68,7 @@ async def answer_call(caller: ApiCaller, name: str, arguments: Arguments) -> Too
             validation_details=problems,
             example_request=_corrected(tool, arguments, problems, schema["required"]),
         )
-    answered = await caller.call(tool.call(arguments))
-    body = answered.envelope()
-    if "error" in body:
-        return _refused_by_the_api(tool, arguments, body["error"])
-    shaped = tool.shaped(body)
-    # What was not reshaped travels as the API spelled it, to the last digit.
-    text = answered.content.decode("utf-8") if shaped == body else json.dumps(shaped, ensure_ascii=False)
-    return ToolAnswer(shaped, text)
+    return None
 
 
 def _refused_by_the_api(tool: AgentTool, arguments: Arguments, error: Mapping[str, Any]) -> ToolAnswer:

@@ -33,9 +33,10 @@ class Admitted:
 async def authenticate_mcp(request: Request) -> Admitted:
     """Return whom the agent acts for: by a token that a person gave it, or by an API key, as the API itself takes one.
 
-    It counts nothing against the key's limits: each call of the API that a tool makes does. A token is looked up each
-    time, so that what was taken back is over at once; it must be for this very address (RFC 8707). Raises
-    `authentication_required`, with the way to a token, and `rate_limited` after too many attempts.
+    It counts nothing against the limits: each call of a tool and each reading does. A token is looked up each time, so
+    that what was taken back is over at once; it must be for this very address (RFC 8707). Raises
+    `authentication_required`, with the way to a token, and `rate_limited` after too many attempts with keys; tokens
+    run out by themselves, and many people's agents come from one address, so these are told only that theirs is over.
     """
     presented = _bearer_in(request)
     if presented is None or not looks_like_access(presented):

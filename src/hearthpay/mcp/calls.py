@@ -67,6 +67,10 @@ class ApiCaller(Protocol):
         """Make the call; whatever goes wrong is an answer."""
         ...
 
+    async def count(self) -> Mapping[str, Any] | None:
+        """Count what is answered without a call; return an envelope's `error` where no more is to be answered."""
+        ...
+
 
 def refused(code: str, message: str, details: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return an envelope that refuses, for what never got as far as the API."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import logging
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
@@ -24,12 +25,13 @@ from hearthpay.http.request_log import describe_failure
 from hearthpay.http.runtime import runtime_of
 from hearthpay.mcp.authentication import Admitted, authenticate_mcp
 from hearthpay.mcp.inner_caller import InnerCaller
-from hearthpay.mcp.trail import leave_trail, plain_name
+from hearthpay.mcp.trail import leave_trail, leave_trail_of_reading, plain_name
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel.server import Server
 
     from hearthpay.mcp.answering import ToolAnswer
+    from hearthpay.mcp.reading import Reading
     from hearthpay.mcp.server import Context
 
 PATH: Final = "/mcp"
@@ -77,7 +79,7 @@ class HostedTools:
 
             # The SDK tells of each request that it begins and ends; our own log has its line for that.
             logging.getLogger("mcp").setLevel(logging.ERROR)
-            self._server = agents_server(_caller_of, _noted)
+            self._server = agents_server(_caller_of, _noted, _read)
         return self._server
 
 
@@ -128,17 +130,33 @@ def _request_of(context: Context) -> Request:
 
 
 async def _noted(context: Context, tool: str, answer: ToolAnswer | None) -> None:
+    request, client = _request_of(context), _client_of(context)
+    database, actor = runtime_of(request).database, request.scope[_ADMITTED_KEY].actor
+    await _left(leave_trail(database, actor, client, tool, answer), tool)
+
+
+async def _read(context: Context, reading: Reading | None) -> None:
+    request, client = _request_of(context), _client_of(context)
+    database, actor = runtime_of(request).database, request.scope[_ADMITTED_KEY].actor
+    await _left(leave_trail_of_reading(database, actor, client, reading), "resource")
+
+
+async def _left(row: Awaitable[None], what: str) -> None:
     """Leave the row, also of a call that is being broken off; a row that cannot be written undoes no deed."""
+    with anyio.CancelScope(shield=True):
+        try:
+            await row
+        except Exception as failure:  # noqa: BLE001 - the answer stands; that its row is missing goes to the log
+            _log.error("agent's call without its audit row", tool=what, exception=describe_failure(failure))
+
+
+def _client_of(context: Context) -> str | None:
+    """Return the program's name as it told it, now or when it introduced itself, else as the grant has it."""
     from hearthpay.mcp.server import client_of
 
     request = _request_of(context)
     admitted: Admitted = request.scope[_ADMITTED_KEY]
-    client = client_of(context) or _named_in(request.headers.get("mcp-session-id")) or admitted.client_name
-    with anyio.CancelScope(shield=True):
-        try:
-            await leave_trail(runtime_of(request).database, admitted.actor, client, tool, answer)
-        except Exception as failure:  # noqa: BLE001 - the answer stands; that its row is missing goes to the log
-            _log.error("tool call without its audit row", tool=tool, exception=describe_failure(failure))
+    return client_of(context) or _named_in(request.headers.get("mcp-session-id")) or admitted.client_name
 
 
 def _once(body: bytes, receive: Receive) -> Receive:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from starlette.requests import Request
 
+from hearthpay.access.refusal import Refusal
+from hearthpay.http.auth import spend
 from hearthpay.http.inner_call import call_inside
 from hearthpay.mcp.authentication import Admitted
 from hearthpay.mcp.calls import API, ApiAnswer, ApiCall, CallTerms
@@ -36,3 +41,11 @@ class InnerCaller:
         )
         media_type = answered.headers.get("content-type", "").partition(";")[0]
         return ApiAnswer(answered.status, media_type, answered.body)
+
+    async def count(self) -> Mapping[str, Any] | None:
+        """Count it against the requests of the day, as each call of the API is."""
+        try:
+            await spend(self._request, self._admitted.actor)
+        except Refusal as refusal:
+            return {"code": refusal.code, "message": refusal.message, "details": refusal.details}
+        return None

@@ -18,10 +18,11 @@ from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
 
 from hearthpay import __version__
-from hearthpay.mcp.answering import ToolAnswer, answer_call
+from hearthpay.mcp.answering import OK, ToolAnswer, answer_call
 from hearthpay.mcp.calls import ApiCaller, CallTerms
 from hearthpay.mcp.guides import GUIDES, Guide
-from hearthpay.mcp.shelf import JSON, SHELF, STATE_CODES, found_at
+from hearthpay.mcp.reading import NOT_FOUND, Reading, answer_reading
+from hearthpay.mcp.shelf import JSON, SHELF, STATE_CODES
 from hearthpay.mcp.tools.agent_tool import AgentTool
 from hearthpay.mcp.tools.toolbox import TOOLBOX
 from hearthpay.taxes.jurisdictions import STATES
@@ -30,6 +31,9 @@ Context = ServerRequestContext[Any, Any]
 CallerOf = Callable[[Context], ApiCaller]
 CallNoted = Callable[[Context, str, ToolAnswer | None], Awaitable[None]]
 """Is told of each call of a tool and its answer, None where it was broken off."""
+
+ReadingNoted = Callable[[Context, Reading | None], Awaitable[None]]
+"""Is told of each resource that was read, None where it was broken off."""
 
 NAME: Final = "hearthpay"
 INSTRUCTIONS: Final = (
@@ -46,8 +50,13 @@ _NOTHING_THERE: Final = -32002
 _CLIENTS_NAME: Final = 100
 
 
-def agents_server(caller_of: CallerOf, noted: CallNoted | None = None) -> Server[Any]:
-    """Return the server; `caller_of` tells for each request who calls, `noted` hears of each call of a tool."""
+def agents_server(
+    caller_of: CallerOf, noted: CallNoted | None = None, read: ReadingNoted | None = None
+) -> Server[Any]:
+    """Return the server; `caller_of` tells for each request who calls.
+
+    `noted` hears of each call of a tool, `read` of each resource that was read.
+    """
 
     async def list_tools(context: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return types.ListToolsResult(tools=_described_on(caller_of(context).terms))
@@ -81,7 +90,7 @@ def agents_server(caller_of: CallerOf, noted: CallNoted | None = None) -> Server
         )
 
     async def list_templates(
-        _: Context, __: types.PaginatedRequestParams | None
+        context: Context, _: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(
             resource_templates=[
@@ -93,13 +102,20 @@ def agents_server(caller_of: CallerOf, noted: CallNoted | None = None) -> Server
                     mime_type=item.media_type,
                 )
                 for item in SHELF
+                if caller_of(context).terms.give(item.tool)
             ]
         )
 
     async def read_resource(
         context: Context, asked: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        return await _read(caller_of(context), str(asked.uri))
+        address, reading = str(asked.uri), None
+        try:
+            reading = await answer_reading(caller_of(context), address)
+        finally:
+            if read is not None:
+                await read(context, reading)
+        return _contents(address, reading)
 
     async def list_prompts(_: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[_prompt(guide) for guide in GUIDES])
@@ -182,33 +198,22 @@ def _prompt(guide: Guide) -> types.Prompt:
     )
 
 
-async def _read(caller: ApiCaller, address: str) -> types.ReadResourceResult:
-    found = found_at(address)
-    if found is None:
-        raise MCPError(_NOTHING_THERE, "There is nothing at this address.", {"uri": address})
-    item, call = found
-    answered = await caller.call(call)
-    if answered.media_type == JSON:
-        body = answered.envelope()
-        if "error" in body:
-            error = body["error"]
-            missing = error["code"] == "not_found"
-            raise MCPError(
-                _NOTHING_THERE if missing else types.INVALID_REQUEST,
-                error["message"],
-                {"uri": address, "code": error["code"]},
-            )
+def _contents(address: str, reading: Reading) -> types.ReadResourceResult:
+    if reading.item is None or reading.code != OK:
+        raise MCPError(
+            _NOTHING_THERE if reading.code == NOT_FOUND else types.INVALID_REQUEST,
+            reading.message,
+            {"uri": address, "code": reading.code},
+        )
+    media_type, content = reading.item.media_type, reading.content
+    if media_type == JSON:
         return types.ReadResourceResult(
-            contents=[
-                types.TextResourceContents(uri=address, mime_type=JSON, text=answered.content.decode("utf-8"))
-            ]
+            contents=[types.TextResourceContents(uri=address, mime_type=JSON, text=content.decode("utf-8"))]
         )
     return types.ReadResourceResult(
         contents=[
             types.BlobResourceContents(
-                uri=address,
-                mime_type=item.media_type,
-                blob=base64.b64encode(answered.content).decode("ascii"),
+                uri=address, mime_type=media_type, blob=base64.b64encode(content).decode("ascii")
             )
         ]
     )

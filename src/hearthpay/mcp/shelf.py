@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
+from uuid import UUID
 
 from hearthpay.mcp.calls import ApiCall
 from hearthpay.taxes.jurisdictions import STATES
@@ -17,9 +18,13 @@ PDF: Final = "application/pdf"
 
 @dataclass(frozen=True, slots=True)
 class ShelfItem:
-    """A kind of resource: the template of its address, and the call that reads one."""
+    """A kind of resource: the template of its address, and the call that reads one.
+
+    `tool` is the one whose right covers it: who may not call that may not read this.
+    """
 
     name: str
+    tool: str
     title: str
     description: str
     template: str
@@ -50,6 +55,7 @@ def _pay_stub(named: Mapping[str, str]) -> ApiCall:
 SHELF: Final[tuple[ShelfItem, ...]] = (
     ShelfItem(
         "state_coverage",
+        "calculate_nanny_taxes",
         "What a state asks for",
         "The taxes of a state today, its withholding certificate and localities, with how sure each figure is.",
         "hearthpay://states/{state}",
@@ -59,6 +65,7 @@ SHELF: Final[tuple[ShelfItem, ...]] = (
     ),
     ShelfItem(
         "payroll",
+        "get_payroll",
         "A payroll",
         "A payroll as it was run, line by line, with its status and history.",
         "hearthpay://payrolls/{payroll_id}",
@@ -68,6 +75,7 @@ SHELF: Final[tuple[ShelfItem, ...]] = (
     ),
     ShelfItem(
         "pay_stub",
+        "get_payroll",
         "A pay stub",
         "The pay stub of one employee in a payroll that was paid, as a PDF.",
         "hearthpay://payrolls/{payroll_id}/pay-stubs/{employee_id}",
@@ -77,6 +85,7 @@ SHELF: Final[tuple[ShelfItem, ...]] = (
     ),
     ShelfItem(
         "tax_calendar",
+        "get_tax_calendar",
         "The year's calendar",
         "What a household must file, pay, hand out or report in a calendar year, by due date.",
         "hearthpay://households/{employer_id}/calendar/{year}",
@@ -89,10 +98,29 @@ SHELF: Final[tuple[ShelfItem, ...]] = (
 STATE_CODES: Final = tuple(sorted(STATES))
 
 
-def found_at(address: str) -> tuple[ShelfItem, ApiCall] | None:
-    """Return what is at an address and the call that reads it; None where nothing can be."""
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an address names: an item, and the parts of the address that say which one."""
+
+    item: ShelfItem
+    named: Mapping[str, str]
+
+    @property
+    def call(self) -> ApiCall:
+        """The call that reads it."""
+        return self.item.call(self.named)
+
+    @property
+    def payroll_id(self) -> UUID | None:
+        """The payroll that it is about, if it is about one."""
+        payroll = self.named.get("payroll_id")
+        return None if payroll is None else UUID(payroll)
+
+
+def found_at(address: str) -> Found | None:
+    """Return what is at an address; None where nothing can be."""
     for item in SHELF:
         match = item.pattern.fullmatch(address)
         if match is not None:
-            return item, item.call(match.groupdict())
+            return Found(item, match.groupdict())
     return None

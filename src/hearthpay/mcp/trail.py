@@ -1,4 +1,5 @@
-"""The trail of agents: one audit row for each call of a tool, with the program's name and what came of it.
+"""The trail of agents: one audit row for each call of a tool and each resource read, with the program's name and what
+came of it. What is refused because the day's requests are used up leaves none, or the trail would grow without end.
 
 The deed itself, such as a run, has a row of its own in its own transaction; the request's id joins the two. No
 argument is kept: hours and wages stand where they belong.
@@ -14,20 +15,25 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.database.session import Database
 from hearthpay.mcp.answering import ToolAnswer
+from hearthpay.mcp.reading import Reading
 from hearthpay.mcp.tools.toolbox import BY_NAME
 from hearthpay.wire.secrecy import holds_a_secret
 
 CALLED: Final = "agent.call"
+READ: Final = "agent.read"
 
 _BROKEN_OFF: Final = "broken_off"
 _UNKNOWN: Final = "unknown"
+_TOO_MANY: Final = "rate_limited"
 _LONGEST_NAME: Final = 100
 
 
 async def leave_trail(
     database: Database, actor: Actor, client: str | None, tool: str, answer: ToolAnswer | None
 ) -> None:
-    """Write the row; `answer` is None where the call was broken off, and may have been carried out."""
+    """Write the row of a call; `answer` is None where it was broken off, and may have been carried out."""
+    if answer is not None and answer.code == _TOO_MANY:
+        return
     details: dict[str, object] = {
         "tool": tool if tool in BY_NAME else _UNKNOWN,
         "client": plain_name(client),
@@ -37,6 +43,24 @@ async def leave_trail(
     payroll = None if answer is None else _id_in(answer.structured, "payroll_id")
     async with database.transaction(actor.tenant) as session:
         await record_audit(session, actor, CALLED, employer_id=household, subject_id=payroll, details=details)
+
+
+async def leave_trail_of_reading(
+    database: Database, actor: Actor, client: str | None, reading: Reading | None
+) -> None:
+    """Write the row of a resource that was read or refused; None where the reading was broken off."""
+    if reading is not None and reading.code == _TOO_MANY:
+        return
+    details: dict[str, object] = {
+        "resource": _UNKNOWN if reading is None or reading.item is None else reading.item.name,
+        "client": plain_name(client),
+        "outcome": _BROKEN_OFF if reading is None else reading.code,
+    }
+    payroll = None if reading is None else reading.payroll_id
+    async with database.transaction(actor.tenant) as session:
+        await record_audit(
+            session, actor, READ, employer_id=actor.tenant.employer_id, subject_id=payroll, details=details
+        )
 
 
 def plain_name(client: str | None) -> str | None:

@@ -20,7 +20,7 @@ class Offer:
 OFFERS: Final = (
     Offer(
         "payroll:read",
-        mark("Look: calculate, preview, and read payrolls, accounts with states, and the calendar"),
+        mark("Look: calculate, preview, read payrolls and pay stubs, accounts with states, and the calendar"),
         (
             "calculate_nanny_taxes",
             "check_threshold",

@@ -7,6 +7,7 @@ from hearthpay.languages.catalogue import mark
 DEEDS: Final = {
     "ach.authorize": mark("Direct deposit was authorized"),
     "agent.call": mark("A program used one of its tools"),
+    "agent.read": mark("A program read something"),
     "agent.connect": mark("A program was let in"),
     "agent.disconnect": mark("A program was sent away"),
     "autopilot.authorize": mark("Autopilot was authorized"),
