@@ -272,6 +272,11 @@ async def _change_employer(session: AsyncSession, actor: Actor, target: Target) 
     return await threshold_choice.change_employer(session, actor, CLOCK, target.employer_id, changes)
 
 
+@_deed(threshold_choice.choose_own_basis, HELPERS, "employees")
+async def _choose_own_basis(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await threshold_choice.choose_own_basis(session, actor, CLOCK, target.employer_id, "as_paid")
+
+
 @_deed(sandbox.delete_sandbox, DECIDERS, "multi_employer", sandbox_only=True)
 async def _delete_sandbox(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await sandbox.delete_sandbox(session, actor, target.employer_id)

@@ -88,3 +88,33 @@ async def test_setting_up_goes_on_from_how_to_pay_to_the_first_payroll(
     form = parsed(await browser.look(f"{root}/payrolls/new"))
     days = {each.get("name"): each.get("value") for each in form.iter("input")}
     assert (days["start"], days["end"], days["pay_date"]) == ("2026-11-16", "2026-11-29", "2026-11-30")
+
+
+async def test_a_test_household_is_emptied_and_deleted_and_a_real_one_never(
+    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    owner = await _browser(app, "owner", clock)
+
+    def left() -> tuple[int, int]:
+        found = owner_connection.execute(
+            "SELECT (SELECT count(*) FROM employers WHERE sandbox), (SELECT count(*) FROM employees WHERE sandbox)"
+        ).fetchone()
+        assert found is not None
+        return found
+
+    organization = str(people["owner"].belongings[0].organization_id)
+    await owner.send("/settings/where", page="/settings/profile", where=organization, mode="test")
+    made = await owner.send("/app/start", page="/app/start", **NEW_HOUSEHOLD)
+    here = "/".join(made.headers["location"].split("/")[:3])
+    rosa = {"first_name": "Rosa", "last_name": "Diaz", "start_date": "2026-01-05", "pay_frequency": "weekly"}
+    added = await owner.send(f"{here}/employees/new", page=f"{here}/employees/new", **rosa)
+    assert added.status_code == 303, added.text
+    assert left() == (1, 1)
+    assert f"{here}/household/empty" in (await owner.look(f"{here}/household")).text
+    emptied = await owner.send(f"{here}/household/empty", page=f"{here}/household/empty")
+    assert (emptied.status_code, emptied.headers["location"]) == (303, here)
+    assert left() == (1, 0)
+    gone = await owner.send(f"{here}/household/delete", page=f"{here}/household/delete")
+    assert (gone.status_code, gone.headers["location"]) == (303, "/households")
+    assert left() == (0, 0)
+    assert (await owner.look(here)).status_code == 404

@@ -421,3 +421,31 @@ async def test_everything_is_said_in_spanish(
         assert said in shown, page
     wrong = await _send(maria, here("bank/connect"), **BANK | {"routing_number": "123456789"})
     assert "No es el número de ruta de ningún banco: revise cada cifra." in wrong.text
+
+
+async def test_how_thresholds_count_is_chosen_and_what_it_makes_due_is_told(
+    maria: Browser, world: World, here: Callable[[str], str], owner_connection: psycopg.Connection
+) -> None:
+    page = here("taxes/thresholds")
+    for wrong in ("", "never", "\x00"):
+        refused = await _send(maria, page, threshold_basis=wrong)
+        assert refused.status_code == 400
+        assert "Please choose one of them" in refused.text
+    assert (await _send(maria, page, threshold_basis="as_paid")).headers["location"] == here("taxes")
+    overview = (await maria.look(here("taxes"))).text
+    assert "You chose to pay once the wages paid have reached them." in overview
+    assert here("taxes/thresholds") in overview
+    await world.pay(world.employee_id)
+    for _ in range(2):  # a form sent twice changes and says the same
+        told = await _send(maria, page, threshold_basis="assume_crossed")
+        assert told.status_code == 200
+        assert "Owed for wages of 2026, and charged with the next paychecks" in told.text
+        rows = re.findall(r'<th scope="row">(\S+)</th><td class="amount">(\S+)</td>', told.text)
+        assert ("US-SS-EE", "$70.68") in rows
+    again = await _send(maria, page, threshold_basis="as_paid")
+    assert again.headers["location"] == here("taxes")
+    changes = owner_connection.execute(
+        "SELECT actor_kind, details->'threshold_basis'->>'after' FROM audit_log "
+        "WHERE action = 'employer.update' ORDER BY id"
+    ).fetchall()
+    assert changes == [("user", "as_paid"), ("user", "assume_crossed"), ("user", "as_paid")]

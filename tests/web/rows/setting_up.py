@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.web.rows.row import Row, kept
+from tests.web.rows.row import Row, by_owners, kept
 
 _HOUSEHOLD: Final = {
     "first_name": "Maria",
@@ -22,6 +22,11 @@ ROWS: Final[dict[str, Row]] = {
     "GET /app/{household_id}/setup": kept(200),
     "GET /app/{household_id}/household": kept(200),
     "POST /app/{household_id}/household": kept(303, **_HOUSEHOLD),
+    # A real household is never emptied or deleted.
+    "GET /app/{household_id}/household/empty": by_owners(200),
+    "POST /app/{household_id}/household/empty": by_owners(400),
+    "GET /app/{household_id}/household/delete": by_owners(200),
+    "POST /app/{household_id}/household/delete": by_owners(400),
 }
 
 

@@ -28,6 +28,8 @@ ROWS: Final = {
     f"POST {_HERE}/papers/issued/{{document_id}}": kept(404, fresh=True),
     f"GET {_HERE}/papers/address": kept(200),
     f"POST {_HERE}/papers/address": kept(303, line1="1 Oak St", city="Oakland", state="CA", zip="94601"),
+    f"GET {_HERE}/thresholds": kept(200),
+    f"POST {_HERE}/thresholds": kept(303, threshold_basis="assume_crossed"),
 }
 
 

@@ -46,15 +46,37 @@ class ChangedEmployer(EmployerDetail):
 
 
 @dataclass(frozen=True, slots=True)
+class OpenTaxes:
+    """What the next paychecks charge, or give back where not `owed`, for wages of a year, in cents by line."""
+
+    year: int
+    owed: bool
+    lines: tuple[tuple[str, int], ...]
+
+    @property
+    def sentence(self) -> str:
+        """The same in words."""
+        named = ", ".join(f"{code} {from_cents(cents):,}" for code, cents in self.lines)
+        if self.owed:
+            return f"Owed for wages of {self.year} and charged with the next paychecks: {named}."
+        return f"Charged too much for wages of {self.year} and given back with the next paychecks: {named}."
+
+
+@dataclass(frozen=True, slots=True)
 class BasisChoice:
-    """What a choice changed; ``told`` says what the next paychecks charge or give back for it."""
+    """What a choice changed; ``open_taxes`` are what the next paychecks charge or give back for it."""
 
     before: ThresholdBasis
     after: ThresholdBasis
     since: int
     """The first tax year for which it holds."""
 
-    told: tuple[str, ...]
+    open_taxes: tuple[OpenTaxes, ...]
+
+    @property
+    def told(self) -> tuple[str, ...]:
+        """The open taxes in words."""
+        return tuple(each.sentence for each in self.open_taxes)
 
 
 async def change_employer(
@@ -65,19 +87,29 @@ async def change_employer(
     employer = await update_employer(session, actor, employer_id, changes)
     told: tuple[str, ...] = ()
     if changes.threshold_basis is not UNCHANGED:
-        choice = await _choose(session, employer.id, changes.threshold_basis, clock.today())
-        told = choice.told
-        if choice.before != choice.after:
-            await record_audit(
-                session,
-                actor,
-                "employer.update",
-                employer_id=employer.id,
-                subject_id=employer.id,
-                details=_details(choice),
-            )
+        told = (await choose_own_basis(session, actor, clock, employer.id, changes.threshold_basis)).told
     employer = await session.get_one(Employer, employer.id, populate_existing=True)
     return ChangedEmployer(**shown(employer), address=address_of(employer), warnings=list(told))
+
+
+async def choose_own_basis(
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, basis: ThresholdBasis
+) -> BasisChoice:
+    """Change the basis of a household's thresholds for an actor who reaches it; raises `not_found`."""
+    allow(actor, CHANGE_HOUSEHOLD, employer_id)
+    if not actor.reaches(employer_id):
+        raise Refusal("not_found", "There is no such household.")
+    choice = await _choose(session, employer_id, basis, clock.today())
+    if choice.before != choice.after:
+        await record_audit(
+            session,
+            actor,
+            "employer.update",
+            employer_id=employer_id,
+            subject_id=employer_id,
+            details=_details(choice),
+        )
+    return choice
 
 
 async def choose_threshold_basis(
@@ -125,22 +157,15 @@ async def _choose(
         for year in years:
             if year >= since:
                 await measure_household(session, employer_id, year, bases)
-    return BasisChoice(before, basis, since, await _told(session, employer_id, since))
+    return BasisChoice(before, basis, since, await _open_taxes(session, employer_id, since))
 
 
-async def _told(session: AsyncSession, employer_id: UUID, since: int) -> tuple[str, ...]:
-    charged: dict[int, list[str]] = {}
-    returned: dict[int, list[str]] = {}
+async def _open_taxes(session: AsyncSession, employer_id: UUID, since: int) -> tuple[OpenTaxes, ...]:
+    """Return what is open in the years since, owed before too much."""
+    lines: dict[tuple[bool, int], list[tuple[str, int]]] = {}
     for row in await session.execute(_OPEN, {"employer": employer_id, "since": since}):
-        told = charged if row.cents > 0 else returned
-        told.setdefault(row.tax_year, []).append(f"{row.code} {from_cents(abs(row.cents)):,}")
-    return (
-        *(
-            f"Owed for wages of {year} and charged with the next paychecks: {', '.join(lines)}."
-            for year, lines in charged.items()
-        ),
-        *(
-            f"Charged too much for wages of {year} and given back with the next paychecks: {', '.join(lines)}."
-            for year, lines in returned.items()
-        ),
+        lines.setdefault((row.cents > 0, row.tax_year), []).append((row.code, abs(row.cents)))
+    return tuple(
+        OpenTaxes(year, owed, tuple(found))
+        for (owed, year), found in sorted(lines.items(), key=lambda each: not each[0][0])
     )

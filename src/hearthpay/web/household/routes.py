@@ -11,6 +11,7 @@ from hearthpay.web.household.doors import router as doors
 from hearthpay.web.household.employees.routes import EMPLOYEE_ROUTERS
 from hearthpay.web.household.overview import router as overview
 from hearthpay.web.household.payrolls.routes import router as payrolls
+from hearthpay.web.household.sandbox_pages import router as sandbox
 from hearthpay.web.household.settings_pages import router as settings
 from hearthpay.web.household.start import router as start
 from hearthpay.web.household.state_accounts import routers as state_accounts
@@ -23,6 +24,7 @@ HOUSEHOLD_ROUTES: Final[tuple[BaseRoute, ...]] = tuple(
         doors,
         overview,
         settings,
+        sandbox,
         *EMPLOYEE_ROUTERS,
         payrolls,
         *AUTOPILOT_ROUTERS,

@@ -7,7 +7,7 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hearthpay.access.permissions import CHANGE_HOUSEHOLD
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD, DELETE_HOUSEHOLD
 from hearthpay.access.refusal import Refusal
 from hearthpay.employers.schemas import EmployerChanges
 from hearthpay.employers.service import update_employer
@@ -66,5 +66,10 @@ async def change_household(at: AtHousehold) -> Response:
 
 
 def _form(at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str]) -> Response:
-    facts = {"problems": problems, "entered": entered, "states": tuple(sorted(STATES))}
+    facts = {
+        "problems": problems,
+        "entered": entered,
+        "states": tuple(sorted(STATES)),
+        "may_end": at.may(DELETE_HOUSEHOLD),
+    }
     return at.show("household.html", facts, status=400 if problems else 200)

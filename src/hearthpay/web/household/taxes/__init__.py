@@ -8,7 +8,8 @@ from hearthpay.web.household.taxes.issued import router as issued
 from hearthpay.web.household.taxes.overview import router as overview
 from hearthpay.web.household.taxes.owed import router as owed
 from hearthpay.web.household.taxes.papers import router as papers
+from hearthpay.web.household.taxes.thresholds import router as thresholds
 from hearthpay.web.household.taxes.wages import router as wages
 
-routers: Final = (overview, owed, wages, estimated, papers, issued, address)
+routers: Final = (overview, owed, wages, estimated, papers, issued, address, thresholds)
 """In the order in which their pages are matched."""

@@ -10,7 +10,7 @@ from typing import Final
 from fastapi import APIRouter
 from starlette.responses import Response
 
-from hearthpay.access.permissions import READ_CALENDAR
+from hearthpay.access.permissions import CHANGE_HOUSEHOLD, READ_CALENDAR
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.threshold_standing import (
     HouseholdThresholds,
@@ -65,6 +65,7 @@ async def taxes(at: AtHousehold) -> Response:
         "year": year,
         "years": years_of(today),
         "assumed": thresholds.assumed,
+        "may_choose": at.may(CHANGE_HOUSEHOLD),
         "areas": _areas(thresholds, at.say),
         "quarters": QUARTERS,
         "agencies": [(each, quarterly(each.months)) for each in liability.agencies],
