@@ -39,7 +39,7 @@ async def _isolated(
     await Conversation(client, worlds, owner, document).play(steps)
 
 
-@settings(max_examples=25, **AT_RANDOM)
+@settings(max_examples=15, **AT_RANDOM)
 @given(steps=conversations(12))
 async def test_no_key_reaches_another_world(
     steps: list[Step],

@@ -1,8 +1,9 @@
 """Wages belong to the year in which they arrive: closed days, late firing, and deposits held past New Year's."""
 
-from typing import Any
+from typing import Any, Final
 
 import psycopg
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -274,28 +275,58 @@ async def test_what_has_left_for_the_bank_cannot_be_called_back(town: Town, acco
     assert error["details"]["status"] == "processing"
 
 
-@settings(
-    max_examples=10,
-    deadline=None,
-    derandomize=True,
-    phases=(Phase.explicit, Phase.generate),  # an example takes a second: shrinking one would take minutes
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    pay_day=st.integers(22, 31),
-    working=st.lists(st.booleans(), min_size=34, max_size=34),
-    usable=st.lists(st.booleans(), min_size=34, max_size=34),
-)
+_SETTINGS: Final = {
+    "deadline": None,
+    "derandomize": True,
+    "phases": (Phase.explicit, Phase.generate),  # an example takes a second: shrinking one would take minutes
+    "suppress_health_check": [HealthCheck.function_scoped_fixture],
+}
+_DAYS: Final = {
+    "pay_day": st.integers(22, 31),
+    "working": st.lists(st.booleans(), min_size=34, max_size=34),
+    "usable": st.lists(st.booleans(), min_size=34, max_size=34),
+}
+
+
+@settings(max_examples=5, **_SETTINGS)
+@given(**_DAYS)
 async def test_wages_are_booked_in_the_year_in_which_they_arrive_whatever_happens(
     pay_day: int,
     working: list[bool],
     usable: list[bool],
     town: Town,
     account: Account,
-    new_account: Any,
     owner_connection: psycopg.Connection,
     owner_database: Database,
 ):
+    await _over_new_year(pay_day, working, usable, town, account, owner_connection, owner_database)
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+@settings(max_examples=80, **_SETTINGS)
+@given(**_DAYS)
+async def test_wages_are_booked_in_the_year_in_which_they_arrive_for_long(
+    pay_day: int,
+    working: list[bool],
+    usable: list[bool],
+    town: Town,
+    account: Account,
+    owner_connection: psycopg.Connection,
+    owner_database: Database,
+):
+    await _over_new_year(pay_day, working, usable, town, account, owner_connection, owner_database)
+
+
+async def _over_new_year(
+    pay_day: int,
+    working: list[bool],
+    usable: list[bool],
+    town: Town,
+    account: Account,
+    owner_connection: psycopg.Connection,
+    owner_database: Database,
+) -> None:
     """Over New Year's the worker is away and the employee's account fails and recovers on any days."""
     family = await family_of_2025(town, account)
     order = family.order(f"2025-12-{pay_day}", **DECEMBER)
