@@ -136,7 +136,7 @@ async def _pays(
 async def test_right_requests_reach_paychecks_and_their_answers_are_as_documented(
     document: Document, address: str, account: Account, household: dict[str, Any], tmp_path: Path
 ) -> None:
-    options = ("--max-examples", "20", "--seed", str(SEED))
+    options = ("--max-examples", "30", "--seed", str(SEED))
     await _pays(document, address, account, household, tmp_path, *options)
 
 
