@@ -16,6 +16,7 @@ from hearthpay.security.key_ring import KeyRing
 from tests.oauth.dance import RESOURCE, RETURNS, VERIFIER, Dance, answer_in, challenge_of
 from tests.people.visitors import PASSWORD, VISIT, Newcomers
 from tests.web.people_browser import HOME, OWN, Browser
+from tests.web.test_pages import parsed
 
 
 async def test_an_agent_is_let_in_works_and_is_sent_away(
@@ -251,10 +252,58 @@ async def test_on_the_same_machine_any_port_will_do(dance: Dance) -> None:
 
 async def test_who_refuses_gives_nothing(dance: Dance, owner_connection: psycopg.Connection) -> None:
     page = await dance.ask()
-    told = answer_in(await dance.consent(page, answer="no"))
+    told = answer_in(await dance.consent(page, decision="no"))
     assert told["error"] == "access_denied"
     assert owner_connection.execute("SELECT count(*) FROM agent_grants").fetchone() == (0,)
     assert (await dance.browser.look(page)).status_code == 410
+
+
+async def test_who_answers_too_long_after_proving_who_she_is_answers_again(
+    dance: Dance, clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    page = await dance.ask()
+    clock.advance(timedelta(minutes=9))
+    token = await dance.browser.token(page)
+    clock.advance(timedelta(minutes=2))
+    filled = {
+        "form_token": token,
+        "household": f"live:{dance.household_id}",
+        "lasts": "90",
+        "scope_payroll:run": "on",
+        "decision": "yes",
+    }
+    late = await dance.browser.client.post(page, data=filled, headers=OWN)
+    assert late.headers["location"] == f"/sign-in/again?next={page}"
+    proved = await dance.browser.send("/sign-in/again", page="/sign-in/again", password=PASSWORD, next=page)
+    assert (proved.status_code, proved.headers["location"]) == (303, page)
+    assert owner_connection.execute("SELECT count(answered_at) FROM agent_requests").fetchone() == (0,)
+    asked = await dance.browser.look(page)
+    assert "Nothing was answered yet" in asked.text
+    ticked = {
+        (each.get("name"), each.get("value"))
+        for each in parsed(asked).iter("input")
+        if "checked" in each.attrib
+    }
+    assert ticked == {
+        ("household", f"live:{dance.household_id}"),
+        ("lasts", "90"),
+        ("scope_payroll:run", "on"),
+    }
+    assert "form-action 'self' https://agent.example.com;" in asked.headers["content-security-policy"]
+    assert "Nothing was answered yet" not in (await dance.browser.look(page)).text, "it is filled in once"
+    assert "code" in answer_in(await dance.consent(page))
+
+
+@pytest.mark.parametrize("decision", ["", "maybe", "YES"])
+async def test_what_is_neither_yes_nor_no_is_no_answer(
+    dance: Dance, decision: str, owner_connection: psycopg.Connection
+) -> None:
+    page = await dance.ask()
+    unclear = await dance.consent(page, decision=decision)
+    assert unclear.status_code == 422
+    assert "Please choose one of the two buttons." in unclear.text
+    assert owner_connection.execute("SELECT count(answered_at) FROM agent_requests").fetchone() == (0,)
+    assert (await dance.consent(page)).status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -281,17 +330,17 @@ async def test_only_who_opened_the_question_answers_it_and_once(
     assert (await dance.browser.look(mine)).status_code == 200
     stolen = await eve.client.post(
         mine,
-        data={"form_token": await eve.token("/settings/profile"), "answer": "yes", "lasts": "30"},
+        data={"form_token": await eve.token("/settings/profile"), "decision": "yes", "lasts": "30"},
         headers=OWN,
     )
     assert stolen.status_code == 410
     forged = await dance.browser.client.post(
-        mine, data={"form_token": await eve.token("/settings/profile"), "answer": "yes"}, headers=OWN
+        mine, data={"form_token": await eve.token("/settings/profile"), "decision": "yes"}, headers=OWN
     )
     assert forged.status_code == 403
     foreign = await dance.browser.client.post(
         mine,
-        data={"form_token": await dance.browser.token(mine), "answer": "yes"},
+        data={"form_token": await dance.browser.token(mine), "decision": "yes"},
         headers={"Sec-Fetch-Site": "cross-site"},
     )
     assert foreign.status_code == 403

@@ -6,7 +6,7 @@ proved who she is. The page may send its form on to the agent's own address, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -28,6 +28,7 @@ from hearthpay.oauth.redirects import place_of, source_of
 from hearthpay.oauth.refusals import OAuthError
 from hearthpay.oauth.routes import AUTHORIZE_PATH, resource_of
 from hearthpay.web.household.side_by_side import HouseholdLine, households_as
+from hearthpay.web.kept_form import forget_form, kept_form
 from hearthpay.web.shell import go, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
@@ -77,18 +78,29 @@ async def authorize(visitor: Visitor) -> Response:
 
 @page_of(router, "GET", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True)
 async def ask(visitor: Visitor) -> Response:
-    """The question: which household, what it may do there, for how long."""
+    """The question: which household, what it may do there, for how long.
+
+    Who answered it too long after proving who she is finds what she had chosen, and answers again.
+    """
     client, question = await _opened(visitor)
-    return await _ask(visitor, client, question, {})
+    kept = kept_form(visitor, visitor.request.url.path)
+    chosen = {} if kept is None or not kept.asked_again else kept.fields
+    return forget_form(await _ask(visitor, client, question, {}, chosen))
 
 
-@page_of(router, "POST", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True)
+@page_of(router, "POST", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True, asked_again=True)
 async def answer(visitor: Visitor) -> Response:
-    """Let the agent in as the form says, or not at all, and send its answer back to it."""
+    """Let the agent in as the form says, or not at all, and send its answer back to it.
+
+    What is neither yes nor no is no answer: the question stays, and is asked again.
+    """
     client, question = await _opened(visitor)
     desk, who = visitor.desk, visitor.signed_in
     now, token = desk.clock.now(), visitor.request.path_params["token"]
-    if visitor.form.get("answer") != "yes":
+    decision = visitor.form.get("decision")
+    if decision not in ("yes", "no"):
+        return await _ask(visitor, client, question, {"decision": _CHOOSE}, visitor.form)
+    if decision == "no":
         async with desk.database.transaction(None) as session:
             await become_person(session, who.person_id)
             address = await asking.say_no(session, now, token, who.session_id, question)
@@ -100,7 +112,7 @@ async def answer(visitor: Visitor) -> Response:
             await become_person(session, who.person_id)
             address = await asking.say_yes(session, actor, now, token, who.session_id, client, consent)
     except Refusal as error:
-        return await _ask(visitor, client, question, problems_of(error))
+        return await _ask(visitor, client, question, problems_of(error), visitor.form)
     return _sent(visitor, question.redirect_uri, address)
 
 
@@ -119,7 +131,11 @@ async def _opened(visitor: Visitor) -> tuple[Client, asking.OpenQuestion]:
 
 
 async def _ask(
-    visitor: Visitor, client: Client, question: asking.OpenQuestion, problems: dict[str, str]
+    visitor: Visitor,
+    client: Client,
+    question: asking.OpenQuestion,
+    problems: Mapping[str, str],
+    entered: Mapping[str, str],
 ) -> Response:
     facts = {
         "client": client,
@@ -130,7 +146,8 @@ async def _ask(
         "until": _UNTIL,
         "usual": _USUAL,
         "problems": problems,
-        "entered": visitor.form,
+        "entered": entered,
+        "again": bool(entered) and not problems,
     }
     response = show(visitor, "consent.html", facts, status=422 if problems else 200)
     return _may_go_to(response, question.redirect_uri)
