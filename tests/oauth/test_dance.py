@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from urllib.parse import parse_qsl, urlsplit
 
 import psycopg
 import pytest
@@ -186,6 +187,7 @@ async def test_of_many_at_once_one_exchanges(dance: Dance) -> None:
         ({"client_id": "another"}, "invalid_grant"),
         ({"client_id": None}, "invalid_client"),
         ({"resource": "https://other.example.com/mcp"}, "invalid_target"),
+        ({"resource": "http://["}, "invalid_target"),
         ({"grant_type": "password"}, "unsupported_grant_type"),
         ({"code": "hpac_short"}, "invalid_grant"),
         ({"code": "\x00"}, "invalid_request"),
@@ -211,14 +213,26 @@ async def test_a_code_is_worth_nothing_to_another(
         ({"code_challenge": "short"}, "invalid_request"),
         ({"resource": "https://other.example.com/mcp"}, "invalid_target"),
         ({"scope": "payroll:read everything"}, "invalid_scope"),
+        ({"resource": "http://["}, "invalid_target"),
+        ({"resource": "https://a]b"}, "invalid_target"),
         ({"state": "s" * 2001}, "invalid_request"),
+        ({"state": "\x00"}, "invalid_request"),
+        ({"state": "a\r\nb"}, "invalid_request"),
     ],
 )
-async def test_a_wrong_question_is_told_to_the_agent(
-    dance: Dance, changes: dict[str, str | None], error: str
+async def test_a_wrong_question_is_told_to_the_agent_by_whoever_likes_to(
+    dance: Dance, changes: dict[str, str | None], error: str, owner_connection: psycopg.Connection
 ) -> None:
-    told = answer_in(await dance.refused(**changes))
+    shown = await dance.refused(**changes)
+    assert shown.status_code == 400
+    assert "location" not in shown.headers, "anyone could make himself a link of ours that leads anywhere"
+    assert "refresh" not in shown.text.lower()
+    [back] = [each for each in parsed(shown).iter("a") if each.get("rel") == "external noreferrer"]
+    assert "agent.example.com" in "".join(back.itertext())
+    told = dict(parse_qsl(urlsplit(back.get("href", "")).query))
     assert (told["error"], told["iss"], told["kept"]) == (error, HOME, "1")
+    assert back.get("href", "").startswith("https://agent.example.com/callback?")
+    assert owner_connection.execute("SELECT count(*) FROM agent_requests").fetchone() == (0,)
 
 
 @pytest.mark.parametrize(
@@ -229,6 +243,9 @@ async def test_a_wrong_question_is_told_to_the_agent(
         {"redirect_uri": "https://agent.example.com/callback"},
         {"redirect_uri": "http://127.0.0.1.evil.example.com/back"},
         {"redirect_uri": "http://user@127.0.0.1:9/back"},
+        {"redirect_uri": "http://127.0.0.1:9/back#fragment"},
+        {"redirect_uri": "http://127.0.0.1:9/back#" + "x" * 3000},
+        {"redirect_uri": "http://127.0.0.1:9/back#\x00"},
         {"redirect_uri": None},
     ],
 )
@@ -248,6 +265,28 @@ async def test_on_the_same_machine_any_port_will_do(dance: Dance) -> None:
     code = answer_in(sent)["code"]
     assert (await dance.exchange(code, redirect_uri="http://127.0.0.1:1/back")).status_code == 400
     assert (await dance.exchange(code, redirect_uri=returns)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("returns", "place"),
+    [
+        ("evil://claude.ai/cb", "evil: (a program on your computer)"),
+        ("cursor://anysphere.cursor-deeplink/mcp/cb", "cursor: (a program on your computer)"),
+        ("vscode://vscode.github-authentication/did-authenticate", "vscode: (a program on your computer)"),
+        ("com.example.app:/cb", "com.example.app: (a program on your computer)"),
+        ("http://[::1]/cb", "::1"),
+        ("https://agent.example.com:8443/cb", "agent.example.com"),
+    ],
+)
+async def test_a_person_is_told_where_the_answer_goes(dance: Dance, returns: str, place: str) -> None:
+    registered = await dance.register(redirect_uris=[returns])
+    assert registered.status_code == 201
+    page = await dance.ask(client_id=registered.json()["client_id"], redirect_uri=returns)
+    asked = await dance.browser.look(page)
+    assert f"The answer goes to {place}." in asked.text
+    sent = await dance.consent(page)
+    assert sent.headers["location"].startswith(f"{returns}?code=hpac_")
+    assert f"· {place.partition(' ')[0]}<" in (await dance.browser.look("/settings/agents")).text
 
 
 async def test_who_refuses_gives_nothing(dance: Dance, owner_connection: psycopg.Connection) -> None:
@@ -376,6 +415,12 @@ async def test_a_flood_of_programs_is_stopped(dance: Dance) -> None:
         ({"redirect_uris": ["https://me:secret@agent.example.com/"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["https://agent.example.com/ \r\nLocation: x"]}, "invalid_redirect_uri"),
         ({"redirect_uris": [7]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://пример.example/cb"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://evil.example\\.agent.example.com/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://evil.example;script-src/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://%61gent.example.com/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["intent://agent.example.com/#Intent;end"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["mailto:me@agent.example.com"]}, "invalid_redirect_uri"),
         ({"client_name": 7}, "invalid_client_metadata"),
         ({"grant_types": ["client_credentials"]}, "invalid_client_metadata"),
     ],

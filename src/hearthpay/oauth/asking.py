@@ -25,7 +25,7 @@ from hearthpay.oauth.agent_tokens import LASTS, new_secret
 from hearthpay.oauth.clients import Client
 from hearthpay.oauth.models import AgentGrant, AgentRequest
 from hearthpay.oauth.offers import RUNNING, SCOPES, tools_of
-from hearthpay.oauth.redirects import is_registered, place_of
+from hearthpay.oauth.redirects import is_registered, place_of, refused_redirect
 from hearthpay.oauth.refusals import OAuthError
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
@@ -35,6 +35,7 @@ UNTIL: Final = (timedelta(days=1), timedelta(days=30), timedelta(days=90), timed
 """For how long an agent can be let in."""
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LONGEST_STATE: Final = 2000
 _OPEN: Final = text("SELECT * FROM open_agent_request(:asked, :session, :now)")
 _HOUSEHOLD: Final = text(f"SELECT id FROM {EMPLOYERS} h WHERE id = :household")
@@ -78,16 +79,20 @@ class Consent:
 def redirect_of(client: Client, asked: Mapping[str, str]) -> tuple[str, bool]:
     """Return where the answer goes, and whether the agent named it.
 
-    Raises OAuthError for an address that is not the agent's: nothing is sent there, not even that.
+    Raises OAuthError for an address that is not the agent's, or none that anything is sent to: nothing is sent there,
+    not even that.
     """
     named = asked.get("redirect_uri")
     if named is None:
         if len(client.redirect_uris) != 1:
             raise OAuthError("invalid_request", "redirect_uri must be given: this program has several.")
-        return client.redirect_uris[0], False
-    if not is_registered(named, client.redirect_uris):
+    elif not is_registered(named, client.redirect_uris):
         raise OAuthError("invalid_request", "redirect_uri is not one that this program has registered.")
-    return named, True
+    address = client.redirect_uris[0] if named is None else named
+    why = refused_redirect(address)
+    if why is not None:
+        raise OAuthError("invalid_request", f"redirect_uri {why}.")
+    return address, named is not None
 
 
 def read_question(client: Client, asked: Mapping[str, str], resource: str) -> AgentQuestion:
@@ -107,12 +112,18 @@ def read_question(client: Client, asked: Mapping[str, str], resource: str) -> Ag
     state = asked.get("state")
     if state is not None and len(state) > _LONGEST_STATE:
         raise OAuthError("invalid_request", "state is too long.")
+    if state is not None and _CONTROL.search(state):
+        raise OAuthError("invalid_request", "state must not have control characters.")
     return AgentQuestion(client, redirect_uri, given, state, challenge, scopes, resource)
 
 
 def refuse_other_resource(named: str | None, resource: str) -> None:
     """Refuse a token that is meant for another service (RFC 8707). Raises OAuthError `invalid_target`."""
-    if named is not None and _normal(named) != _normal(resource):
+    try:
+        other = named is not None and _normal(named) != _normal(resource)
+    except ValueError:
+        other = True
+    if other:
         raise OAuthError("invalid_target", f"resource must be {resource}.")
 
 

@@ -37,6 +37,7 @@ router: Final = APIRouter(include_in_schema=False)
 _UNTIL: Final = ((1, mark("One day")), (30, mark("30 days")), (90, mark("90 days")), (365, mark("One year")))
 _USUAL: Final = "30"
 _UNKNOWN: Final = mark("This program is not known here. Start again from the program itself.")
+_PROGRAM: Final = mark("{scheme} (a program on your computer)")
 _CHOOSE: Final = mark("must be one of the choices")
 
 
@@ -54,7 +55,11 @@ class _Reached:
 
 @page_of(router, "GET", AUTHORIZE_PATH, "anyone")
 async def authorize(visitor: Visitor) -> Response:
-    """Check what an agent asks, and lead to the question; what is wrong is told to the agent, if that is one."""
+    """Check what an agent asks, and lead to the question.
+
+    What is wrong is shown, with a way back to the agent that tells it so. Nobody is sent there unasked: anyone can
+    make himself known as an agent, and would have an address of ours that leads wherever he likes (RFC 9700, 4.11.2).
+    """
     desk, asked = visitor.desk, dict(visitor.request.query_params)
     twice = len(visitor.request.query_params.multi_items()) != len(asked)
     now = desk.clock.now()
@@ -71,7 +76,7 @@ async def authorize(visitor: Visitor) -> Response:
                 raise OAuthError("invalid_request", "A field was sent twice.")
             question = asking.read_question(client, asked, resource_of(visitor.request))
         except OAuthError as error:
-            return _back(visitor, redirect_uri, {**error.body, "state": asked.get("state")})
+            return _wrong(visitor, redirect_uri, {**error.body, "state": asked.get("state")})
         token = await asking.keep_question(session, now, question)
     return go(f"/connect/{token.text}")
 
@@ -139,7 +144,7 @@ async def _ask(
 ) -> Response:
     facts = {
         "client": client,
-        "place": place_of(question.redirect_uri),
+        "place": _place(visitor, question.redirect_uri),
         "households": await _reached(visitor),
         "offers": [offer for offer in OFFERS if offer.changes and offer.scope in question.scopes],
         "reading": OFFERS[0],
@@ -196,9 +201,19 @@ def _actor(visitor: Visitor, *, sandbox: bool) -> Actor:
     )
 
 
-def _back(visitor: Visitor, redirect_uri: str, told: dict[str, str | None]) -> Response:
-    told["iss"] = address_of(visitor.request)
-    return RedirectResponse(asking.with_answer(redirect_uri, told), 303, {"Cache-Control": "no-store"})
+def _wrong(visitor: Visitor, redirect_uri: str, told: Mapping[str, str | None]) -> Response:
+    facts = {
+        "wrong": told["error_description"],
+        "place": _place(visitor, redirect_uri),
+        "back": asking.with_answer(redirect_uri, {**told, "iss": address_of(visitor.request)}),
+    }
+    return show(visitor, "wrong_question.html", facts, status=400)
+
+
+def _place(visitor: Visitor, redirect_uri: str) -> str:
+    """Return in words where the agent's answer goes."""
+    place = place_of(redirect_uri)
+    return visitor.say(_PROGRAM, scheme=place) if place.endswith(":") else place
 
 
 def _sent(visitor: Visitor, redirect_uri: str, address: str) -> Response:
