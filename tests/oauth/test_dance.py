@@ -4,11 +4,13 @@ import asyncio
 from datetime import timedelta
 from urllib.parse import parse_qsl, urlsplit
 
+import httpx
 import psycopg
 import pytest
 from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
+from hearthpay.oauth.asking import OF_NETWORK, OF_PROGRAM
 from hearthpay.people import members, sign_up
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sessions import SignedIn
@@ -402,6 +404,53 @@ async def test_a_viewer_lets_nobody_in(app: FastAPI, dance: Dance, desk: FrontDe
 async def test_a_flood_of_programs_is_stopped(dance: Dance) -> None:
     answers = [(await dance.register()).status_code for _ in range(25)]
     assert answers == [201] * 19 + [429] * 6
+
+
+def _from(dance: Dance, address: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(dance.app, client=(address, 1)), base_url=HOME)
+
+
+async def test_one_subscriber_has_many_addresses_and_floods_nobody(dance: Dance) -> None:
+    told = {"redirect_uris": [RETURNS]}
+    answers = [
+        (await _from(dance, f"2001:db8::{number:x}").post("/oauth/register", json=told)).status_code
+        for number in range(22)
+    ]
+    assert answers == [201] * 20 + [429] * 2
+    assert (await _from(dance, "2001:db8:0:1::1").post("/oauth/register", json=told)).status_code == 201, (
+        "the neighbour"
+    )
+
+
+async def test_a_flood_of_questions_is_stopped(
+    dance: Dance, clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    async def ask(address: str) -> httpx.Response:
+        return await _from(dance, address).get("/oauth/authorize", params=dance.question)
+
+    assert (await ask("2001:db8::")).status_code == 303
+    clock.advance(timedelta(minutes=10))
+    answers = [(await ask(f"2001:db8::{number:x}")).status_code for number in range(32)]
+    assert answers == [303] * (OF_NETWORK - 1) + [429] * 3
+    full = await ask("2001:db8::1")
+    assert full.headers["retry-after"] == "1200"
+    assert "Start again from the program in 20 min." in full.text
+    assert (await ask("2001:db8:0:1::")).status_code == 303, "the neighbour"
+    assert (await dance.consent(await dance.ask())).status_code == 303
+    clock.advance(timedelta(minutes=20))
+    assert [(await ask("2001:db8::1")).status_code for _ in range(2)] == [303, 429], "the oldest is over"
+
+    owner_connection.execute(
+        "INSERT INTO agent_requests (id, token_hash, client_id, redirect_uri, redirect_given, code_challenge, scopes, "
+        "resource, created_at, expires_at, address_hash) SELECT gen_random_uuid(), sha256(n::text::bytea), client_id, "
+        "redirect_uri, true, code_challenge, scopes, resource, created_at, expires_at, sha256(n::text::bytea) "
+        "FROM (SELECT * FROM agent_requests ORDER BY id DESC LIMIT 1) r, generate_series(1, %s) n",
+        (OF_PROGRAM,),
+    )
+    elsewhere = await dance.refused()
+    assert elsewhere.status_code == 429, "of one program, wherever it is asked from"
+    other = (await dance.register()).json()["client_id"]
+    assert (await dance.refused(client_id=other)).status_code == 303
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ RFC 6749, section 4.1, as OAuth 2.1 narrows it: a code only, with a proof key of
 alone (RFC 8707), and the answer says who gives it (RFC 9207).
 """
 
+import hashlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,12 +33,17 @@ from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_
 
 ASKS_FOR: Final = timedelta(minutes=30)
 """How long a question waits for its answer."""
+OF_NETWORK: Final = 30
+"""Questions that may wait at once, asked from one network: anybody can ask them."""
+OF_PROGRAM: Final = 300
+"""The same of one program."""
 UNTIL: Final = (timedelta(days=1), timedelta(days=30), timedelta(days=90), timedelta(days=365))
 """For how long an agent can be let in."""
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LONGEST_STATE: Final = 2000
+_ROOM: Final = text("SELECT room_for_agent_request(:address, :client, :now, :of_address, :of_client)")
 _OPEN: Final = text("SELECT * FROM open_agent_request(:asked, :session, :now)")
 _HOUSEHOLD: Final = text(f"SELECT id FROM {EMPLOYERS} h WHERE id = :household")
 _ANSWER: Final = text("SELECT answer_agent_request(:asked, :session, :now, :given, :code, :code_until)")
@@ -127,14 +134,26 @@ def refuse_other_resource(named: str | None, resource: str) -> None:
         raise OAuthError("invalid_target", f"resource must be {resource}.")
 
 
-async def keep_question(session: AsyncSession, now: datetime, question: AgentQuestion) -> PortalToken:
-    """Keep the question until somebody answers it, and return the secret by which it is opened."""
+async def keep_question(
+    session: AsyncSession, now: datetime, question: AgentQuestion, came_from: str
+) -> PortalToken:
+    """Keep the question until somebody answers it, and return the secret by which it is opened.
+
+    Raises `rate_limited` where too many of this program, or from the network that it `came_from`, wait for an answer.
+    """
+    address = hashlib.sha256(came_from.encode()).digest()
+    client_id = question.client.client_id
+    values = {"address": address, "client": client_id, "now": now}
+    later = await session.scalar(_ROOM, {**values, "of_address": OF_NETWORK, "of_client": OF_PROGRAM})
+    if later is not None:
+        raise _too_many(later - now)
     token = generate_token()
     await session.execute(
         insert(AgentRequest).values(
             id=uuid7(),
             token_hash=token.hash,
-            client_id=question.client.client_id,
+            client_id=client_id,
+            address_hash=address,
             redirect_uri=question.redirect_uri,
             redirect_given=question.redirect_given,
             state=question.state,
@@ -260,6 +279,16 @@ async def _answer(
     }
     if not (await session.execute(_ANSWER, values)).scalar_one():
         raise _over()
+
+
+def _too_many(wait: timedelta) -> Refusal:
+    seconds = max(1, math.ceil(wait.total_seconds()))
+    return Refusal(
+        "rate_limited",
+        "Too many questions of programs wait for an answer.",
+        details={"retry_after": seconds},
+        headers={"Retry-After": str(seconds)},
+    )
 
 
 def _over() -> Refusal:

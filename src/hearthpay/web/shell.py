@@ -24,8 +24,8 @@ from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.request_log import describe_failure, note_actor
 from hearthpay.languages.catalogue import mark, moment_in, preferred
+from hearthpay.people.desk import desk_of
 from hearthpay.security.key_ring import KeyRingError
-from hearthpay.web.desk import desk_of
 from hearthpay.web.forms import read_form
 from hearthpay.web.kept_form import forget_form, keep_form
 from hearthpay.web.navigation import NavigationItem

@@ -6,6 +6,7 @@ proved who she is. The page may send its form on to the agent's own address, and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -26,10 +27,10 @@ from hearthpay.oauth.clients import Client, find_client
 from hearthpay.oauth.offers import OFFERS, RUNNING
 from hearthpay.oauth.redirects import place_of, source_of
 from hearthpay.oauth.refusals import OAuthError
-from hearthpay.oauth.routes import AUTHORIZE_PATH, resource_of
+from hearthpay.oauth.routes import AUTHORIZE_PATH, came_from, resource_of
 from hearthpay.web.household.side_by_side import HouseholdLine, households_as
 from hearthpay.web.kept_form import forget_form, kept_form
-from hearthpay.web.shell import go, page_of, problems_of, show
+from hearthpay.web.shell import go, message, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -38,6 +39,10 @@ _UNTIL: Final = ((1, mark("One day")), (30, mark("30 days")), (90, mark("90 days
 _USUAL: Final = "30"
 _UNKNOWN: Final = mark("This program is not known here. Start again from the program itself.")
 _PROGRAM: Final = mark("{scheme} (a program on your computer)")
+_WAIT: Final = mark("Please wait a little")
+_TOO_MANY: Final = mark(
+    "Too many programs have asked to be let in and wait for an answer. Start again from the program in {minutes} min."
+)
 _CHOOSE: Final = mark("must be one of the choices")
 
 
@@ -77,7 +82,10 @@ async def authorize(visitor: Visitor) -> Response:
             question = asking.read_question(client, asked, resource_of(visitor.request))
         except OAuthError as error:
             return _wrong(visitor, redirect_uri, {**error.body, "state": asked.get("state")})
-        token = await asking.keep_question(session, now, question)
+        try:
+            token = await asking.keep_question(session, now, question, came_from(visitor.request))
+        except Refusal as error:
+            return _later(visitor, error)
     return go(f"/connect/{token.text}")
 
 
@@ -199,6 +207,21 @@ def _actor(visitor: Visitor, *, sandbox: bool) -> Actor:
         request_id=now.request_id,
         terms=who.here.terms,
     )
+
+
+def _later(visitor: Visitor, error: Refusal) -> Response:
+    """Return the page that says when to come back. Raises the error itself where it is another."""
+    if error.code != "rate_limited" or error.headers is None:
+        raise error
+    wait = error.headers["Retry-After"]
+    response = message(
+        visitor,
+        visitor.say(_WAIT),
+        visitor.say(_TOO_MANY, minutes=math.ceil(int(wait) / 60)),
+        status=error.status,
+    )
+    response.headers["Retry-After"] = wait
+    return response
 
 
 def _wrong(visitor: Visitor, redirect_uri: str, told: Mapping[str, str | None]) -> Response:
