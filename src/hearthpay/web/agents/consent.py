@@ -97,8 +97,9 @@ async def ask(visitor: Visitor) -> Response:
     """
     client, question = await _opened(visitor)
     kept = kept_form(visitor, visitor.request.url.path)
-    chosen = {} if kept is None or not kept.asked_again else kept.fields
-    return forget_form(await _ask(visitor, client, question, {}, chosen))
+    if kept is None or not kept.asked_again:
+        return await _ask(visitor, client, question, {}, {})
+    return forget_form(await _ask(visitor, client, question, {}, kept.fields))
 
 
 @page_of(router, "POST", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True, asked_again=True)
