@@ -51,12 +51,12 @@ from hearthpay.payroll.retired import router as retired
 from hearthpay.payroll.routes import router as payroll
 from hearthpay.payroll.years.prior_routes import router as prior_wages
 from hearthpay.payroll.years.threshold_routes import router as households
+from hearthpay.people.desk import install_desk
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.throttle import SignInThrottle
 from hearthpay.registrations.routes import router as registrations
 from hearthpay.reports.routes import router as reports
 from hearthpay.security.key_ring import KeyRing
-from hearthpay.web.desk import install_desk
 from hearthpay.web.people_pages import PEOPLE_ROUTES
 from hearthpay.web.portal import router as portal
 from hearthpay.web.shell import failure_page

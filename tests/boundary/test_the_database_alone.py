@@ -36,11 +36,13 @@ _SEE_MORE: Final = {
     "current_person",
     "note_person_mail",
     "end_agent_grant",
+    "end_agents_of_member",
     "end_certificates",
     "end_own_tokens",
     "exchange_agent_code",
     "exchange_agent_refresh",
     "find_agent_code",
+    "find_agent_grant",
     "find_agent_refresh",
     "find_agent_token",
     "find_member_invitation",
@@ -59,6 +61,7 @@ _SEE_MORE: Final = {
     "own_memberships",
     "queue_person_mail",
     "revoke_agent_token",
+    "room_for_agent_request",
     "use_one_time_token",
     "bank_outage_of",
     "clear_sandbox_household",
@@ -229,6 +232,7 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
     keys: dict[bytes, list[UUID]] = {household.key_hash: [] for household in households}
     for key_hash, key_id in owner_connection.execute("SELECT key_hash, id FROM api_keys").fetchall():
         keys[bytes(key_hash)].append(key_id)
+    givers = owner_connection.execute("SELECT organization_id, person_id FROM agent_grants").fetchall()
     before = fingerprint(owner_connection)
     for own in (None, *households):
         if own is not None:
@@ -249,6 +253,11 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
             assert service.execute("SELECT * FROM find_invitation(%s)", (guess,)).rowcount == 0
             assert service.execute("SELECT * FROM find_calendar_link(%s)", (guess,)).rowcount == 0
         _try_secrets_of_agents(service, households)
+        # Of who is in another organization, nothing ends.
+        for organization, person in givers:
+            if own is None or organization != own.organization_id:
+                ended = service.execute("SELECT * FROM end_agents_of_member(%s, %s)", (person, _OUTAGE))
+                assert ended.rowcount == 0
         # Nobody is linked without being signed as somebody, whatever invitation he holds.
         for other in households:
             with pytest.raises(errors.InsufficientPrivilege, match="nobody is linked"):
@@ -305,7 +314,11 @@ def _try_secrets_of_agents(service: psycopg.Connection, households: list[Househo
                 f"SELECT {exchange}(%s, 'helper', %s, %s, %s, %s, %s, %s, %s)", (guess, _OUTAGE, *new)
             )
             assert answer.fetchall() == [(None if guess is None else "unknown",)]
-        service.execute("SELECT revoke_agent_token(%s, 'helper', %s)", (guess, _OUTAGE))
+        given_back = service.execute("SELECT revoke_agent_token(%s, 'helper', %s)", (guess, _OUTAGE))
+        assert given_back.fetchall() == [(None if guess is None else False,)]
+        assert service.execute("SELECT * FROM find_agent_grant(%s, 'helper')", (guess,)).rowcount == 0
+        room = service.execute("SELECT room_for_agent_request(%s, 'helper', %s, 1, 1)", (guess, _OUTAGE))
+        assert room.fetchall() == [(None,)], "a number, of whoever asks"
     for other in households:
         question, session = other.employer_id.bytes * 2, uuid4()
         opened = service.execute("SELECT * FROM open_agent_request(%s, %s, %s)", (question, session, _OUTAGE))
@@ -321,7 +334,9 @@ def _try_secrets_of_agents(service: psycopg.Connection, households: list[Househo
             (stolen, _OUTAGE, *new),
         )
         assert refused.fetchall() == [("unknown",)]
-        service.execute("SELECT revoke_agent_token(%s, 'another', %s)", (stolen, _OUTAGE))
+        given_back = service.execute("SELECT revoke_agent_token(%s, 'another', %s)", (stolen, _OUTAGE))
+        assert given_back.fetchall() == [(False,)]
+        assert service.execute("SELECT * FROM find_agent_grant(%s, 'another')", (stolen,)).rowcount == 0
         with pytest.raises(errors.InsufficientPrivilege):
             service.execute("SELECT end_agent_grant(%s, 'revoked', %s)", (other.employer_id, _OUTAGE))
 

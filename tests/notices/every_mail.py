@@ -68,7 +68,7 @@ def _person(kind: PersonMailKind) -> Write:
 
     def write(language: str, name: str) -> Mail:
         facts = dict.fromkeys(("when", "what", "old", "new", "start"), "Nov 24")
-        facts |= dict.fromkeys(("inviter", "organization", "household", "employee"), name)
+        facts |= dict.fromkeys(("inviter", "organization", "household", "employee", "client"), name)
         return person_mail(kind, TO, language, name=name, link=LINK if kind in asked else None, **facts)
 
     return write

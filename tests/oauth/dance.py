@@ -97,7 +97,7 @@ class Dance:
         return await self.browser.client.get("/oauth/authorize", params=asked)
 
     async def consent(self, page: str, browser: Browser | None = None, **form: str) -> httpx.Response:
-        filled = {"household": f"live:{self.household_id}", "lasts": "30", "answer": "yes"} | form
+        filled = {"household": f"live:{self.household_id}", "lasts": "30", "decision": "yes"} | form
         return await (browser or self.browser).send(page, page=page, **filled)
 
     async def code(self, *scopes: str, **form: str) -> str:

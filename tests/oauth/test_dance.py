@@ -2,12 +2,15 @@
 
 import asyncio
 from datetime import timedelta
+from urllib.parse import parse_qsl, urlsplit
 
+import httpx
 import psycopg
 import pytest
 from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
+from hearthpay.oauth.asking import OF_NETWORK, OF_PROGRAM
 from hearthpay.people import members, sign_up
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sessions import SignedIn
@@ -16,6 +19,7 @@ from hearthpay.security.key_ring import KeyRing
 from tests.oauth.dance import RESOURCE, RETURNS, VERIFIER, Dance, answer_in, challenge_of
 from tests.people.visitors import PASSWORD, VISIT, Newcomers
 from tests.web.people_browser import HOME, OWN, Browser
+from tests.web.test_pages import parsed
 
 
 async def test_an_agent_is_let_in_works_and_is_sent_away(
@@ -185,6 +189,7 @@ async def test_of_many_at_once_one_exchanges(dance: Dance) -> None:
         ({"client_id": "another"}, "invalid_grant"),
         ({"client_id": None}, "invalid_client"),
         ({"resource": "https://other.example.com/mcp"}, "invalid_target"),
+        ({"resource": "http://["}, "invalid_target"),
         ({"grant_type": "password"}, "unsupported_grant_type"),
         ({"code": "hpac_short"}, "invalid_grant"),
         ({"code": "\x00"}, "invalid_request"),
@@ -210,14 +215,26 @@ async def test_a_code_is_worth_nothing_to_another(
         ({"code_challenge": "short"}, "invalid_request"),
         ({"resource": "https://other.example.com/mcp"}, "invalid_target"),
         ({"scope": "payroll:read everything"}, "invalid_scope"),
+        ({"resource": "http://["}, "invalid_target"),
+        ({"resource": "https://a]b"}, "invalid_target"),
         ({"state": "s" * 2001}, "invalid_request"),
+        ({"state": "\x00"}, "invalid_request"),
+        ({"state": "a\r\nb"}, "invalid_request"),
     ],
 )
-async def test_a_wrong_question_is_told_to_the_agent(
-    dance: Dance, changes: dict[str, str | None], error: str
+async def test_a_wrong_question_is_told_to_the_agent_by_whoever_likes_to(
+    dance: Dance, changes: dict[str, str | None], error: str, owner_connection: psycopg.Connection
 ) -> None:
-    told = answer_in(await dance.refused(**changes))
+    shown = await dance.refused(**changes)
+    assert shown.status_code == 400
+    assert "location" not in shown.headers, "anyone could make himself a link of ours that leads anywhere"
+    assert "refresh" not in shown.text.lower()
+    [back] = [each for each in parsed(shown).iter("a") if each.get("rel") == "external noreferrer"]
+    assert "agent.example.com" in "".join(back.itertext())
+    told = dict(parse_qsl(urlsplit(back.get("href", "")).query))
     assert (told["error"], told["iss"], told["kept"]) == (error, HOME, "1")
+    assert back.get("href", "").startswith("https://agent.example.com/callback?")
+    assert owner_connection.execute("SELECT count(*) FROM agent_requests").fetchone() == (0,)
 
 
 @pytest.mark.parametrize(
@@ -228,6 +245,9 @@ async def test_a_wrong_question_is_told_to_the_agent(
         {"redirect_uri": "https://agent.example.com/callback"},
         {"redirect_uri": "http://127.0.0.1.evil.example.com/back"},
         {"redirect_uri": "http://user@127.0.0.1:9/back"},
+        {"redirect_uri": "http://127.0.0.1:9/back#fragment"},
+        {"redirect_uri": "http://127.0.0.1:9/back#" + "x" * 3000},
+        {"redirect_uri": "http://127.0.0.1:9/back#\x00"},
         {"redirect_uri": None},
     ],
 )
@@ -249,12 +269,82 @@ async def test_on_the_same_machine_any_port_will_do(dance: Dance) -> None:
     assert (await dance.exchange(code, redirect_uri=returns)).status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("returns", "place"),
+    [
+        ("evil://claude.ai/cb", "evil: (a program on your computer)"),
+        ("cursor://anysphere.cursor-deeplink/mcp/cb", "cursor: (a program on your computer)"),
+        ("vscode://vscode.github-authentication/did-authenticate", "vscode: (a program on your computer)"),
+        ("com.example.app:/cb", "com.example.app: (a program on your computer)"),
+        ("http://[::1]/cb", "::1"),
+        ("https://agent.example.com:8443/cb", "agent.example.com"),
+    ],
+)
+async def test_a_person_is_told_where_the_answer_goes(dance: Dance, returns: str, place: str) -> None:
+    registered = await dance.register(redirect_uris=[returns])
+    assert registered.status_code == 201
+    page = await dance.ask(client_id=registered.json()["client_id"], redirect_uri=returns)
+    asked = await dance.browser.look(page)
+    assert f"The answer goes to {place}." in asked.text
+    sent = await dance.consent(page)
+    assert sent.headers["location"].startswith(f"{returns}?code=hpac_")
+    assert f"· {place.partition(' ')[0]}<" in (await dance.browser.look("/settings/agents")).text
+
+
 async def test_who_refuses_gives_nothing(dance: Dance, owner_connection: psycopg.Connection) -> None:
     page = await dance.ask()
-    told = answer_in(await dance.consent(page, answer="no"))
+    told = answer_in(await dance.consent(page, decision="no"))
     assert told["error"] == "access_denied"
     assert owner_connection.execute("SELECT count(*) FROM agent_grants").fetchone() == (0,)
     assert (await dance.browser.look(page)).status_code == 410
+
+
+async def test_who_answers_too_long_after_proving_who_she_is_answers_again(
+    dance: Dance, clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    page = await dance.ask()
+    clock.advance(timedelta(minutes=9))
+    token = await dance.browser.token(page)
+    clock.advance(timedelta(minutes=2))
+    filled = {
+        "form_token": token,
+        "household": f"live:{dance.household_id}",
+        "lasts": "90",
+        "scope_payroll:run": "on",
+        "decision": "yes",
+    }
+    late = await dance.browser.client.post(page, data=filled, headers=OWN)
+    assert late.headers["location"] == f"/sign-in/again?next={page}"
+    proved = await dance.browser.send("/sign-in/again", page="/sign-in/again", password=PASSWORD, next=page)
+    assert (proved.status_code, proved.headers["location"]) == (303, page)
+    assert owner_connection.execute("SELECT count(answered_at) FROM agent_requests").fetchone() == (0,)
+    asked = await dance.browser.look(page)
+    assert "Nothing was answered yet" in asked.text
+    ticked = {
+        (each.get("name"), each.get("value"))
+        for each in parsed(asked).iter("input")
+        if "checked" in each.attrib
+    }
+    assert ticked == {
+        ("household", f"live:{dance.household_id}"),
+        ("lasts", "90"),
+        ("scope_payroll:run", "on"),
+    }
+    assert "form-action 'self' https://agent.example.com;" in asked.headers["content-security-policy"]
+    assert "Nothing was answered yet" not in (await dance.browser.look(page)).text, "it is filled in once"
+    assert "code" in answer_in(await dance.consent(page))
+
+
+@pytest.mark.parametrize("decision", ["", "maybe", "YES"])
+async def test_what_is_neither_yes_nor_no_is_no_answer(
+    dance: Dance, decision: str, owner_connection: psycopg.Connection
+) -> None:
+    page = await dance.ask()
+    unclear = await dance.consent(page, decision=decision)
+    assert unclear.status_code == 422
+    assert "Please choose one of the two buttons." in unclear.text
+    assert owner_connection.execute("SELECT count(answered_at) FROM agent_requests").fetchone() == (0,)
+    assert (await dance.consent(page)).status_code == 303
 
 
 @pytest.mark.parametrize(
@@ -281,17 +371,17 @@ async def test_only_who_opened_the_question_answers_it_and_once(
     assert (await dance.browser.look(mine)).status_code == 200
     stolen = await eve.client.post(
         mine,
-        data={"form_token": await eve.token("/settings/profile"), "answer": "yes", "lasts": "30"},
+        data={"form_token": await eve.token("/settings/profile"), "decision": "yes", "lasts": "30"},
         headers=OWN,
     )
     assert stolen.status_code == 410
     forged = await dance.browser.client.post(
-        mine, data={"form_token": await eve.token("/settings/profile"), "answer": "yes"}, headers=OWN
+        mine, data={"form_token": await eve.token("/settings/profile"), "decision": "yes"}, headers=OWN
     )
     assert forged.status_code == 403
     foreign = await dance.browser.client.post(
         mine,
-        data={"form_token": await dance.browser.token(mine), "answer": "yes"},
+        data={"form_token": await dance.browser.token(mine), "decision": "yes"},
         headers={"Sec-Fetch-Site": "cross-site"},
     )
     assert foreign.status_code == 403
@@ -316,6 +406,53 @@ async def test_a_flood_of_programs_is_stopped(dance: Dance) -> None:
     assert answers == [201] * 19 + [429] * 6
 
 
+def _from(dance: Dance, address: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(transport=httpx.ASGITransport(dance.app, client=(address, 1)), base_url=HOME)
+
+
+async def test_one_subscriber_has_many_addresses_and_floods_nobody(dance: Dance) -> None:
+    told = {"redirect_uris": [RETURNS]}
+    answers = [
+        (await _from(dance, f"2001:db8::{number:x}").post("/oauth/register", json=told)).status_code
+        for number in range(22)
+    ]
+    assert answers == [201] * 20 + [429] * 2
+    assert (await _from(dance, "2001:db8:0:1::1").post("/oauth/register", json=told)).status_code == 201, (
+        "the neighbour"
+    )
+
+
+async def test_a_flood_of_questions_is_stopped(
+    dance: Dance, clock: FixedClock, owner_connection: psycopg.Connection
+) -> None:
+    async def ask(address: str) -> httpx.Response:
+        return await _from(dance, address).get("/oauth/authorize", params=dance.question)
+
+    assert (await ask("2001:db8::")).status_code == 303
+    clock.advance(timedelta(minutes=10))
+    answers = [(await ask(f"2001:db8::{number:x}")).status_code for number in range(32)]
+    assert answers == [303] * (OF_NETWORK - 1) + [429] * 3
+    full = await ask("2001:db8::1")
+    assert full.headers["retry-after"] == "1200"
+    assert "Start again from the program in 20 min." in full.text
+    assert (await ask("2001:db8:0:1::")).status_code == 303, "the neighbour"
+    assert (await dance.consent(await dance.ask())).status_code == 303
+    clock.advance(timedelta(minutes=20))
+    assert [(await ask("2001:db8::1")).status_code for _ in range(2)] == [303, 429], "the oldest is over"
+
+    owner_connection.execute(
+        "INSERT INTO agent_requests (id, token_hash, client_id, redirect_uri, redirect_given, code_challenge, scopes, "
+        "resource, created_at, expires_at, address_hash) SELECT gen_random_uuid(), sha256(n::text::bytea), client_id, "
+        "redirect_uri, true, code_challenge, scopes, resource, created_at, expires_at, sha256(n::text::bytea) "
+        "FROM (SELECT * FROM agent_requests ORDER BY id DESC LIMIT 1) r, generate_series(1, %s) n",
+        (OF_PROGRAM,),
+    )
+    elsewhere = await dance.refused()
+    assert elsewhere.status_code == 429, "of one program, wherever it is asked from"
+    other = (await dance.register()).json()["client_id"]
+    assert (await dance.refused(client_id=other)).status_code == 303
+
+
 @pytest.mark.parametrize(
     ("told", "error"),
     [
@@ -327,6 +464,12 @@ async def test_a_flood_of_programs_is_stopped(dance: Dance) -> None:
         ({"redirect_uris": ["https://me:secret@agent.example.com/"]}, "invalid_redirect_uri"),
         ({"redirect_uris": ["https://agent.example.com/ \r\nLocation: x"]}, "invalid_redirect_uri"),
         ({"redirect_uris": [7]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://пример.example/cb"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://evil.example\\.agent.example.com/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://evil.example;script-src/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://%61gent.example.com/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["intent://agent.example.com/#Intent;end"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["mailto:me@agent.example.com"]}, "invalid_redirect_uri"),
         ({"client_name": 7}, "invalid_client_metadata"),
         ({"grant_types": ["client_credentials"]}, "invalid_client_metadata"),
     ],

@@ -19,7 +19,15 @@ async def test_what_is_over_is_forgotten_and_what_is_in_force_stays(
 
     await dance.tokens(lasts="90")
     await dance.register()
+    await dance.ask()
+    await dance.consent(await dance.ask(), decision="no")
+    clock.advance(timedelta(minutes=30))
     assert await forgotten() == (0, 0, 0)
+    clock.advance(timedelta(seconds=1))
+    assert await forgotten(1) == (0, 1, 0)
+    assert await forgotten() == (0, 1, 0), (
+        "what gave nobody anything; the answered one tells a code that comes twice"
+    )
     clock.advance(timedelta(hours=25))
     assert await forgotten() == (1, 0, 0), "the program that nobody has let in"
     clock.advance(timedelta(days=30))

@@ -210,6 +210,9 @@ async def test_the_pages_of_agents_are_for_everybody(page: Page, address: str, w
             registered["client_id"], redirect_uri=port.address, code_challenge_method="S256"
         )
         url, _ = program.create_authorization_url(f"{address}/oauth/authorize", code_verifier=_VERIFIER)
+        await page.goto(url.replace("response_type=code", "response_type=token"))
+        await page.get_by_role("link", name="Back to localhost").wait_for()
+        await pictured(page, "agents_wrong_question", axe)
         await page.goto(url)
         await pictured(page, "agents_consent", axe)
         await _let_in(page, told["client_name"])

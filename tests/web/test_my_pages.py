@@ -299,6 +299,7 @@ async def test_what_she_signs_is_withheld_by_and_kept_as_issued(
         {"us_filing_status": "divorced"},
         {"us_extra_withholding": "-1"},
         {"us_extra_withholding": "1.234"},
+        {"us_extra_withholding": "," * 5_000 + "1"},
         {"signed_name": ""},
         {"signed_on": "2026-11-19"},
     ):
@@ -306,8 +307,12 @@ async def test_what_she_signs_is_withheld_by_and_kept_as_issued(
         assert refused.status_code == 400, wrong
         assert 'aria-invalid="true"' in refused.text
     assert await withheld() == before
-    kept = await browser.send(path, page=path, **form)
+    boxes = {"us_exempt": "\x00", "us_multiple_jobs": "x" * 5_000}
+    kept = await browser.send(path, page=path, **form | boxes)
     assert kept.status_code == 303, kept.text
+    assert owner_connection.execute(
+        "SELECT answered -> 'elected', answered -> 'exempt', answered -> 'multiple_jobs' FROM signed_certificates"
+    ).fetchall() == [("on", "", "")], "of a box it is kept whether it was ticked"
     assert (await withheld())[0] != before[0]
     copy = (await browser.look(kept.headers["location"])).text
     assert "Married" in copy

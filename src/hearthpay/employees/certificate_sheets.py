@@ -39,6 +39,8 @@ _OF_HOUSEHOLD: Final = frozenset({FEDERAL_TAX_TOLD, "reciprocity_certificate_on_
 """Entries that no employee answers: one is the payroll's own, the other is a paper that the household keeps."""
 
 _LARGEST: Final = Decimal(9_999_999)
+_LONGEST_AMOUNT: Final = 20
+"""Characters of an amount as typed, with its sign, commas and cents."""
 _NOT_A_NUMBER: Final = mark("must be a whole number from 0 to 999")
 _NOT_MONEY: Final = mark("must be an amount in dollars, such as 25 or 25.50")
 _NOT_CHOSEN: Final = mark("must be one of those in the list")
@@ -93,7 +95,10 @@ class CertificateSheet:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What was answered: as typed, and as the record's entries take it, None where an entry is left to the law."""
+    """What was answered: as typed, and as the record's entries take it, None where an entry is left to the law.
+
+    Of a box it is kept whether it was ticked, as `on`; whatever else came for it was not typed by anybody.
+    """
 
     typed: Mapping[str, str]
     entries: Mapping[str, Any]
@@ -152,11 +157,12 @@ def read_answers(sheet: CertificateSheet, form: Mapping[str, str]) -> Answers:
     problems: dict[str, str] = {}
     for question in sheet.questions:
         text = form.get(question.field, "").strip()
-        typed[question.name] = text
         try:
-            entries[question.name] = _READERS[question.kind](question, text)
+            entry = entries[question.name] = _READERS[question.kind](question, text)
         except ValueError as error:
             problems[question.field] = str(error)
+            continue
+        typed[question.name] = ("on" if entry else "") if question.kind == "flag" else text
     if problems:
         raise AnswersError(problems)
     return Answers(typed, entries)
@@ -295,6 +301,8 @@ def _read_count(question: Question, text: str) -> int | None:  # noqa: ARG001 - 
 
 
 def _read_money(question: Question, text: str) -> Decimal | None:  # noqa: ARG001 - one signature for all kinds
+    if len(text) > _LONGEST_AMOUNT:
+        raise ValueError(_NOT_MONEY)
     plain = text.removeprefix("$").replace(",", "").strip()
     if not plain:
         return None

@@ -6,7 +6,6 @@ and four characters) joins the attempts of many addresses; as the key's owner sh
 never stands in the way of a lookup: only what failed is told to wait.
 """
 
-import ipaddress
 import math
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from datetime import datetime
 from typing import Final
 
 from hearthpay.clock import Clock
-from hearthpay.http.door import shared_by
+from hearthpay.http.door import network_of
 
 BURST: Final = 100
 """Failures in a row before the next ones are told to wait; one is forgiven every second."""
@@ -42,7 +41,7 @@ class FailedAttempts:
         """Seconds that an attempt has to wait before it is even looked at; 0: it is looked at."""
         if address is None or (key_hash is not None and key_hash in self._good):
             return 0
-        return self._due(_place(address))
+        return self._due(network_of(address))
 
     def failed(self, address: str | None, presented: str, key_hash: bytes | None) -> int:
         """Count a failure; return the seconds to wait before the next attempt, 0 while there are few."""
@@ -50,7 +49,7 @@ class FailedAttempts:
             self._good.pop(key_hash, None)
         names = [f"key {presented[:_PREFIX]}"]
         if address is not None:
-            names.append(_place(address))
+            names.append(network_of(address))
         due = max(self._due(name) for name in names)
         if not due:  # who is told to wait is not pushed further back for asking again
             for name in names:
@@ -79,10 +78,3 @@ class FailedAttempts:
     def _now(self, record: _Record) -> float:
         passed = (self._clock.now() - record.at).total_seconds()
         return max(0.0, record.failures - max(0.0, passed))
-
-
-def _place(address: str) -> str:
-    try:
-        return shared_by(ipaddress.ip_address(address.partition("%")[0]))
-    except ValueError:
-        return address[:64]

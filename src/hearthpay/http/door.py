@@ -244,6 +244,17 @@ def _counted_as(proxies: tuple[Network, ...], host: str) -> str | None:
     return shared_by(address)
 
 
+def network_of(host: str) -> str:
+    """Return what the subscriber at an address has of addresses, as text; of what is no address, its beginning."""
+    try:
+        address = ipaddress.ip_address(host.partition("%")[0])
+    except ValueError:
+        return host[:64]
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
+        address = address.ipv4_mapped
+    return shared_by(address)
+
+
 def shared_by(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
     """Return what one subscriber has of addresses: an IPv4 address, or the 64-bit network of an IPv6 address."""
     if isinstance(address, ipaddress.IPv4Address):

@@ -21,7 +21,7 @@ NEWS_A_DAY: Final = 60
 """The same of news. What strangers can ask for leaves room for it, so that nobody keeps a warning from its reader."""
 
 _NEWS: Final = frozenset(
-    {"new_sign_in", "changed", "moved", "record_changed", "bank_changed", "employee_changed"}
+    {"new_sign_in", "changed", "moved", "record_changed", "bank_changed", "employee_changed", "agent_ended"}
 )
 
 _QUEUE: Final = text(

@@ -4,6 +4,8 @@ RFC 6749, section 4.1, as OAuth 2.1 narrows it: a code only, with a proof key of
 alone (RFC 8707), and the answer says who gives it (RFC 9207).
 """
 
+import hashlib
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,17 +27,23 @@ from hearthpay.oauth.agent_tokens import LASTS, new_secret
 from hearthpay.oauth.clients import Client
 from hearthpay.oauth.models import AgentGrant, AgentRequest
 from hearthpay.oauth.offers import RUNNING, SCOPES, tools_of
-from hearthpay.oauth.redirects import is_registered, place_of
+from hearthpay.oauth.redirects import is_registered, place_of, refused_redirect
 from hearthpay.oauth.refusals import OAuthError
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
 ASKS_FOR: Final = timedelta(minutes=30)
 """How long a question waits for its answer."""
+OF_NETWORK: Final = 30
+"""Questions that may wait at once, asked from one network: anybody can ask them."""
+OF_PROGRAM: Final = 300
+"""The same of one program."""
 UNTIL: Final = (timedelta(days=1), timedelta(days=30), timedelta(days=90), timedelta(days=365))
 """For how long an agent can be let in."""
 
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LONGEST_STATE: Final = 2000
+_ROOM: Final = text("SELECT room_for_agent_request(:address, :client, :now, :of_address, :of_client)")
 _OPEN: Final = text("SELECT * FROM open_agent_request(:asked, :session, :now)")
 _HOUSEHOLD: Final = text(f"SELECT id FROM {EMPLOYERS} h WHERE id = :household")
 _ANSWER: Final = text("SELECT answer_agent_request(:asked, :session, :now, :given, :code, :code_until)")
@@ -78,16 +86,20 @@ class Consent:
 def redirect_of(client: Client, asked: Mapping[str, str]) -> tuple[str, bool]:
     """Return where the answer goes, and whether the agent named it.
 
-    Raises OAuthError for an address that is not the agent's: nothing is sent there, not even that.
+    Raises OAuthError for an address that is not the agent's, or none that anything is sent to: nothing is sent there,
+    not even that.
     """
     named = asked.get("redirect_uri")
     if named is None:
         if len(client.redirect_uris) != 1:
             raise OAuthError("invalid_request", "redirect_uri must be given: this program has several.")
-        return client.redirect_uris[0], False
-    if not is_registered(named, client.redirect_uris):
+    elif not is_registered(named, client.redirect_uris):
         raise OAuthError("invalid_request", "redirect_uri is not one that this program has registered.")
-    return named, True
+    address = client.redirect_uris[0] if named is None else named
+    why = refused_redirect(address)
+    if why is not None:
+        raise OAuthError("invalid_request", f"redirect_uri {why}.")
+    return address, named is not None
 
 
 def read_question(client: Client, asked: Mapping[str, str], resource: str) -> AgentQuestion:
@@ -107,23 +119,41 @@ def read_question(client: Client, asked: Mapping[str, str], resource: str) -> Ag
     state = asked.get("state")
     if state is not None and len(state) > _LONGEST_STATE:
         raise OAuthError("invalid_request", "state is too long.")
+    if state is not None and _CONTROL.search(state):
+        raise OAuthError("invalid_request", "state must not have control characters.")
     return AgentQuestion(client, redirect_uri, given, state, challenge, scopes, resource)
 
 
 def refuse_other_resource(named: str | None, resource: str) -> None:
     """Refuse a token that is meant for another service (RFC 8707). Raises OAuthError `invalid_target`."""
-    if named is not None and _normal(named) != _normal(resource):
+    try:
+        other = named is not None and _normal(named) != _normal(resource)
+    except ValueError:
+        other = True
+    if other:
         raise OAuthError("invalid_target", f"resource must be {resource}.")
 
 
-async def keep_question(session: AsyncSession, now: datetime, question: AgentQuestion) -> PortalToken:
-    """Keep the question until somebody answers it, and return the secret by which it is opened."""
+async def keep_question(
+    session: AsyncSession, now: datetime, question: AgentQuestion, came_from: str
+) -> PortalToken:
+    """Keep the question until somebody answers it, and return the secret by which it is opened.
+
+    Raises `rate_limited` where too many of this program, or from the network that it `came_from`, wait for an answer.
+    """
+    address = hashlib.sha256(came_from.encode()).digest()
+    client_id = question.client.client_id
+    values = {"address": address, "client": client_id, "now": now}
+    later = await session.scalar(_ROOM, {**values, "of_address": OF_NETWORK, "of_client": OF_PROGRAM})
+    if later is not None:
+        raise _too_many(later - now)
     token = generate_token()
     await session.execute(
         insert(AgentRequest).values(
             id=uuid7(),
             token_hash=token.hash,
-            client_id=question.client.client_id,
+            client_id=client_id,
+            address_hash=address,
             redirect_uri=question.redirect_uri,
             redirect_given=question.redirect_given,
             state=question.state,
@@ -249,6 +279,16 @@ async def _answer(
     }
     if not (await session.execute(_ANSWER, values)).scalar_one():
         raise _over()
+
+
+def _too_many(wait: timedelta) -> Refusal:
+    seconds = max(1, math.ceil(wait.total_seconds()))
+    return Refusal(
+        "rate_limited",
+        "Too many questions of programs wait for an answer.",
+        details={"retry_after": seconds},
+        headers={"Retry-After": str(seconds)},
+    )
 
 
 def _over() -> Refusal:

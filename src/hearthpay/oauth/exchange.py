@@ -17,6 +17,7 @@ from hearthpay.access.permissions import SCOPES as API_SCOPES
 from hearthpay.access.plans import terms_of
 from hearthpay.oauth.agent_tokens import LASTS, AgentSecret, new_secret, read_secret
 from hearthpay.oauth.asking import refuse_other_resource
+from hearthpay.oauth.endings import Witness, note_end
 from hearthpay.oauth.offers import changes_something, scopes_of
 from hearthpay.oauth.refusals import OAuthError
 
@@ -69,8 +70,9 @@ async def exchange_code(
     verifier: str,
     redirect_uri: str | None,
     resource: str | None,
+    witness: Witness,
 ) -> IssuedTokens | None:
-    """Return the tokens for a code; None where it is no good: what it has done to the grant stays done.
+    """Return the tokens for a code; None where it is no good: what it has done to the grant stays done, and is noted.
 
     Raises OAuthError where something is wrong that the right agent could mend: `invalid_grant`, `invalid_target`.
     """
@@ -84,7 +86,7 @@ async def exchange_code(
         if not _proves(verifier, row.code_challenge):
             raise OAuthError("invalid_grant", "code_verifier does not fit the challenge.")
         refuse_other_resource(resource, row.resource)
-    return await _exchange(session, now, "code", shown, client_id)
+    return await _exchange(session, now, "code", shown, client_id, witness)
 
 
 async def exchange_refresh(
@@ -95,6 +97,7 @@ async def exchange_refresh(
     refresh: str,
     scope: str | None,
     resource: str | None,
+    witness: Witness,
 ) -> IssuedTokens | None:
     """Return new tokens for a refresh token, as `exchange_code` does for a code.
 
@@ -109,14 +112,19 @@ async def exchange_refresh(
     refuse_other_resource(resource, row.resource)
     if scope is not None and not set(scope.split()) <= set(scopes_of(row.tools)):
         raise OAuthError("invalid_scope", "scope has more than the person gave.")
-    return await _exchange(session, now, "refresh", shown, client_id)
+    return await _exchange(session, now, "refresh", shown, client_id, witness)
 
 
-async def revoke(session: AsyncSession, now: datetime, *, client_id: str, token: str) -> None:
+async def revoke(
+    session: AsyncSession, now: datetime, *, client_id: str, token: str, witness: Witness
+) -> None:
     """End the grant of a token, access or refresh, if it is this program's (RFC 7009); else do nothing."""
     shown = read_secret("access", token) or read_secret("refresh", token)
-    if shown is not None:
-        await session.execute(_REVOKE, {"shown": shown.hash, "client": client_id, "now": now})
+    if shown is None:
+        return
+    values = {"shown": shown.hash, "client": client_id, "now": now}
+    if (await session.execute(_REVOKE, values)).scalar_one():
+        await note_end(session, now, witness, shown=shown.hash, client_id=client_id)
 
 
 async def find_access(
@@ -155,7 +163,12 @@ def _role(role: Role, tools: list[str]) -> Role:
 
 
 async def _exchange(
-    session: AsyncSession, now: datetime, kind: Literal["code", "refresh"], shown: AgentSecret, client_id: str
+    session: AsyncSession,
+    now: datetime,
+    kind: Literal["code", "refresh"],
+    shown: AgentSecret,
+    client_id: str,
+    witness: Witness,
 ) -> IssuedTokens | None:
     access, refresh = new_secret("access"), new_secret("refresh")
     values: dict[str, str | bytes | datetime | UUID] = {
@@ -170,6 +183,8 @@ async def _exchange(
         "refresh_until": now + LASTS["refresh"],
     }
     outcome: str = (await session.execute(_EXCHANGE[kind], values)).scalar_one()
+    if outcome == "ended":
+        await note_end(session, now, witness, shown=shown.hash, client_id=client_id)
     if outcome != "issued":
         return None
     row = (await session.execute(_FIND_REFRESH, {"shown": refresh.hash})).one()

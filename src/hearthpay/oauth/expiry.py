@@ -1,4 +1,8 @@
-"""What time does away with: programs that nobody let in, questions, and tokens long over. For the worker."""
+"""What time does away with: programs that nobody let in, questions, and tokens long over. For the worker.
+
+A question that gave nobody anything goes as soon as it is over. One that was answered with a code stays for a while, as
+tokens do: who shows them again is recognized.
+"""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,8 +17,8 @@ _CLIENTS: Final = text(
     "AND g.expires_at > :now) ORDER BY c.expires_at LIMIT :limit) RETURNING true"
 )
 _QUESTIONS: Final = text(
-    "DELETE FROM agent_requests WHERE id IN (SELECT id FROM agent_requests WHERE expires_at < :before "
-    "ORDER BY expires_at LIMIT :limit) RETURNING true"
+    "DELETE FROM agent_requests WHERE id IN (SELECT id FROM agent_requests WHERE expires_at < :now "
+    "AND (grant_id IS NULL OR expires_at < :before) ORDER BY expires_at LIMIT :limit) RETURNING true"
 )
 _TOKENS: Final = text(
     "DELETE FROM agent_tokens WHERE id IN (SELECT id FROM agent_tokens WHERE expires_at < :before "
@@ -24,8 +28,9 @@ _TOKENS: Final = text(
 
 async def forget_agents(session: AsyncSession, now: datetime, *, limit: int) -> tuple[int, int, int]:
     """Delete what is over, at most so many of each; return how many programs, questions and tokens. Grants stay."""
+    before = now - _KEPT
     return (
         len((await session.execute(_CLIENTS, {"now": now, "limit": limit})).all()),
-        len((await session.execute(_QUESTIONS, {"before": now - _KEPT, "limit": limit})).all()),
-        len((await session.execute(_TOKENS, {"before": now - _KEPT, "limit": limit})).all()),
+        len((await session.execute(_QUESTIONS, {"now": now, "before": before, "limit": limit})).all()),
+        len((await session.execute(_TOKENS, {"before": before, "limit": limit})).all()),
     )

@@ -54,6 +54,7 @@ class AgentRequest(Base):
     id: Mapped[UUID] = mapped_column(primary_key=True)
     token_hash: Mapped[bytes]
     client_id: Mapped[str]
+    address_hash: Mapped[bytes | None]
     redirect_uri: Mapped[str]
     redirect_given: Mapped[bool]
     state: Mapped[str | None]

@@ -1,25 +1,33 @@
 """Where an agent's answer may be sent: its own addresses, exactly, but for the port on the person's own machine.
 
 RFC 8252 lets a program on the machine listen on whatever port is free (section 7.3); OAuth 2.1 compares everything
-else as text. What a browser would run instead of opening is no address.
+else as text. What a browser would run instead of opening is no address. A host is spelled so that browsers read it as
+we do: what a person is told of an address must be where it leads.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 _LONGEST: Final = 500
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_NEVER: Final = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "ftp", "ws", "wss"})
+_WEB: Final = ("http", "https")
+_NEVER: Final = frozenset(
+    {"javascript", "data", "vbscript", "file", "filesystem", "blob", "about", "view-source", "intent"}
+    | {"ftp", "ws", "wss", "mailto", "tel", "sms"}
+)
+"""What a browser runs or shows itself, passes on to whatever it names, or asks somebody to send."""
+_HOST: Final = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|[0-9a-f:.]*:[0-9a-f:.]*")
 
 
 def refused_redirect(uri: str) -> str | None:
     """Return why an answer is never sent to this address; None where it may be."""
     parts = _split(uri)
-    if parts is None or not parts.scheme:
+    if parts is None or not parts.scheme or len(uri) > _LONGEST:
         return "is not an address"
-    if len(uri) > _LONGEST or any(ord(each) <= ord(" ") or ord(each) == 127 for each in uri):
-        return "is not an address"
+    if not all(ord(" ") < ord(each) < ord("\x7f") and each != "\\" for each in uri):
+        return "must be spelled in plain ASCII, without spaces and backslashes"
     if "#" in uri:
         return "must not have a fragment"
     if parts.scheme in _NEVER:
@@ -28,7 +36,7 @@ def refused_redirect(uri: str) -> str | None:
         return "must not have a user name"
     if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
         return "must use https, unless it is on the same machine"
-    if parts.scheme in ("http", "https") and not parts.hostname:
+    if parts.scheme in _WEB and not _HOST.fullmatch(parts.hostname or ""):
         return "must name a host"
     return None
 
@@ -39,15 +47,18 @@ def is_registered(uri: str, registered: Iterable[str]) -> bool:
 
 
 def place_of(uri: str) -> str:
-    """Return what a person is told of where the answer goes: the host, or the program on her machine."""
+    """Return where the answer goes: the host, or of a program on the person's machine the scheme that opens it.
+
+    What stands behind such a scheme is the program's own business, and may look like anybody's host.
+    """
     parts = urlsplit(uri)
-    return parts.hostname or f"{parts.scheme}:"
+    return parts.hostname or "" if parts.scheme in _WEB else f"{parts.scheme}:"
 
 
 def source_of(uri: str) -> str:
     """Return how a content policy names the address."""
     parts = urlsplit(uri)
-    if parts.scheme in ("http", "https"):
+    if parts.scheme in _WEB:
         return f"{parts.scheme}://{parts.netloc}"
     return f"{parts.scheme}:"
 

@@ -14,12 +14,16 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from hearthpay.http.door import network_of
+from hearthpay.http.envelope import request_id_of
 from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import Runtime, address_of, runtime_of
 from hearthpay.oauth.clients import register
+from hearthpay.oauth.endings import Witness
 from hearthpay.oauth.exchange import IssuedTokens, exchange_code, exchange_refresh, revoke
 from hearthpay.oauth.offers import SCOPES
 from hearthpay.oauth.refusals import OAuthError
+from hearthpay.people.desk import desk_of
 
 AUTHORIZE_PATH: Final = "/oauth/authorize"
 TOKEN_PATH: Final = "/oauth/token"  # noqa: S105 - an address
@@ -47,6 +51,11 @@ def challenge_of(request: Request, *, invalid: bool = False) -> str:
     metadata = f"{address_of(request)}{RESOURCE_METADATA_PATH}{TOOLS_PATH}"
     error = 'error="invalid_token", ' if invalid else ""
     return f'Bearer realm="hearthpay", {error}resource_metadata="{metadata}", scope="{" ".join(SCOPES)}"'
+
+
+def came_from(request: Request) -> str:
+    """Return the network that a request comes from: of IPv6 all that one subscriber can choose addresses of."""
+    return "" if request.client is None else network_of(request.client.host)
 
 
 @router.get(SERVER_METADATA_PATH)
@@ -100,7 +109,7 @@ async def post_registration(request: Request) -> Response:
             raise OAuthError("invalid_client_metadata", "The metadata must be a JSON object.")
         now = runtime.clock.now()
         async with runtime.database.transaction(None) as session:
-            client = await register(session, now, metadata, _came_from(request))
+            client = await register(session, now, metadata, came_from(request))
     except OAuthError as error:
         return _refused(error)
     return JSONResponse(
@@ -125,7 +134,7 @@ async def post_token(request: Request) -> Response:
     runtime = runtime_of(request)
     try:
         form = await _form(request)
-        issued = await _exchange(runtime, form)
+        issued = await _exchange(runtime, form, _witness(request))
     except OAuthError as error:
         return _refused(error)
     return JSONResponse(
@@ -150,11 +159,13 @@ async def post_revocation(request: Request) -> Response:
     except OAuthError as error:
         return _refused(error)
     async with runtime.database.transaction(None) as session:
-        await revoke(session, runtime.clock.now(), client_id=client_id, token=token)
+        await revoke(
+            session, runtime.clock.now(), client_id=client_id, token=token, witness=_witness(request)
+        )
     return Response(status_code=200, headers=_NEVER_KEPT)
 
 
-async def _exchange(runtime: Runtime, form: Mapping[str, str]) -> IssuedTokens:
+async def _exchange(runtime: Runtime, form: Mapping[str, str], witness: Witness) -> IssuedTokens:
     client_id, kind = _needed(form, "client_id"), _needed(form, "grant_type")
     now = runtime.clock.now()
     async with runtime.database.transaction(None) as session:
@@ -167,6 +178,7 @@ async def _exchange(runtime: Runtime, form: Mapping[str, str]) -> IssuedTokens:
                 verifier=_needed(form, "code_verifier"),
                 redirect_uri=form.get("redirect_uri"),
                 resource=form.get("resource"),
+                witness=witness,
             )
         elif kind == "refresh_token":
             issued = await exchange_refresh(
@@ -176,6 +188,7 @@ async def _exchange(runtime: Runtime, form: Mapping[str, str]) -> IssuedTokens:
                 refresh=_needed(form, "refresh_token"),
                 scope=form.get("scope"),
                 resource=form.get("resource"),
+                witness=witness,
             )
         else:
             raise OAuthError(
@@ -212,8 +225,8 @@ def _needed(form: Mapping[str, str], name: str) -> str:
     return value
 
 
-def _came_from(request: Request) -> str:
-    return "" if request.client is None else request.client.host
+def _witness(request: Request) -> Witness:
+    return Witness(desk_of(request), request_id_of(request))
 
 
 def _refused(error: OAuthError) -> Response:

@@ -23,6 +23,7 @@ PersonMailKind = Literal[
     "bank_entered",
     "bank_connected",
     "employee_changed",
+    "agent_ended",
 ]
 
 
@@ -147,6 +148,18 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("On {when} {employee} changed this: {what}."),
         None,
         mark("If you did not expect this, ask {employee} in person."),
+    ),
+    "agent_ended": _Wording(
+        mark("A program that acted for you was shut out"),
+        mark(
+            "On {when} {client} was shut out: what it identifies itself with was used twice, as it would be if "
+            "somebody had stolen it. Nothing can be done with it any more."
+        ),
+        None,
+        mark(
+            "Look at what it did last, under Settings, Agents. If you still use the program and find nothing wrong, "
+            "you can let it in again. If something there was not asked for by you, change it now."
+        ),
     ),
 }
 

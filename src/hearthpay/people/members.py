@@ -4,7 +4,7 @@ That an organization with people keeps an owner holds in the database as well, w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, cast, get_args
 from uuid import UUID
@@ -35,6 +35,7 @@ ROLES: Final[tuple[Role, ...]] = get_args(Role)
 _IN_TURN: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay members ' || :organization_id, 0))"
 )
+_END_AGENTS: Final = text("SELECT * FROM end_agents_of_member(:person, :now)")
 _FIND: Final = text("SELECT * FROM find_member_invitation(:token_hash)")
 _OVER: Final = mark("This invitation was used, withdrawn, or has expired.")
 
@@ -193,7 +194,10 @@ async def change_role(session: AsyncSession, actor: Actor, membership_id: UUID, 
 
 
 async def remove_member(session: AsyncSession, actor: Actor, clock: Clock, membership_id: UUID) -> None:
-    """End somebody's membership, at once. Raises `not_found`, and `invalid_state` for the last owner."""
+    """End somebody's membership, at once, and whatever he let agents do.
+
+    Raises `not_found`, and `invalid_state` for the last owner.
+    """
     allow(actor, KEEP_MEMBERS)
     await _in_turn(session, actor.organization_id)
     member = await _member(session, actor.organization_id, membership_id)
@@ -201,7 +205,10 @@ async def remove_member(session: AsyncSession, actor: Actor, clock: Clock, membe
 
 
 async def leave(session: AsyncSession, actor: Actor, clock: Clock) -> None:
-    """End one's own membership. Raises `not_found`, and `invalid_state` for the last owner."""
+    """End one's own membership, and whatever one let agents do.
+
+    Raises `not_found`, and `invalid_state` for the last owner.
+    """
     allow(actor, LEAVE)
     await _in_turn(session, actor.organization_id)
     own = await session.scalar(
@@ -303,9 +310,31 @@ async def _require_another_owner(session: AsyncSession, member: Membership) -> N
 
 async def _end(session: AsyncSession, actor: Actor, clock: Clock, member: Membership, action: str) -> None:
     await _require_another_owner(session, member)
-    member.ended_at = clock.now()
+    now = member.ended_at = clock.now()
     await session.flush()
     await _record(session, actor, action, member.person_id, {"role": member.role})
+    await _end_agents(session, actor, now, member.person_id)
+
+
+async def _end_agents(session: AsyncSession, actor: Actor, now: datetime, person_id: UUID) -> None:
+    """End what the person let agents do in the organization: who comes back later lets them in anew.
+
+    Of the other mode too, in whose name that is then noted.
+    """
+    ended = (await session.execute(_END_AGENTS, {"person": person_id, "now": now})).all()
+    for each in ended:
+        here = replace(actor, mode="test" if each.sandbox else "live")
+        await become(session, here.tenant)
+        await record_audit(
+            session,
+            here,
+            "agent.end",
+            employer_id=each.employer_id,
+            subject_id=each.grant_id,
+            details={"client": each.client_name, "reason": "left"},
+        )
+    if ended:
+        await become(session, actor.tenant)
 
 
 async def _record(

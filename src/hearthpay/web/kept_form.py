@@ -1,8 +1,8 @@
 """What somebody typed, kept while he proves once more who he is: nothing is typed twice, and nothing is sent unasked.
 
 The browser itself keeps it, in a cookie that is sealed for its session and names the form's address: nobody can read
-it, or use it elsewhere. Once he has proved who he is, the form is shown to him again, to be sent or left. What is
-secret is never kept, and is asked for again.
+it, or use it elsewhere. Once he has proved who he is, the form is shown to him again, to be sent or left; or, where
+its own page asks again, is filled in there. What is secret is never kept, and is asked for again.
 """
 
 from __future__ import annotations
@@ -35,15 +35,19 @@ _SECRET: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class KeptForm:
-    """A form that waits: where it goes, the page it is on, what was typed; `incomplete` without what is secret."""
+    """A form that waits: where it goes, the page it is on, what was typed; `incomplete` without what is secret.
+
+    `asked_again`: it is never sent as it is, but fills its page in.
+    """
 
     address: str
     page: str
     fields: Mapping[str, str]
     incomplete: bool
+    asked_again: bool
 
 
-def keep_form(visitor: Visitor, response: Response, page: str) -> Response:
+def keep_form(visitor: Visitor, response: Response, page: str, *, asked_again: bool = False) -> Response:
     """Have the browser keep the form that it has just sent; one without fields of its own needs none of it."""
     fields = {name: value for name, value in visitor.form.items() if name != FORM_TOKEN}
     open_ones = {name: value for name, value in fields.items() if not _is_secret(name)}
@@ -54,6 +58,7 @@ def keep_form(visitor: Visitor, response: Response, page: str) -> Response:
             "page": page,
             "fields": open_ones,
             "incomplete": len(open_ones) < len(fields),
+            "asked_again": asked_again,
             "until": (now + LASTS).isoformat(),
         }
     ).encode()
@@ -86,7 +91,13 @@ def kept_form(visitor: Visitor, page: str) -> KeptForm | None:
         return None
     if found["page"] != page or datetime.fromisoformat(found["until"]) <= visitor.desk.clock.now():
         return None
-    return KeptForm(found["address"], found["page"], found["fields"], found["incomplete"])
+    return KeptForm(
+        found["address"],
+        found["page"],
+        found["fields"],
+        found["incomplete"],
+        found.get("asked_again", False),
+    )
 
 
 def forget_form(response: Response) -> Response:

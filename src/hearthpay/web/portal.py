@@ -24,9 +24,9 @@ from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.runtime import address_of, runtime_of
 from hearthpay.languages.catalogue import mark, preferred, say_in
+from hearthpay.people.desk import desk_of
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.web.certificate_form import prefix_of, read_certificates, sheets_of
-from hearthpay.web.desk import desk_of
 from hearthpay.web.forms import read_form, refuse_other_sites
 from hearthpay.web.numbers_form import FormError, Problems, read_bank_account, read_tax_info
 from hearthpay.web.pages import STYLE_PATH, page, style

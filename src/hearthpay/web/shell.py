@@ -24,8 +24,8 @@ from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.request_log import describe_failure, note_actor
 from hearthpay.languages.catalogue import mark, moment_in, preferred
+from hearthpay.people.desk import desk_of
 from hearthpay.security.key_ring import KeyRingError
-from hearthpay.web.desk import desk_of
 from hearthpay.web.forms import read_form
 from hearthpay.web.kept_form import forget_form, keep_form
 from hearthpay.web.navigation import NavigationItem
@@ -103,11 +103,16 @@ _UNFORESEEN: Final = mark("Nothing was saved. Whoever runs this service finds ou
 
 @dataclass(frozen=True, slots=True)
 class PageRule:
-    """Who may look at a page; `fresh`: only who proved a moment ago who he is."""
+    """Who may look at a page; `fresh`: only who proved a moment ago who he is.
+
+    A form that comes too late for that is offered to be sent then; one that is `asked_again` is filled in on its own
+    page once more, and which of its buttons was pressed is forgotten.
+    """
 
     audience: Audience
     permission: Permission | None = None
     fresh: bool = False
+    asked_again: bool = False
 
 
 def page_of(
@@ -118,9 +123,10 @@ def page_of(
     *,
     permission: Permission | None = None,
     fresh: bool = False,
+    asked_again: bool = False,
 ) -> Callable[[Look], Look]:
     """Make `look` the page at `path`, for whom it is for; a form is read and checked before it is asked."""
-    rule = PageRule(audience, permission, fresh)
+    rule = PageRule(audience, permission, fresh, asked_again)
 
     if method == "GET":
         _SHOWN_AT.add(path)
@@ -263,7 +269,9 @@ def _turned_away(visitor: Visitor, rule: PageRule, path: str) -> Response | None
     if rule.fresh and not visitor.who.is_fresh(visitor.desk.clock.now()):
         page_before = _page_before(visitor, path)
         again = go(f"/sign-in/again?next={page_before}")
-        return keep_form(visitor, again, page_before) if visitor.form else forget_form(again)
+        if not visitor.form:
+            return forget_form(again)
+        return keep_form(visitor, again, page_before, asked_again=rule.asked_again)
     return None
 
 

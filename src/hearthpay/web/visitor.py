@@ -23,13 +23,13 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.runtime import address_of
 from hearthpay.languages.catalogue import Say, preferred, say_in
+from hearthpay.people.desk import desk_of
 from hearthpay.people.events import Visit
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.passkeys import Site
 from hearthpay.people.sessions import LASTS, SignedIn, find_session, replace_session
 from hearthpay.people.sign_in import Entered
 from hearthpay.security.portal_tokens import generate_token, parse_token
-from hearthpay.web.desk import desk_of
 
 SESSION_COOKIE: Final = "__Host-hearthpay"
 VISIT_COOKIE: Final = "__Host-hearthpay-visit"

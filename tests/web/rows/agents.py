@@ -11,7 +11,7 @@ _ONE: Final = "/settings/agents/{grant_id}"
 ROWS: Final[dict[str, Row]] = {
     "GET /oauth/authorize": Row(*(400,) * 6),
     "GET /connect/{token}": Row(303, 403, 410, 410, 410, 303),
-    "POST /connect/{token}": Row(303, 403, 410, 410, 410, 303, {"answer": "no"}),
+    "POST /connect/{token}": Row(303, 403, 410, 410, 410, 303, {"decision": "no"}),
     "GET /settings/agents": Row(303, 200, 200, 200, 200, 200),
     f"GET {_ONE}": Row(303, 200, 200, 200, 404, 200),
     f"POST {_ONE}/disconnect": Row(303, 403, 303, 303, 404, 303),

@@ -23,6 +23,7 @@ _ENDED: Final = {
     "revoked": mark("given back by the program"),
     "code_reused": mark("ended: its code came twice, which a thief's would"),
     "refresh_reused": mark("ended: its token came twice, which a thief's would"),
+    "left": mark("ended: whoever let it in has left the organization"),
 }
 
 _CONFIRMED: Final = {

@@ -6,7 +6,8 @@ proved who she is. The page may send its form on to the agent's own address, and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
@@ -26,9 +27,10 @@ from hearthpay.oauth.clients import Client, find_client
 from hearthpay.oauth.offers import OFFERS, RUNNING
 from hearthpay.oauth.redirects import place_of, source_of
 from hearthpay.oauth.refusals import OAuthError
-from hearthpay.oauth.routes import AUTHORIZE_PATH, resource_of
+from hearthpay.oauth.routes import AUTHORIZE_PATH, came_from, resource_of
 from hearthpay.web.household.side_by_side import HouseholdLine, households_as
-from hearthpay.web.shell import go, page_of, problems_of, show
+from hearthpay.web.kept_form import forget_form, kept_form
+from hearthpay.web.shell import go, message, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -36,6 +38,11 @@ router: Final = APIRouter(include_in_schema=False)
 _UNTIL: Final = ((1, mark("One day")), (30, mark("30 days")), (90, mark("90 days")), (365, mark("One year")))
 _USUAL: Final = "30"
 _UNKNOWN: Final = mark("This program is not known here. Start again from the program itself.")
+_PROGRAM: Final = mark("{scheme} (a program on your computer)")
+_WAIT: Final = mark("Please wait a little")
+_TOO_MANY: Final = mark(
+    "Too many programs have asked to be let in and wait for an answer. Start again from the program in {minutes} min."
+)
 _CHOOSE: Final = mark("must be one of the choices")
 
 
@@ -53,7 +60,11 @@ class _Reached:
 
 @page_of(router, "GET", AUTHORIZE_PATH, "anyone")
 async def authorize(visitor: Visitor) -> Response:
-    """Check what an agent asks, and lead to the question; what is wrong is told to the agent, if that is one."""
+    """Check what an agent asks, and lead to the question.
+
+    What is wrong is shown, with a way back to the agent that tells it so. Nobody is sent there unasked: anyone can
+    make himself known as an agent, and would have an address of ours that leads wherever he likes (RFC 9700, 4.11.2).
+    """
     desk, asked = visitor.desk, dict(visitor.request.query_params)
     twice = len(visitor.request.query_params.multi_items()) != len(asked)
     now = desk.clock.now()
@@ -70,25 +81,40 @@ async def authorize(visitor: Visitor) -> Response:
                 raise OAuthError("invalid_request", "A field was sent twice.")
             question = asking.read_question(client, asked, resource_of(visitor.request))
         except OAuthError as error:
-            return _back(visitor, redirect_uri, {**error.body, "state": asked.get("state")})
-        token = await asking.keep_question(session, now, question)
+            return _wrong(visitor, redirect_uri, {**error.body, "state": asked.get("state")})
+        try:
+            token = await asking.keep_question(session, now, question, came_from(visitor.request))
+        except Refusal as error:
+            return _later(visitor, error)
     return go(f"/connect/{token.text}")
 
 
 @page_of(router, "GET", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True)
 async def ask(visitor: Visitor) -> Response:
-    """The question: which household, what it may do there, for how long."""
+    """The question: which household, what it may do there, for how long.
+
+    Who answered it too long after proving who she is finds what she had chosen, and answers again.
+    """
     client, question = await _opened(visitor)
-    return await _ask(visitor, client, question, {})
+    kept = kept_form(visitor, visitor.request.url.path)
+    if kept is None or not kept.asked_again:
+        return await _ask(visitor, client, question, {}, {})
+    return forget_form(await _ask(visitor, client, question, {}, kept.fields))
 
 
-@page_of(router, "POST", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True)
+@page_of(router, "POST", "/connect/{token}", "member", permission=KEEP_AGENTS, fresh=True, asked_again=True)
 async def answer(visitor: Visitor) -> Response:
-    """Let the agent in as the form says, or not at all, and send its answer back to it."""
+    """Let the agent in as the form says, or not at all, and send its answer back to it.
+
+    What is neither yes nor no is no answer: the question stays, and is asked again.
+    """
     client, question = await _opened(visitor)
     desk, who = visitor.desk, visitor.signed_in
     now, token = desk.clock.now(), visitor.request.path_params["token"]
-    if visitor.form.get("answer") != "yes":
+    decision = visitor.form.get("decision")
+    if decision not in ("yes", "no"):
+        return await _ask(visitor, client, question, {"decision": _CHOOSE}, visitor.form)
+    if decision == "no":
         async with desk.database.transaction(None) as session:
             await become_person(session, who.person_id)
             address = await asking.say_no(session, now, token, who.session_id, question)
@@ -100,7 +126,7 @@ async def answer(visitor: Visitor) -> Response:
             await become_person(session, who.person_id)
             address = await asking.say_yes(session, actor, now, token, who.session_id, client, consent)
     except Refusal as error:
-        return await _ask(visitor, client, question, problems_of(error))
+        return await _ask(visitor, client, question, problems_of(error), visitor.form)
     return _sent(visitor, question.redirect_uri, address)
 
 
@@ -119,18 +145,23 @@ async def _opened(visitor: Visitor) -> tuple[Client, asking.OpenQuestion]:
 
 
 async def _ask(
-    visitor: Visitor, client: Client, question: asking.OpenQuestion, problems: dict[str, str]
+    visitor: Visitor,
+    client: Client,
+    question: asking.OpenQuestion,
+    problems: Mapping[str, str],
+    entered: Mapping[str, str],
 ) -> Response:
     facts = {
         "client": client,
-        "place": place_of(question.redirect_uri),
+        "place": _place(visitor, question.redirect_uri),
         "households": await _reached(visitor),
         "offers": [offer for offer in OFFERS if offer.changes and offer.scope in question.scopes],
         "reading": OFFERS[0],
         "until": _UNTIL,
         "usual": _USUAL,
         "problems": problems,
-        "entered": visitor.form,
+        "entered": entered,
+        "again": bool(entered) and not problems,
     }
     response = show(visitor, "consent.html", facts, status=422 if problems else 200)
     return _may_go_to(response, question.redirect_uri)
@@ -179,9 +210,34 @@ def _actor(visitor: Visitor, *, sandbox: bool) -> Actor:
     )
 
 
-def _back(visitor: Visitor, redirect_uri: str, told: dict[str, str | None]) -> Response:
-    told["iss"] = address_of(visitor.request)
-    return RedirectResponse(asking.with_answer(redirect_uri, told), 303, {"Cache-Control": "no-store"})
+def _later(visitor: Visitor, error: Refusal) -> Response:
+    """Return the page that says when to come back. Raises the error itself where it is another."""
+    if error.code != "rate_limited" or error.headers is None:
+        raise error
+    wait = error.headers["Retry-After"]
+    response = message(
+        visitor,
+        visitor.say(_WAIT),
+        visitor.say(_TOO_MANY, minutes=math.ceil(int(wait) / 60)),
+        status=error.status,
+    )
+    response.headers["Retry-After"] = wait
+    return response
+
+
+def _wrong(visitor: Visitor, redirect_uri: str, told: Mapping[str, str | None]) -> Response:
+    facts = {
+        "wrong": told["error_description"],
+        "place": _place(visitor, redirect_uri),
+        "back": asking.with_answer(redirect_uri, {**told, "iss": address_of(visitor.request)}),
+    }
+    return show(visitor, "wrong_question.html", facts, status=400)
+
+
+def _place(visitor: Visitor, redirect_uri: str) -> str:
+    """Return in words where the agent's answer goes."""
+    place = place_of(redirect_uri)
+    return visitor.say(_PROGRAM, scheme=place) if place.endswith(":") else place
 
 
 def _sent(visitor: Visitor, redirect_uri: str, address: str) -> Response:

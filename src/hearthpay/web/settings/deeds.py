@@ -9,6 +9,7 @@ DEEDS: Final = {
     "agent.call": mark("A program used one of its tools"),
     "agent.read": mark("A program read something"),
     "agent.connect": mark("A program was let in"),
+    "agent.end": mark("A program's access ended"),
     "agent.disconnect": mark("A program was sent away"),
     "autopilot.authorize": mark("Autopilot was authorized"),
     "autopilot.change": mark("Autopilot was changed"),

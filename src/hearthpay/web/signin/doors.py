@@ -157,6 +157,8 @@ def _go_on(visitor: Visitor) -> Response:
     """Return what comes once he has proved who he is: the form that he had sent, to be sent or left; else the page."""
     wanted = visitor.next_page()
     kept = kept_form(visitor, wanted)
+    if kept is not None and kept.asked_again:
+        return go(wanted)
     response = go(wanted) if kept is None else show(visitor, "kept.html", {"kept": kept, "labels": _LABELS})
     return forget_form(response)
 

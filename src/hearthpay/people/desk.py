@@ -1,4 +1,4 @@
-"""Where the pages find the front desk of people: it stands above what all routes share, so it is kept beside that."""
+"""Where routes and pages find the front desk of people: it stands above what all routes share, so is kept apart."""
 
 from fastapi import FastAPI
 from starlette.requests import Request
@@ -7,7 +7,7 @@ from hearthpay.people.front_desk import FrontDesk
 
 
 def install_desk(app: FastAPI, desk: FrontDesk) -> None:
-    """Make the front desk known to every page of `app`."""
+    """Make the front desk known to every route of `app`."""
     app.state.front_desk = desk
 
 
