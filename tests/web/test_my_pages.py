@@ -20,14 +20,18 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant, become_person
 from hearthpay.database.vault_rotation import rotate
 from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
+from hearthpay.mail.mailer import Mailer
+from hearthpay.mail.person_mail import WARNINGS
+from hearthpay.mail.postman import Postman
 from hearthpay.people import credentials
 from hearthpay.people.events import Visit
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from tests.http.api import Account, NewAccount, data
+from tests.mail.servers import Postbox, mail_server
 from tests.people.visitors import PASSWORD, Newcomers, mails
 from tests.web.pages_by_role import ROWS
-from tests.web.people_browser import Browser
+from tests.web.people_browser import OWN, Browser
 from tests.web.test_pages import parsed
 from tests.worlds.households import add_employee, add_household, payroll_of
 from tests.worlds.inviting import invite
@@ -633,6 +637,150 @@ async def test_no_stranger_keeps_the_news_from_her(
     assert (await client.post(await _bank_link(account, rosas), data=BANK)).status_code == 200
     told = _news(owner_connection, ring, "bank account for your pay")
     assert "rosa@example.com" in {each["to"] for each in told}
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_what_is_entered_by_a_tax_link_is_told_and_never_the_number(
+    account: Account,
+    rosas: Employed,
+    client: httpx.AsyncClient,
+    ring: KeyRing,
+    owner_connection: psycopg.Connection,
+    language: str,
+) -> None:
+    owner_connection.execute("UPDATE people SET language = %s", (language,))
+    owner_connection.execute("UPDATE employees SET language = %s", (language,))
+    number, address, w4 = {
+        "en": ("the Social Security number or ITIN", "the postal address", "W-4"),
+        "es": ("el número de Seguro Social o ITIN", "la dirección postal", "W-4"),
+    }[language]
+
+    async def enter(**form: str) -> list[dict[str, str]]:
+        before = len(mails(owner_connection, ring))
+        thanks = await client.post(f"/portal/{await _token(account, rosas.employee)}", data=form)
+        assert thanks.status_code == 200, thanks.text
+        assert ("We write to you" if language == "en" else "Le escribimos") in thanks.text
+        told = mails(owner_connection, ring)[before:]
+        assert [each["to"] for each in told] == [
+            "rosa@example.com",
+            "rosa.diaz@example.com",
+            "maria@example.com",
+        ]
+        assert "1234" not in str(told)
+        assert "5678" not in str(told)
+        return told
+
+    first = await enter(tax_number="539-53-1234", **ADDRESS)
+    assert number in first[0]["text"]
+    assert address in first[1]["text"]
+    assert "the Social Security number or ITIN, the postal address" in first[2]["text"]
+    same = await enter(tax_number="539-53-5678", **ADDRESS)
+    assert number in same[0]["text"]
+    assert address not in same[0]["text"]
+    signed = {
+        "us_elected": "on",
+        "us_filing_status": "married",
+        "us_signed_name": "R",
+        "us_signed_on": "2026-11-20",
+    }
+    last = await enter(tax_number="539-53-5678", **ADDRESS | {"address_zip": "94602"}, **signed)
+    assert f"{number}, {address}, " in last[0]["text"]
+    assert w4 in last[0]["text"]
+
+
+async def _toggle(employed: Employed, times: int) -> None:
+    """Change the language of papers back and forth."""
+    form_token = await employed.browser.token(f"{employed.here}/details")
+    for number in range(times):
+        language = ("es", "en")[number % 2]
+        sent = {"form_token": form_token, "language": language}
+        saved = await employed.browser.client.post(f"{employed.here}/language", data=sent, headers=OWN)
+        assert saved.status_code == 200
+
+
+def _failed(connection: psycopg.Connection) -> list[tuple[str]]:
+    return connection.execute("SELECT kind FROM mail_outbox WHERE status = 'failed'").fetchall()
+
+
+async def test_nothing_that_is_repeated_keeps_a_changed_account_from_anyone(
+    account: Account,
+    banked: dict[str, Any],
+    rosas: Employed,
+    desk: FrontDesk,
+    ring: KeyRing,
+    clock: FixedClock,
+    worker_database: Database,
+    owner_connection: psycopg.Connection,
+) -> None:
+    browser, bank = rosas.browser, f"{rosas.here}/bank"
+    await browser.send(bank, page=bank, **BANK)
+    await _toggle(rosas, 100)
+    assert len(_news(owner_connection, ring, "Your record")) < 20
+    changed = BANK | {"account_number": "11112222", "account_number_again": "11112222"}
+    assert (await browser.send(bank, page=bank, **changed)).status_code == 303
+    told = _news(owner_connection, ring, "bank account for your pay")[-2:]
+    assert {each["to"] for each in told} == {"rosa@example.com", "rosa.diaz@example.com"}
+    assert all("New: account ending in 2222" in each["text"] for each in told)
+    household = _news(owner_connection, ring, "Rosa Diaz changed something")[-1]
+    assert "the bank account that pay goes to" in household["text"]
+    # Nor does changing the account itself: of sixty the first are told at once, and the last within the hour.
+    for number in range(60):
+        again = BANK | dict.fromkeys(("account_number", "account_number_again"), f"3333{number:04}")
+        assert (await browser.send(bank, page=bank, **again)).status_code == 303
+    assert (await browser.send(f"{bank}/withdraw", page=bank)).status_code == 303
+    last = BANK | {"account_number": "77778888", "account_number_again": "77778888"}
+    assert (await browser.send(bank, page=bank, **last)).status_code == 303
+    assert _failed(owner_connection) == []
+    waiting = _news(owner_connection, ring, "bank account for your pay")
+    assert len(waiting) == 2 * (WARNINGS.at_once + 1)
+    assert all("New: account ending in 8888" in each["text"] for each in waiting[-2:])
+    clock.advance(WARNINGS.pause)
+    postbox = Postbox()
+    async with mail_server(postbox) as url:
+        postman = Postman(worker_database, ring, Mailer(url, "Hearthpay <pay@example.com>"), clock)
+        while (await postman.send_due(lambda: False, chunk=50)).remaining:
+            pass
+    arrived = [(each.rcpt_tos[0], each.content or b"") for each in postbox.envelopes]
+    for reader in ("rosa@example.com", "rosa.diaz@example.com"):
+        assert any(to == reader and b"ending in 8888" in content for to, content in arrived), reader
+    assert owner_connection.execute(
+        "SELECT count(*) FROM mail_outbox WHERE status = 'queued'"
+    ).fetchone() == (0,)
+    _lawful(owner_connection)
+
+
+async def test_no_employee_keeps_the_owner_from_links_and_warnings(
+    app: FastAPI,
+    account: Account,
+    rosas: Employed,
+    desk: FrontDesk,
+    ring: KeyRing,
+    owner_connection: psycopg.Connection,
+) -> None:
+    await Newcomers(desk, owner_connection, ring).make("maria@example.com", "Unused")
+    await _toggle(rosas, 100)
+    for number in range(30):  # each another request, so that none is the one that stands
+        asked = {"kind": "percent", "how_much": str(number % 7 + 1)}
+        path = f"{rosas.here}/set-aside"
+        assert (await rosas.browser.send(path, page=path, **asked)).status_code == 303
+    assert len(_news(owner_connection, ring, "Rosa Diaz changed something")) < 20
+    await credentials.ask_for_reset(desk, "maria@example.com", "http://hearthpay.example", Visit("192.0.2.9"))
+    assert _news(owner_connection, ring, "Choose a new password")[-1]["to"] == "maria@example.com"
+    await Browser.of(app, "A browser not seen before").sign_in("maria@example.com", PASSWORD)
+    assert _news(owner_connection, ring, "New sign-in")[-1]["to"] == "maria@example.com"
+    assert _failed(owner_connection) == []
+
+
+async def test_what_is_asked_for_already_is_told_once(
+    rosas: Employed, ring: KeyRing, owner_connection: psycopg.Connection
+) -> None:
+    path = f"{rosas.here}/set-aside"
+    for _ in range(3):
+        asked = await rosas.browser.send(path, page=path, kind="percent", how_much="5")
+        assert asked.status_code == 303
+    assert owner_connection.execute("SELECT count(*) FROM set_aside_requests").fetchone() == (1,)
+    told = [each for each in mails(owner_connection, ring) if "was asked for" in each["text"]]
+    assert len(told) == 3  # her two addresses, and the household
 
 
 @pytest.mark.parametrize(("language", "heading"), [("en", "Please wait a little"), ("es", "Espere un poco")])
