@@ -1,4 +1,4 @@
-"""Warnings are counted apart from what anyone can cause."""
+"""Warnings are counted apart from what anyone can cause; a link leads to an account of the address on record alone."""
 
 from __future__ import annotations
 
@@ -74,6 +74,62 @@ COMMENT ON FUNCTION queue_counted_mail IS 'Queues mail to a person: at once, or 
     '`a_day` always, else false beyond it';
 """
 
+# Who holds a forwarded link must not make of it an account under an address of his own: it would be told what the
+# employee should be told. Of an address in other letters than ASCII, which no account has as it is written, what
+# stands before the @ is compared here, and the host by the service, which writes it as the Internet does.
+LINKING = """
+CREATE OR REPLACE FUNCTION link_employee(link uuid, token_hash bytea, at timestamptz)
+    RETURNS TABLE (outcome text, employee_id uuid, organization_id uuid, employer_id uuid, sandbox boolean)
+    LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+        DECLARE
+            whose uuid := public.current_person();
+            invited record;
+            holder uuid;
+            on_record text;
+            own text;
+        BEGIN
+            IF whose IS NULL THEN
+                RAISE EXCEPTION 'nobody is linked' USING ERRCODE = '42501';
+            END IF;
+            SELECT i.id, i.employee_id, i.organization_id, i.employer_id, i.sandbox INTO invited
+              FROM public.invitations i
+             WHERE i.token_hash = link_employee.token_hash AND i.status IN ('pending', 'completed')
+               AND i.expires_at > at;
+            IF NOT FOUND THEN
+                RETURN;
+            END IF;
+            -- The address on record is the one of now, and stays until the transaction ends; so does her own.
+            SELECT lower(e.email) INTO on_record FROM public.employees e
+             WHERE e.id = invited.employee_id FOR NO KEY UPDATE;
+            SELECT p.email INTO own FROM public.people p WHERE p.id = whose FOR SHARE;
+            SELECT l.person_id INTO holder FROM public.employee_links l
+             WHERE l.employee_id = invited.employee_id AND l.ended_at IS NULL;
+            outcome := CASE WHEN holder = whose THEN 'kept' WHEN holder IS NOT NULL THEN 'taken'
+                            WHEN EXISTS (SELECT FROM public.employee_links l WHERE l.invitation_id = invited.id)
+                            THEN 'used'
+                            WHEN octet_length(on_record) = length(on_record) AND on_record IS DISTINCT FROM own
+                            THEN 'elsewhere'
+                            WHEN split_part(on_record, '@', 1) <> split_part(own, '@', 1) THEN 'elsewhere'
+                            ELSE 'linked' END;
+            IF outcome = 'linked' THEN
+                INSERT INTO public.employee_links (id, organization_id, employer_id, sandbox, employee_id, person_id,
+                                                   invitation_id, linked_at)
+                VALUES (link, invited.organization_id, invited.employer_id, invited.sandbox, invited.employee_id, whose,
+                        invited.id, at);
+            END IF;
+            employee_id := invited.employee_id;
+            organization_id := invited.organization_id;
+            employer_id := invited.employer_id;
+            sandbox := invited.sandbox;
+            RETURN NEXT;
+        END
+    $$;
+COMMENT ON FUNCTION link_employee IS 'Links the person of this transaction to the employee whose invitation she holds: '
+    'linked now, kept as it was, taken by somebody else, used already, or elsewhere, as the record has another address '
+    'than hers; nothing where the invitation is over';
+"""
+
 _QUEUE = (
     "queue_counted_mail(uuid, text, bytea, bytea, bytea, text, timestamptz, timestamptz, text, bytea, integer, "
     "interval, integer)"
@@ -81,10 +137,11 @@ _QUEUE = (
 
 
 def upgrade() -> None:
-    """Add the columns to count by and the function that queues."""
+    """Add the columns to count by and the function that queues, and replace the one that links."""
     cursor = op.get_bind().connection.cursor()
     try:
-        cursor.execute(OUTBOX)
+        for statements in (OUTBOX, LINKING):
+            cursor.execute(statements)
         cursor.execute(
             f"REVOKE ALL ON FUNCTION {_QUEUE} FROM PUBLIC; GRANT EXECUTE ON FUNCTION {_QUEUE} TO hearthpay_service"
         )
