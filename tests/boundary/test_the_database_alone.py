@@ -59,6 +59,7 @@ _SEE_MORE: Final = {
     "own_employees",
     "own_employments",
     "own_memberships",
+    "queue_counted_mail",
     "queue_person_mail",
     "revoke_agent_token",
     "room_for_agent_request",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import psycopg
@@ -15,19 +16,26 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import text
 
+from hearthpay.access.refusal import Refusal
 from hearthpay.banking.account_changes import connect_due
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant, become_person
 from hearthpay.database.vault_rotation import rotate
 from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
+from hearthpay.employees.own_account import link_signed_in
+from hearthpay.mail.mailer import Mailer
+from hearthpay.mail.person_mail import WARNINGS
+from hearthpay.mail.postman import Postman
 from hearthpay.people import credentials
 from hearthpay.people.events import Visit
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
+from hearthpay.security.portal_tokens import parse_token
 from tests.http.api import Account, NewAccount, data
-from tests.people.visitors import PASSWORD, Newcomers, mails
+from tests.mail.servers import Postbox, mail_server
+from tests.people.visitors import PASSWORD, VISIT, Newcomers, mails
 from tests.web.pages_by_role import ROWS
-from tests.web.people_browser import Browser
+from tests.web.people_browser import OWN, Browser
 from tests.web.test_pages import parsed
 from tests.worlds.households import add_employee, add_household, payroll_of
 from tests.worlds.inviting import invite
@@ -75,19 +83,21 @@ async def _token(account: Account, employee: dict[str, Any]) -> str:
 
 @pytest.fixture
 def employ(app: FastAPI, desk: FrontDesk, owner_connection: psycopg.Connection, ring: KeyRing) -> Employ:
-    """From the link of an invitation to an account."""
+    """From the link of an invitation to an account, under another address than the household knows afterwards."""
 
     async def make(
         account: Account, employee: dict[str, Any], email: str = "rosa@example.com", name: str = "Rosa Diaz"
     ) -> Employed:
         token = await _token(account, employee)
         browser = Browser.of(app)
-        offered = await browser.send(f"/portal/{token}/account", page=f"/portal/{token}/account", email=email)
+        known = _known_at(owner_connection, employee, email)
+        offered = await browser.send(f"/portal/{token}/account", page=f"/portal/{token}/account")
         assert offered.status_code == 200, offered.text
         proof = _proof(mails(owner_connection, ring)[-1])
         page = f"/portal/{token}/account/{proof}"
         made = await browser.send(page, page=page, name=name, password=PASSWORD)
         assert made.headers.get("location") == "/my", made.status_code
+        _known_at(owner_connection, employee, known)
         return Employed(browser, f"/my/{employee['id']}", token, employee)
 
     return make
@@ -96,6 +106,15 @@ def employ(app: FastAPI, desk: FrontDesk, owner_connection: psycopg.Connection, 
 @pytest.fixture
 async def rosas(employ: Employ, account: Account, rosa: dict[str, Any]) -> Employed:
     return await employ(account, rosa)
+
+
+def _known_at(connection: psycopg.Connection, employee: dict[str, Any], email: str | None) -> str | None:
+    """Let the record have this address; return the one it had."""
+    [(before,)] = connection.execute(
+        "SELECT email FROM employees WHERE id = %s", (employee["id"],)
+    ).fetchall()
+    connection.execute("UPDATE employees SET email = %s WHERE id = %s", (email, employee["id"]))
+    return None if before is None else str(before)
 
 
 def _proof(mail: dict[str, str]) -> str:
@@ -168,9 +187,7 @@ async def test_an_invitation_links_once_and_to_one_person(
     assert (await thief.look(rosas.here)).status_code == 404
     # A proof is used once; with another invitation it opens nothing that this one does not.
     stranger = Browser.of(app)
-    asked = await stranger.send(
-        f"/portal/{again}/account", page=f"/portal/{again}/account", email="late@example.com"
-    )
+    asked = await stranger.send(f"/portal/{again}/account", page=f"/portal/{again}/account")
     assert asked.status_code == 200
     proof = _proof(mails(owner_connection, ring)[-1])
     path = f"/portal/{again}/account/{proof}"
@@ -178,7 +195,7 @@ async def test_an_invitation_links_once_and_to_one_person(
     assert taken.status_code == 400
     assert "belongs to another account" in taken.text
     assert owner_connection.execute(
-        "SELECT count(*) FROM people WHERE email = 'late@example.com'"
+        "SELECT count(*) FROM people WHERE email = 'rosa.diaz@example.com'"
     ).fetchone() == (0,)
     sign_up = await stranger.look(f"/sign-up/{proof}")
     assert sign_up.status_code == 404
@@ -385,6 +402,7 @@ async def test_she_asks_to_set_aside_and_the_household_decides(
     ended = await maria.send(f"/settings/employees/accounts/{link_id}/end", page="/settings/employees")
     assert ended.status_code == 303
     assert (await browser.look(here)).status_code == 404
+    _known_at(owner_connection, rosas.employee, "rosa@example.com")
     token = await _token(account, rosas.employee)
     assert (await browser.send(f"/portal/{token}/account", page="/settings/profile")).headers[
         "location"
@@ -640,6 +658,274 @@ async def test_no_stranger_keeps_the_news_from_her(
     assert "rosa@example.com" in {each["to"] for each in told}
 
 
+async def test_a_link_leads_to_an_account_under_the_address_on_record_alone(
+    app: FastAPI,
+    account: Account,
+    banked: dict[str, Any],
+    rosa: dict[str, Any],
+    desk: FrontDesk,
+    client: httpx.AsyncClient,
+    ring: KeyRing,
+    owner_connection: psycopg.Connection,
+) -> None:
+    await Newcomers(desk, owner_connection, ring).make("thief@example.com", "Thieves")
+    asked = await invite(account.live, rosa, type="bank_account", send_email=False)
+    link = "/portal/" + str(data(asked)["portal_url"]).rpartition("/")[2]
+    stranger, thief = Browser.of(app), Browser.of(app)
+    page = (await stranger.look(f"{link}/account")).text
+    assert "r…@example.com" in page
+    assert "rosa.diaz@example.com" not in page
+    assert 'name="email"' not in page
+    # Whatever address he sends, the link goes to hers.
+    sent = await stranger.send(f"{link}/account", page=f"{link}/account", email="thief@example.com")
+    assert sent.status_code == 200
+    assert mails(owner_connection, ring)[-1]["to"] == "rosa.diaz@example.com"
+    await thief.sign_in("thief@example.com", PASSWORD)
+    for language, words in (("en", "ask the household to change the address"), ("es", "pida al hogar")):
+        owner_connection.execute("UPDATE people SET language = %s", (language,))
+        told = (await thief.look(f"{link}/account")).text
+        assert words in told
+        assert "r…@example.com" in told
+        assert "rosa.diaz" not in told
+    refused = await thief.send(f"{link}/account", page="/settings/profile")
+    assert refused.status_code == 400
+    assert "tiene registrado otro correo" in refused.text
+    assert owner_connection.execute("SELECT count(*) FROM employee_links").fetchone() == (0,)
+    # So what he enters, she takes back: the link in her mail is to where she makes her account.
+    entered = BANK | {"account_number": "11112222", "account_number_again": "11112222"}
+    assert (await client.post(link, data=BANK)).status_code == 200
+    owner_connection.execute("UPDATE bank_accounts SET status = 'active' WHERE employee_id IS NOT NULL")
+    asked = await invite(account.live, rosa, type="bank_account", send_email=False)
+    link = "/portal/" + str(data(asked)["portal_url"]).rpartition("/")[2]
+    assert (await client.post(link, data=entered)).status_code == 200
+    mail = _news(owner_connection, ring, "bank account for your pay")[-1]
+    assert mail["to"] == "rosa.diaz@example.com"
+    assert f"{link}/account" in mail["text"]
+    assert (await stranger.send(f"{link}/account", page=f"{link}/account")).status_code == 200
+    path = f"{link}/account/{_proof(mails(owner_connection, ring)[-1])}"
+    made = await stranger.send(path, page=path, name="Rosa Diaz", password=PASSWORD)
+    assert made.headers.get("location") == "/my"
+    here = f"/my/{rosa['id']}"
+    assert (await stranger.send(f"{here}/bank/withdraw", page=f"{here}/bank")).status_code == 303
+    assert owner_connection.execute("SELECT status FROM account_changes").fetchall() == [("withdrawn",)]
+
+
+async def test_the_address_that_counts_is_the_one_on_record_now(
+    app: FastAPI,
+    account: Account,
+    rosa: dict[str, Any],
+    desk: FrontDesk,
+    database: Database,
+    clock: FixedClock,
+    ring: KeyRing,
+    owner_connection: psycopg.Connection,
+) -> None:
+    page = f"/portal/{await _token(account, rosa)}/account"
+    browser = Browser.of(app)
+    assert (await browser.send(page, page=page)).status_code == 200
+    path = f"{page}/{_proof(mails(owner_connection, ring)[-1])}"
+    form_token = await browser.token(path)
+    _known_at(owner_connection, rosa, "rosa.new@example.com")
+    late = {"form_token": form_token, "name": "Rosa", "password": PASSWORD}
+    for answered in (await browser.look(path), await browser.client.post(path, data=late, headers=OWN)):
+        assert answered.status_code == 400
+        assert "another email address of yours on record" in answered.text
+        assert "rosa.new" not in answered.text
+    # The database holds it against the record by itself, whatever the service has looked at before.
+    who = await Newcomers(desk, owner_connection, ring).make("rosa.diaz@example.com")
+    token = parse_token(page.split("/")[2])
+    assert token is not None
+
+    async def outcome(email: str | None) -> str:
+        _known_at(owner_connection, rosa, email)
+        async with database.transaction(None) as session:
+            await become_person(session, who.person_id)
+            values = {"link": uuid4(), "token_hash": token.hash, "now": clock.now()}
+            found = await session.execute(
+                text("SELECT * FROM link_employee(:link, :token_hash, :now)"), values
+            )
+            told = str(found.one().outcome)
+            await session.rollback()
+        return told
+
+    assert await outcome("rosa.new@example.com") == "elsewhere"
+    assert await outcome("rosa.diaz@exämple.com") == "linked"  # as far as the database can tell
+    assert await outcome("rosa.neu@exämple.com") == "elsewhere"
+    assert await outcome("rosá.diaz@example.com") == "elsewhere"
+    assert await outcome("Rosa.Diaz@Example.com") == "linked"
+    assert await outcome(None) == "linked"
+    for wrong in ("rosa.diaz@exämple.com", "rosa.new@example.com"):
+        _known_at(owner_connection, rosa, wrong)
+        with pytest.raises(Refusal, match="another email address"):
+            await link_signed_in(desk, who, page.split("/")[2], VISIT)
+    assert owner_connection.execute("SELECT count(*) FROM employee_links").fetchone() == (0,)
+    # An account that was linked once stays so, whatever the household writes down later.
+    _known_at(owner_connection, rosa, "rosa.diaz@example.com")
+    assert str(await link_signed_in(desk, who, page.split("/")[2], VISIT)) == rosa["id"]
+    _known_at(owner_connection, rosa, "rosa.new@example.com")
+    assert str(await link_signed_in(desk, who, page.split("/")[2], VISIT)) == rosa["id"]
+    again = Browser.of(app)
+    await again.sign_in("rosa.diaz@example.com", PASSWORD)
+    assert "Use this account" in (await again.look(page)).text
+    assert (await again.look(f"/my/{rosa['id']}/bank")).status_code == 200
+
+
+async def test_an_international_host_is_known_as_the_internet_names_it(
+    account: Account,
+    rosa: dict[str, Any],
+    desk: FrontDesk,
+    ring: KeyRing,
+    owner_connection: psycopg.Connection,
+) -> None:
+    _known_at(owner_connection, rosa, "Rosa@exämple.com")
+    who = await Newcomers(desk, owner_connection, ring).make("rosa@xn--exmple-cua.com")
+    assert str(await link_signed_in(desk, who, await _token(account, rosa), VISIT)) == rosa["id"]
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_what_is_entered_by_a_tax_link_is_told_and_never_the_number(
+    account: Account,
+    rosas: Employed,
+    client: httpx.AsyncClient,
+    ring: KeyRing,
+    owner_connection: psycopg.Connection,
+    language: str,
+) -> None:
+    owner_connection.execute("UPDATE people SET language = %s", (language,))
+    owner_connection.execute("UPDATE employees SET language = %s", (language,))
+    number, address, w4 = {
+        "en": ("the Social Security number or ITIN", "the postal address", "W-4"),
+        "es": ("el número de Seguro Social o ITIN", "la dirección postal", "W-4"),
+    }[language]
+
+    async def enter(**form: str) -> list[dict[str, str]]:
+        before = len(mails(owner_connection, ring))
+        thanks = await client.post(f"/portal/{await _token(account, rosas.employee)}", data=form)
+        assert thanks.status_code == 200, thanks.text
+        assert ("We write to you" if language == "en" else "Le escribimos") in thanks.text
+        told = mails(owner_connection, ring)[before:]
+        assert [each["to"] for each in told] == [
+            "rosa@example.com",
+            "rosa.diaz@example.com",
+            "maria@example.com",
+        ]
+        assert "1234" not in str(told)
+        assert "5678" not in str(told)
+        return told
+
+    first = await enter(tax_number="539-53-1234", **ADDRESS)
+    assert number in first[0]["text"]
+    assert address in first[1]["text"]
+    assert "the Social Security number or ITIN, the postal address" in first[2]["text"]
+    same = await enter(tax_number="539-53-5678", **ADDRESS)
+    assert number in same[0]["text"]
+    assert address not in same[0]["text"]
+    signed = {
+        "us_elected": "on",
+        "us_filing_status": "married",
+        "us_signed_name": "R",
+        "us_signed_on": "2026-11-20",
+    }
+    last = await enter(tax_number="539-53-5678", **ADDRESS | {"address_zip": "94602"}, **signed)
+    assert f"{number}, {address}, " in last[0]["text"]
+    assert w4 in last[0]["text"]
+
+
+async def _toggle(employed: Employed, times: int) -> None:
+    """Change the language of papers back and forth."""
+    form_token = await employed.browser.token(f"{employed.here}/details")
+    for number in range(times):
+        language = ("es", "en")[number % 2]
+        sent = {"form_token": form_token, "language": language}
+        saved = await employed.browser.client.post(f"{employed.here}/language", data=sent, headers=OWN)
+        assert saved.status_code == 200
+
+
+def _failed(connection: psycopg.Connection) -> list[tuple[str]]:
+    return connection.execute("SELECT kind FROM mail_outbox WHERE status = 'failed'").fetchall()
+
+
+async def test_nothing_that_is_repeated_keeps_a_changed_account_from_anyone(
+    account: Account,
+    banked: dict[str, Any],
+    rosas: Employed,
+    desk: FrontDesk,
+    ring: KeyRing,
+    clock: FixedClock,
+    worker_database: Database,
+    owner_connection: psycopg.Connection,
+) -> None:
+    browser, bank = rosas.browser, f"{rosas.here}/bank"
+    await browser.send(bank, page=bank, **BANK)
+    await _toggle(rosas, 100)
+    assert len(_news(owner_connection, ring, "Your record")) < 20
+    changed = BANK | {"account_number": "11112222", "account_number_again": "11112222"}
+    assert (await browser.send(bank, page=bank, **changed)).status_code == 303
+    told = _news(owner_connection, ring, "bank account for your pay")[-2:]
+    assert {each["to"] for each in told} == {"rosa@example.com", "rosa.diaz@example.com"}
+    assert all("New: account ending in 2222" in each["text"] for each in told)
+    household = _news(owner_connection, ring, "Rosa Diaz changed something")[-1]
+    assert "the bank account that pay goes to" in household["text"]
+    # Nor does changing the account itself: of sixty the first are told at once, and the last within the hour.
+    for number in range(60):
+        again = BANK | dict.fromkeys(("account_number", "account_number_again"), f"3333{number:04}")
+        assert (await browser.send(bank, page=bank, **again)).status_code == 303
+    assert (await browser.send(f"{bank}/withdraw", page=bank)).status_code == 303
+    last = BANK | {"account_number": "77778888", "account_number_again": "77778888"}
+    assert (await browser.send(bank, page=bank, **last)).status_code == 303
+    assert _failed(owner_connection) == []
+    waiting = _news(owner_connection, ring, "bank account for your pay")
+    assert len(waiting) == 2 * (WARNINGS.at_once + 1)
+    assert all("New: account ending in 8888" in each["text"] for each in waiting[-2:])
+    clock.advance(WARNINGS.pause)
+    postbox = Postbox()
+    async with mail_server(postbox) as url:
+        postman = Postman(worker_database, ring, Mailer(url, "Hearthpay <pay@example.com>"), clock)
+        while (await postman.send_due(lambda: False, chunk=50)).remaining:
+            pass
+    arrived = [(each.rcpt_tos[0], each.content or b"") for each in postbox.envelopes]
+    for reader in ("rosa@example.com", "rosa.diaz@example.com"):
+        assert any(to == reader and b"ending in 8888" in content for to, content in arrived), reader
+    assert owner_connection.execute(
+        "SELECT count(*) FROM mail_outbox WHERE status = 'queued'"
+    ).fetchone() == (0,)
+    _lawful(owner_connection)
+
+
+async def test_no_employee_keeps_the_owner_from_links_and_warnings(
+    app: FastAPI,
+    account: Account,
+    rosas: Employed,
+    desk: FrontDesk,
+    ring: KeyRing,
+    owner_connection: psycopg.Connection,
+) -> None:
+    await Newcomers(desk, owner_connection, ring).make("maria@example.com", "Unused")
+    await _toggle(rosas, 100)
+    for number in range(30):  # each another request, so that none is the one that stands
+        asked = {"kind": "percent", "how_much": str(number % 7 + 1)}
+        path = f"{rosas.here}/set-aside"
+        assert (await rosas.browser.send(path, page=path, **asked)).status_code == 303
+    assert len(_news(owner_connection, ring, "Rosa Diaz changed something")) < 20
+    await credentials.ask_for_reset(desk, "maria@example.com", "http://hearthpay.example", Visit("192.0.2.9"))
+    assert _news(owner_connection, ring, "Choose a new password")[-1]["to"] == "maria@example.com"
+    await Browser.of(app, "A browser not seen before").sign_in("maria@example.com", PASSWORD)
+    assert _news(owner_connection, ring, "New sign-in")[-1]["to"] == "maria@example.com"
+    assert _failed(owner_connection) == []
+
+
+async def test_what_is_asked_for_already_is_told_once(
+    rosas: Employed, ring: KeyRing, owner_connection: psycopg.Connection
+) -> None:
+    path = f"{rosas.here}/set-aside"
+    for _ in range(3):
+        asked = await rosas.browser.send(path, page=path, kind="percent", how_much="5")
+        assert asked.status_code == 303
+    assert owner_connection.execute("SELECT count(*) FROM set_aside_requests").fetchone() == (1,)
+    told = [each for each in mails(owner_connection, ring) if "was asked for" in each["text"]]
+    assert len(told) == 3  # her two addresses, and the household
+
+
 @pytest.mark.parametrize(("language", "heading"), [("en", "Please wait a little"), ("es", "Espere un poco")])
 async def test_links_to_an_account_are_slowed_down(
     app: FastAPI,
@@ -651,6 +937,7 @@ async def test_links_to_an_account_are_slowed_down(
     language: str,
     heading: str,
 ) -> None:
+    _known_at(owner_connection, rosa, None)
     page = f"/portal/{await _token(account, rosa)}/account"
     browser = Browser.of(app)
     browser.client.headers["Accept-Language"] = language

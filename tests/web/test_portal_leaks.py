@@ -92,7 +92,7 @@ async def test_planted_numbers_turn_up_nowhere(
     shown = capfd.readouterr()
     mails = [bytes(envelope.content).decode() for envelope in postbox.envelopes]
     invited = [mail for mail in mails if "/portal/" in mail]
-    assert (len(invited), len(mails)) == (3, 5 if keys == "good" else 3)  # she and the household are told
+    assert (len(invited), len(mails)) == (3, 9 if keys == "good" else 3)  # she and the household are told
     records = [record for record in caplog.records if record.name not in OTHERS]
     logs = "\n".join(
         [

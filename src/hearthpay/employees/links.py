@@ -23,6 +23,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.relations import PEOPLE
 from hearthpay.database.session import Database, Tenant, become_person
 from hearthpay.employees.models import Employee, EmployeeLink
+from hearthpay.people.identity import read_address
 from hearthpay.security.portal_tokens import parse_token
 
 _OWN: Final = text("SELECT * FROM own_employments()")
@@ -103,6 +104,28 @@ async def own_transaction(
         yield session
 
 
+def account_address(employee: Employee) -> str | None:
+    """Return the address of the record, as accounts write it: a link leads to an account under it and no other.
+
+    None: the household knows none. What no account can have stays as it is, and is no account's.
+    """
+    if employee.email is None:
+        return None
+    try:
+        return read_address(employee.email)
+    except Refusal:
+        return employee.email.lower()
+
+
+def refuse_other_address() -> Refusal:
+    """Return what is said to whoever has an account under another address than the record's."""
+    return Refusal(
+        "invalid_state",
+        "The household has another email address of yours on record. Sign in with an account under that one, or ask "
+        "the household to change it.",
+    )
+
+
 LinkOutcome = Literal["linked", "kept"]
 
 
@@ -119,7 +142,7 @@ async def link_person(session: AsyncSession, now: datetime, presented: str) -> L
     """Link the person of this transaction to the employee whose invitation she holds.
 
     Raises `not_found` for what opens nothing, `gone` for an invitation that is over or has brought somebody else here,
-    and `invalid_state` where the record belongs to another account.
+    and `invalid_state` where the record belongs to another account, or has another address than hers.
     """
     token = parse_token(presented)
     if token is None:
@@ -134,6 +157,8 @@ async def link_person(session: AsyncSession, now: datetime, presented: str) -> L
             "invalid_state",
             "This record belongs to another account already. If that is not yours, tell the household.",
         )
+    if row.outcome == "elsewhere":
+        raise refuse_other_address()
     tenant = Tenant(row.organization_id, row.sandbox, row.employer_id)
     return Linked(cast(LinkOutcome, row.outcome), row.employee_id, tenant)
 

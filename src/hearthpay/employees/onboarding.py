@@ -116,10 +116,13 @@ async def save_employee_tax_number(
 
 async def save_employee_address(
     session: AsyncSession, actor: Actor, clock: Clock, invitation: Invitation, address: PostalAddress
-) -> None:
-    """Keep the postal address that the employee entered; leaves an audit row. The employee must be locked."""
+) -> bool:
+    """Keep the postal address that the employee entered; leaves an audit row where it is another one.
+
+    Returns whether it is. The employee must be locked.
+    """
     allow_numbers_of(actor, invitation.employer_id, invitation.employee_id)
-    await _keep_address(session, actor, clock, invitation.employee_id, address)
+    return await _keep_address(session, actor, clock, invitation.employee_id, address)
 
 
 async def save_own_address(

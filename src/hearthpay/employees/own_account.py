@@ -2,6 +2,9 @@
 
 The invitation proves which employee she is, a second link, sent to her address, that the address is hers. Whoever has
 an account already signs in and is linked to it. An invitation links once; to enter numbers it stays as good as it was.
+
+An invitation's link may have been forwarded or stolen. So where the household has an address of hers on record, no
+account under another one is made or linked: whoever took the link would be told in her place what she should be told.
 """
 
 from uuid import UUID
@@ -13,7 +16,13 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become, become_person
 from hearthpay.employees.invitations import OpenInvitation, look_up
-from hearthpay.employees.links import link_person, own_employee_at
+from hearthpay.employees.links import (
+    account_address,
+    employments_of,
+    link_person,
+    own_employee_at,
+    refuse_other_address,
+)
 from hearthpay.employees.own_notices import tell_of_link
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
@@ -36,17 +45,19 @@ async def look_at_offer(desk: FrontDesk, presented: str) -> OpenInvitation:
 async def ask_for_account(
     desk: FrontDesk, presented: str, email: str, language: str, links_begin: str, visit: Visit
 ) -> None:
-    """Send a link to the address: to make the account, or where there is one, to sign in and be linked.
+    """Send a link to make the account, or where there is one, to sign in and be linked.
 
-    Raises `not_found`, `gone`, `validation_error`, `rate_limited`, and `invalid_state` where no mail leaves: this
-    installation sends none, or the household is a test household.
+    It goes to the address on record; to `email` only where the record has none. Raises `not_found`, `gone`,
+    `validation_error`, `rate_limited`, and `invalid_state` where no mail leaves: this installation sends none, or the
+    household is a test household.
     """
     opened = await look_at_offer(desk, presented)
     if opened.sandbox or not desk.sends_mail:
         raise Refusal(
             "invalid_state", "No mail leaves from here: sign in with an account that you have already."
         )
-    address = read_address(email)
+    on_record = account_address(opened.employee)
+    address = read_address(email if on_record is None else on_record)
     desk.throttle.account_asked_for(visit.address, address)
     now = desk.clock.now()
     here = f"{links_begin}/portal/{presented}/account"
@@ -62,13 +73,26 @@ async def ask_for_account(
 
 
 async def look_at_proof(desk: FrontDesk, presented: str, proof: str) -> tuple[OpenInvitation, str]:
-    """Return the invitation, and the address that was proved. Raises `not_found` and `gone`."""
+    """Return the invitation, and the address that was proved.
+
+    Raises `not_found`, `gone`, and `invalid_state` where the record has another address by now.
+    """
     opened = await look_at_offer(desk, presented)
     async with desk.database.transaction(None) as session:
         facts = await look_at_token(session, desk.clock.now(), "employee_account", proof)
         if facts.email is None or await person_at(session, facts.email) is not None:
             raise Refusal("gone", "This link was used already or has expired.")
+        if account_address(opened.employee) not in (None, facts.email):
+            raise refuse_other_address()
         return opened, facts.email
+
+
+async def may_be_linked(desk: FrontDesk, who: SignedIn, opened: OpenInvitation) -> bool:
+    """Return whether the account's address lets it be linked, or it is linked already."""
+    if account_address(opened.employee) in (None, who.email):
+        return True
+    linked = await employments_of(desk.database, who.person_id)
+    return any(each.employee_id == opened.employee.id for each in linked)
 
 
 async def make_own_account(
@@ -115,6 +139,8 @@ async def _link(
     await become(session, linked.tenant)
     await note_event(session, person_id, visit, "employee.link", {"employee_id": str(linked.employee_id)})
     employee = await own_employee_at(session, linked.employee_id)
+    if account_address(employee) not in (None, address):  # a host that the database cannot compare
+        raise refuse_other_address()
     actor = Actor.employee(
         employee.id,
         employee.organization_id,

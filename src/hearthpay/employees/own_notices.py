@@ -1,8 +1,10 @@
 """News of what an employee changes herself: to her account's address and that of her record, and to the household.
 
-Each is queued in the transaction of the change. A test household's never leave.
+Each is queued in the transaction of the change. A test household's never leave. Whatever somebody may have to stop is a
+warning, which no repetition uses up; of the rest each reader gets a few a day (`mail/person_mail.py`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -15,6 +17,8 @@ from hearthpay.database.relations import PEOPLE
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.languages.catalogue import mark, moment_in, say_in
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.person_mail import NEWS, WARNINGS
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.mails import PersonMailKind, person_mail
 
@@ -25,6 +29,7 @@ _IN_ENGLISH: Final = "en"
 CHANGED: Final = {
     "address": mark("the postal address"),
     "language": mark("the language of papers"),
+    "tax_number": mark("the Social Security number or ITIN"),
     "w4": mark("Form W-4"),
     "certificate": mark("the state's withholding certificate"),
     "bank_connected": mark("the bank account that pay goes to"),
@@ -37,6 +42,13 @@ CHANGED: Final = {
 }
 """What can have been changed, as a notice says it."""
 
+_SUBJECTS: Final = {"bank_connected": "bank", "bank_withdrawn": "bank"} | dict.fromkeys(
+    ("set_aside_asked", "set_aside_stopped", "set_aside_approved", "set_aside_declined"), "set_aside"
+)
+"""What follows each other in one matter, of which the last is told; everything else is a matter of its own."""
+_MERE_NEWS: Final = frozenset({"language", "set_aside"})
+"""Matters in which nobody loses anything before he could object."""
+
 
 _ENDING: Final = mark("account ending in {digits}")
 _NONE: Final = mark("none")
@@ -47,6 +59,11 @@ _ACCOUNT: Final = text(
 
 AccountNewsKind = Literal["bank_changed", "bank_entered", "bank_connected"]
 """A bank account was changed in her account; by a link, so that it waits; or was connected at once."""
+
+RecordNewsKind = Literal["record_changed", "record_entered"]
+"""Something was changed in her account, or was entered by the link of an invitation."""
+
+_BANK: Final = ("bank_connected",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +81,30 @@ async def reader_of(session: AsyncSession, employee_id: UUID) -> NewsReader | No
 
 
 async def tell_of_change(
-    desk: FrontDesk, session: AsyncSession, employee: Employee, reader: NewsReader | None, what: str
+    desk: FrontDesk,
+    session: AsyncSession,
+    employee: Employee,
+    reader: NewsReader | None,
+    *changed: str,
+    kind: RecordNewsKind = "record_changed",
 ) -> None:
-    """Queue the news that `what` (one of CHANGED) was changed, for the employee and the household."""
+    """Queue the news of what was `changed` (some of CHANGED), for the employee and the household."""
     if employee.sandbox:
         return
     now = desk.clock.now()
     household = await session.get_one(Employer, employee.employer_id)
     for address, language in _addresses(employee, reader).items():
         mail = person_mail(
-            "record_changed",
+            kind,
             address,
             language,
             name=employee.first_name,
             household=household.last_name,
             when=moment_in(language, now),
-            what=say_in(language)(CHANGED[what]),
+            what=_said(language, changed),
         )
-        await desk.queue_mail(session, now, "record_changed", mail, now + _NEWS_LAST)
-    await _tell_household(desk, session, now, household, employee, "employee_changed", CHANGED[what])
+        await _queue(desk, session, now, kind, mail, employee, changed)
+    await _tell_household(desk, session, now, household, employee, changed)
 
 
 async def tell_of_link(
@@ -128,11 +150,9 @@ async def tell_of_account(
             new=say(_ENDING, digits=new),
             start=moment_in(language, start),
         )
-        await desk.queue_mail(session, now, "bank_changed", mail, now + _NEWS_LAST)
+        await _queue(desk, session, now, "bank_changed", mail, employee, _BANK)
     if not by_operator:
-        await _tell_household(
-            desk, session, now, household, employee, "employee_changed", CHANGED["bank_connected"]
-        )
+        await _tell_household(desk, session, now, household, employee, _BANK)
 
 
 async def tell_employee(
@@ -151,9 +171,9 @@ async def tell_employee(
         name=employee.first_name,
         household=household.last_name,
         when=moment_in(language, now),
-        what=say_in(language)(CHANGED[what]),
+        what=_said(language, (what,)),
     )
-    await desk.queue_mail(session, now, "record_changed", mail, now + _NEWS_LAST)
+    await _queue(desk, session, now, "record_changed", mail, employee, (what,))
 
 
 async def _tell_household(
@@ -162,27 +182,49 @@ async def _tell_household(
     now: datetime,
     household: Employer,
     employee: Employee,
-    kind: PersonMailKind,
-    what: str,
+    changed: Sequence[str],
 ) -> None:
     if household.email is None:
         return
     mail = person_mail(
-        kind,
+        "employee_changed",
         household.email.lower(),
         _IN_ENGLISH,
         name=household.first_name,
         employee=employee.name,
         when=moment_in(_IN_ENGLISH, now),
-        what=say_in(_IN_ENGLISH)(what),
+        what=_said(_IN_ENGLISH, changed),
     )
-    await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST)
+    await _queue(desk, session, now, "employee_changed", mail, employee, changed)
+
+
+async def _queue(
+    desk: FrontDesk,
+    session: AsyncSession,
+    now: datetime,
+    kind: PersonMailKind,
+    mail: Mail,
+    employee: Employee,
+    changed: Sequence[str],
+) -> None:
+    """Queue the mail as news or as a warning: of each matter of each record the last is told."""
+    matters = {_SUBJECTS.get(what, what) for what in changed}
+    sort = NEWS if matters <= _MERE_NEWS else WARNINGS
+    # One address may be both's: what the household is told takes the place of nothing that she is told.
+    whom = "household" if kind == "employee_changed" else "employee"
+    about = f"{whom} {' '.join(sorted(matters))} {employee.id}"
+    await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST, sort=sort, about=about)
+
+
+def _said(language: str, changed: Sequence[str]) -> str:
+    say = say_in(language)
+    return ", ".join(say(CHANGED[what]) for what in changed)
 
 
 def _addresses(employee: Employee, reader: NewsReader | None) -> dict[str, str]:
     """Return where the employee is told, with the language: whoever took one of the two does not keep it from her.
 
-    There is no `reader` where she came by a link.
+    There is no `reader` where nobody has an account for the record.
     """
     found = {} if reader is None else {reader.email: reader.language}
     if employee.email is not None:

@@ -1,7 +1,12 @@
-"""Mail to a person who signs in: it is no household's, waits in the outbox like any other, and leaves by the worker."""
+"""Mail to a person who signs in: it is no household's, waits in the outbox like any other, and leaves by the worker.
+
+What one address is sent is counted by its sort, each by itself: nothing that strangers ask for, and nothing that
+somebody repeats in another's account, keeps a warning from its reader, or a link.
+"""
 
 import hashlib
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -15,27 +20,52 @@ from hearthpay.mail.mailer import Mail
 from hearthpay.security.content_seal import mail_place, seal_content
 from hearthpay.security.key_ring import KeyRing
 
-A_DAY: Final = 12
-"""Mails that one address is sent within 24 hours: forms must not make a relay of us."""
-NEWS_A_DAY: Final = 60
-"""The same of news. What strangers can ask for leaves room for it, so that nobody keeps a warning from its reader."""
 
-_NEWS: Final = frozenset(
-    {"new_sign_in", "changed", "moved", "record_changed", "bank_changed", "employee_changed", "agent_ended"}
-)
+@dataclass(frozen=True, slots=True)
+class MailSort:
+    """Mails to one address that are counted together, over 24 hours.
+
+    Of one subject `at_once` leave at once. Of those after them the last leaves, `pause` after the one before it, and
+    takes the place of what waits till then. With `a_day` there are no more than that of all subjects; the rest fails.
+    """
+
+    name: str
+    at_once: int
+    pause: timedelta = timedelta()
+    a_day: int | None = None
+
+
+LINKS: Final = MailSort("link", 12, a_day=12)
+"""Links that anyone may ask for: forms must not make a relay of us."""
+RESETS: Final = MailSort("reset", 12, a_day=12)
+"""Links for a new password: nothing else uses them up."""
+NEWS: Final = MailSort("news", 3, timedelta(hours=1), a_day=24)
+"""What somebody changes as often as he likes, and nobody loses by."""
+WARNINGS: Final = MailSort("warning", 5, timedelta(hours=1))
+"""What its reader may have to stop: never used up. Whoever repeats it has the first few told at once, and the last
+within the hour.
+"""
 
 _QUEUE: Final = text(
-    "SELECT queue_person_mail(:id, :kind, :address_hash, :content, :nonce, :key_id, :now, :expires_at, :a_day)"
+    "SELECT queue_counted_mail(:id, :kind, :address_hash, :content, :nonce, :key_id, :now, :expires_at, :counted_as, "
+    ":about, :at_once, :pause, CAST(:a_day AS integer))"
 )
 _FOR_FOLDER: Final = text("SELECT leave_person_mail_to_folder(:mail)")
 
 
 async def queue_person_mail(
-    session: AsyncSession, ring: KeyRing, now: datetime, kind: str, mail: Mail, expires_at: datetime
+    session: AsyncSession,
+    ring: KeyRing,
+    now: datetime,
+    kind: str,
+    mail: Mail,
+    expires_at: datetime,
+    sort: MailSort = LINKS,
+    about: str = "",
 ) -> UUID:
-    """Put the mail into the outbox; beyond the address's number of the day it is noted as failed.
+    """Put the mail into the outbox, to leave when its sort lets it; beyond the number of a day it is noted as failed.
 
-    Raises what `key_for_writing` raises.
+    `about` is its subject: of one subject the last is told. Raises what `key_for_writing` raises.
     """
     mail_id = uuid7()
     key = await key_for_writing(session, ring)
@@ -51,7 +81,11 @@ async def queue_person_mail(
             "key_id": sealed.key_id,
             "now": now,
             "expires_at": expires_at,
-            "a_day": NEWS_A_DAY if kind in _NEWS else A_DAY,
+            "counted_as": sort.name,
+            "about": hashlib.sha256(about.encode()).digest(),
+            "at_once": sort.at_once,
+            "pause": sort.pause,
+            "a_day": sort.a_day,
         },
     )
     return mail_id

@@ -18,6 +18,7 @@ from hearthpay.access.plans import NOTHING
 from hearthpay.database.relations import PEOPLE
 from hearthpay.database.session import become
 from hearthpay.languages.catalogue import moment_in
+from hearthpay.mail.person_mail import WARNINGS
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.mails import person_mail
 from hearthpay.security.key_ring import KeyRingError
@@ -67,11 +68,11 @@ async def note_end(
         details={"client": row.client_name, "reason": row.ended_because},
     )
     if row.ended_because in STOLEN:
-        await _warn(session, now, witness.desk, row.person_id, row.client_name)
+        await _warn(session, now, witness.desk, row.person_id, row.client_name, row.grant_id)
 
 
 async def _warn(
-    session: AsyncSession, now: datetime, desk: FrontDesk, person_id: UUID, client_name: str
+    session: AsyncSession, now: datetime, desk: FrontDesk, person_id: UUID, client_name: str, grant_id: UUID
 ) -> None:
     """Queue the warning; without keys to seal it there is none, and the grant has ended all the same."""
     person: Row[tuple[str, str, str]] | None = (
@@ -88,6 +89,7 @@ async def _warn(
         when=moment_in(person.language, now),
     )
     try:
-        await desk.queue_mail(session, now, "agent_ended", mail, now + _NEWS_LAST)
+        about = f"agent_ended {grant_id}"
+        await desk.queue_mail(session, now, "agent_ended", mail, now + _NEWS_LAST, sort=WARNINGS, about=about)
     except KeyRingError as error:
         _log.error("nobody was told of a stolen token", cause=type(error).__name__)

@@ -17,6 +17,7 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark
+from hearthpay.mail.person_mail import RESETS
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address, read_language, read_name
@@ -66,7 +67,7 @@ async def ask_for_reset(desk: FrontDesk, email: str, links_begin: str, visit: Vi
             mail = person_mail(
                 "reset", address, person.language, name=person.name, link=f"{links_begin}/reset/{token.text}"
             )
-            await desk.queue_mail(session, now, "reset", mail, now + LASTS["reset"])
+            await desk.queue_mail(session, now, "reset", mail, now + LASTS["reset"], sort=RESETS)
 
 
 async def look_at_reset(desk: FrontDesk, presented: str) -> None:

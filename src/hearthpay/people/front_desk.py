@@ -14,7 +14,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mail
-from hearthpay.mail.person_mail import leave_to_folder, queue_person_mail
+from hearthpay.mail.person_mail import LINKS, MailSort, leave_to_folder, queue_person_mail
 from hearthpay.mail.person_postman import PersonPostman
 from hearthpay.people.throttle import SignInThrottle
 from hearthpay.security.key_ring import KeyRing
@@ -50,10 +50,21 @@ class FrontDesk:
         return self.sign_up_open and self.sends_mail
 
     async def queue_mail(
-        self, session: AsyncSession, now: datetime, kind: str, mail: Mail, expires_at: datetime
+        self,
+        session: AsyncSession,
+        now: datetime,
+        kind: str,
+        mail: Mail,
+        expires_at: datetime,
+        *,
+        sort: MailSort = LINKS,
+        about: str = "",
     ) -> None:
-        """Put the mail into the outbox, to leave as soon as the transaction has committed."""
-        mail_id = await queue_person_mail(session, self.keys(), now, kind, mail, expires_at)
+        """Put the mail into the outbox, to leave as soon as the transaction has committed and its sort lets it.
+
+        What the sort counts, and of what `about` the last is told, `queue_person_mail` says.
+        """
+        mail_id = await queue_person_mail(session, self.keys(), now, kind, mail, expires_at, sort, about)
         if not self.sends_mail:
             await leave_to_folder(session, mail_id)
         elif self.postman is not None:

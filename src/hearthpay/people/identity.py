@@ -32,6 +32,12 @@ def read_address(text: str) -> str:
     return address
 
 
+def masked(address: str) -> str:
+    """Return the address as whoever may not read it is shown it: the first letter, and the host."""
+    before, _, host = address.rpartition("@")
+    return f"{before[:1]}…@{host}"
+
+
 def read_name(text: str, field: str = "name") -> str:
     """Return a name without the blanks around it. Raises `validation_error` for an unfit one."""
     name = " ".join(text.split())

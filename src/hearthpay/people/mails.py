@@ -19,6 +19,7 @@ PersonMailKind = Literal[
     "moved",
     "employee_account",
     "record_changed",
+    "record_entered",
     "bank_changed",
     "bank_entered",
     "bank_connected",
@@ -111,6 +112,15 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("This was changed on {when}: {what}."),
         None,
         _NOT_ME,
+    ),
+    "record_entered": _Wording(
+        mark("Your record with the {household} household was changed"),
+        mark("On {when} this was entered by the link of an invitation: {what}."),
+        None,
+        mark(
+            "If this was not you, tell the household at once and ask for a new link: what you enter by it takes the "
+            "place of this."
+        ),
     ),
     "bank_changed": _Wording(
         mark("The bank account for your pay is being changed"),

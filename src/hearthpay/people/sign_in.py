@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark, moment_in, say_in
+from hearthpay.mail.person_mail import WARNINGS
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address
@@ -183,7 +184,8 @@ async def tell(
     if what is not None:
         gaps["what"] = say_in(person.language)(what)
     mail = person_mail(kind, to or person.email, person.language, name=person.name, **gaps)
-    await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST)
+    about = f"{kind} {person_id} {what or ''}"
+    await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST, sort=WARNINGS, about=about)
 
 
 def _address(email: str) -> str:

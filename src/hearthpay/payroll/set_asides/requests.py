@@ -64,15 +64,19 @@ class AskedSetAside:
 
 async def ask_to_set_aside(
     session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID, rule: SetAsideRule
-) -> None:
+) -> bool:
     """Ask the household, in the place of what was asked before; leaves an audit row.
 
-    Raises what `allow_own` raises, `not_found`, and `invalid_state` for somebody who has left.
+    Returns whether it is anything new: what is asked for already stays as it was asked. Raises what `allow_own`
+    raises, `not_found`, and `invalid_state` for somebody who has left.
     """
     allow_own(actor, OWN_RECORD, employee_id)
     employee = await lock_employee(session, actor, employee_id)
     if employee.status != "active":
         raise Refusal("invalid_state", "This employment has ended: nothing more is set aside.")
+    standing = await pending_request(session, employee.id)
+    if standing is not None and standing.rule == rule:
+        return False
     now = clock.now()
     await session.execute(
         _END, {"status": "withdrawn", "now": now, "by": None, "employee": employee.id, "id": None}
@@ -99,6 +103,7 @@ async def ask_to_set_aside(
         subject_id=request_id,
         details={"employee_id": employee.id, "rate": rule.rate, "amount_cents": rule.amount_cents},
     )
+    return True
 
 
 async def take_back_request(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:

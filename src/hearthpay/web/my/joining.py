@@ -7,15 +7,18 @@ from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.invitations import OpenInvitation
+from hearthpay.employees.links import account_address
 from hearthpay.employees.own_account import (
     ask_for_account,
     link_signed_in,
     look_at_offer,
     look_at_proof,
     make_own_account,
+    may_be_linked,
 )
 from hearthpay.http.runtime import address_of
 from hearthpay.languages.catalogue import mark
+from hearthpay.people.identity import masked
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.web.shell import go, message, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor, let_in
@@ -28,7 +31,7 @@ _SENT: Final = mark("If the address is right, a message with a link is on its wa
 @page_of(router, "GET", "/portal/{token}/account", "anyone")
 async def offer(visitor: Visitor) -> Response:
     """What an account is for; to make one by an address, or to use the one that she is signed in with."""
-    return _offer(visitor, await look_at_offer(visitor.desk, _part(visitor, "token")), {})
+    return await _offer(visitor, await look_at_offer(visitor.desk, _part(visitor, "token")), {})
 
 
 @page_of(router, "POST", "/portal/{token}/account", "anyone")
@@ -49,7 +52,7 @@ async def take_offer(visitor: Visitor) -> Response:
             visitor.visit,
         )
     except Refusal as error:
-        return _offer(visitor, opened, problems_of(error))
+        return await _offer(visitor, opened, problems_of(error))
     return message(visitor, visitor.say(mark("Look into your mailbox")), visitor.say(_SENT))
 
 
@@ -77,13 +80,17 @@ def _part(visitor: Visitor, name: str) -> str:
     return str(visitor.request.path_params[name])
 
 
-def _offer(visitor: Visitor, opened: OpenInvitation, problems: dict[str, str]) -> Response:
+async def _offer(visitor: Visitor, opened: OpenInvitation, problems: dict[str, str]) -> Response:
+    """The offer. Whoever holds the link reads no address of the record, only which of her own it is."""
+    on_record, who = account_address(opened.employee), visitor.who
     facts = {
         "household": opened.household,
         "first_name": opened.first_name,
         "may_ask": visitor.desk.sends_mail and not opened.sandbox,
         "problems": problems,
-        "entered": {"email": visitor.form.get("email", "") or opened.employee.email or ""},
+        "entered": {"email": visitor.form.get("email", "")},
+        "on_record": None if on_record is None else masked(on_record),
+        "may_use": who is not None and await may_be_linked(visitor.desk, who, opened),
     }
     return show(visitor, "my_offer.html", facts, status=400 if problems else 200)
 

@@ -38,9 +38,9 @@ async def ask(visitor: Visitor) -> Response:
     if rule is None:
         return await _page(record, problems)
     async with record.transaction() as session:
-        await ask_to_set_aside(session, record.actor, visitor.desk.clock, record.employment.employee_id, rule)
         employee = await record.employee(session)
-        await tell_of_change(visitor.desk, session, employee, record.reader, "set_aside_asked")
+        if await ask_to_set_aside(session, record.actor, visitor.desk.clock, employee.id, rule):
+            await tell_of_change(visitor.desk, session, employee, record.reader, "set_aside_asked")
     return go(f"{record.path}/set-aside")
 
 
