@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from decimal import Decimal
 from pathlib import Path
@@ -29,7 +30,7 @@ from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.household.autopilot.words import AUTHORIZATION, REASONS
 from tests.autopilot.proving import proved
 from tests.web.people_browser import HOME
-from tests.web.rows.autopilot import connect_accounts
+from tests.web.rows.autopilot import connect_accounts, things
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, desk, people
@@ -222,8 +223,6 @@ async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
     owner_connection: psycopg.Connection,
     clock: FixedClock,
 ) -> None:
-    from tests.web.rows.autopilot import things
-
     found = await things(world)
     root = f"/app/{world.household_id}/autopilot"
     viewer = await _browser(app, "viewer", clock)
@@ -265,6 +264,83 @@ async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
     assert (await owner.send(held, page="/settings/profile", decision="let_go")).status_code == 303
     assert periods(owner_connection) == [("2026-11-16", "voided")]
     assert "was voided" in words_of(await owner.look(f"{root}/history"))
+
+
+@pytest.fixture
+def town(world: World, worker_database: Database, clock: FixedClock, ring: KeyRing, tmp_path: Path) -> Town:
+    bank = Bank(ORIGINATOR, folder_gateway(tmp_path))
+    return Town(world.desk.database, worker_database, clock, ring, bank, tmp_path)
+
+
+def approvals(connection: psycopg.Connection) -> list[tuple[str, bool, str]]:
+    """Outcome of each period, whether it was approved, and the status of its payroll."""
+    return connection.execute(
+        "SELECT g.outcome, g.confirmed_at IS NOT NULL, p.status FROM autopilot_periods g "
+        "JOIN payrolls p ON p.id = g.payroll_id ORDER BY g.period_start"
+    ).fetchall()
+
+
+@pytest.mark.parametrize("fired", [False, True])
+async def test_what_somebody_approved_is_not_let_go_by_a_page_of_before(
+    fired: bool,
+    app: FastAPI,
+    world: World,
+    town: Town,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+) -> None:
+    found = await things(world)
+    held = f"/app/{world.household_id}/autopilot/held/{found['held_id']}"
+    maria = await _browser(app, "owner", clock)
+    assert "Let it go" in (await maria.look(held)).text
+    admin = await _browser(app, "admin", clock)
+    assert (await admin.send(held, page="/settings/profile", decision="approve")).status_code == 303
+    if fired:
+        town.go_to("2026-11-23", 15)
+        await town.work()
+        maria = await _browser(app, "owner", clock)
+    stands = approvals(owner_connection)
+    assert stands == [("fired", True, "pending_funding") if fired else ("scheduled", True, "scheduled")]
+    late = await maria.send(held, page="/settings/profile", decision="let_go")
+    assert (late.status_code, "Somebody was faster" in late.text) == (400, True)
+    said = "Its money is on its way." if fired else "It was approved, and is sent when it is due."
+    assert said in words_of(late)
+    assert approvals(owner_connection) == stands
+    # Approved once more, nothing changes; and what is let go stays so as well.
+    assert (await maria.send(held, page="/settings/profile", decision="approve")).status_code == 303
+    assert approvals(owner_connection) == stands
+
+
+async def test_what_was_let_go_stays_so(
+    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    found = await things(world)
+    held = f"/app/{world.household_id}/autopilot/held/{found['held_id']}"
+    maria, admin = await _browser(app, "owner", clock), await _browser(app, "admin", clock)
+    for _ in range(2):
+        assert (await maria.send(held, page="/settings/profile", decision="let_go")).status_code == 303
+    late = await admin.send(held, page="/settings/profile", decision="approve")
+    assert late.status_code == 400
+    assert "Somebody was faster: nothing was changed now." in words_of(late)
+    assert "It was voided: Autopilot does not pay this period." in words_of(late)
+    assert approvals(owner_connection) == [("voided", False, "voided")]
+    voided = owner_connection.execute("SELECT count(*) FROM audit_log WHERE action = 'payroll.void'")
+    assert voided.fetchone() == (1,)
+
+
+async def test_of_two_who_decide_at_once_one_is_first(
+    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    found = await things(world)
+    held = f"/app/{world.household_id}/autopilot/held/{found['held_id']}"
+    maria, admin = await _browser(app, "owner", clock), await _browser(app, "admin", clock)
+    let_go, approved = await asyncio.gather(
+        maria.send(held, page="/settings/profile", decision="let_go"),
+        admin.send(held, page="/settings/profile", decision="approve"),
+    )
+    assert sorted((let_go.status_code, approved.status_code)) == [303, 400]
+    first = ("scheduled", True, "scheduled") if approved.status_code == 303 else ("voided", False, "voided")
+    assert approvals(owner_connection) == [first]
 
 
 @pytest.mark.parametrize(
