@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
 from fastapi import FastAPI
@@ -29,7 +31,7 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.household.autopilot.words import AUTHORIZATION, REASONS
 from tests.autopilot.proving import proved
-from tests.web.people_browser import HOME
+from tests.web.people_browser import HOME, Browser
 from tests.web.rows.autopilot import connect_accounts, things
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
@@ -165,7 +167,7 @@ async def test_the_whole_way_of_an_enrollment(
     assert "is scheduled: skipped, it is voided" in words_of(await browser.look(f"{one}/skip"))
     nothing = await browser.send(f"{one}/skip", page="/settings/profile", what="through")
     assert (nothing.status_code, 'id="through_date-problem"' in nothing.text) == (400, True)
-    assert (await browser.send(f"{one}/skip", page="/settings/profile", what="next")).status_code == 303
+    assert (await skip_next(browser, one, "2026-11-23")).status_code == 303
     assert periods(owner_connection)[1:] == [("2026-11-23", "voided")]
 
     # Paused, nothing is made; resumed, what passed is not paid.
@@ -251,7 +253,7 @@ async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
         assert (await owner.look(there + path)).status_code == 404, path
     for path, form in (
         (f"/{found['enrollment_id']}/pause", {}),
-        (f"/{found['enrollment_id']}/skip", {"what": "next"}),
+        (f"/{found['enrollment_id']}/skip", {"what": "next", "next_start": "2026-11-23"}),
         (f"/{found['enrollment_id']}/stop", {}),
         (f"/held/{found['held_id']}", {"decision": "let_go"}),
         (f"/enroll/{world.employee_id}", TERMS | AGREED),
@@ -278,6 +280,68 @@ def approvals(connection: psycopg.Connection) -> list[tuple[str, bool, str]]:
         "SELECT g.outcome, g.confirmed_at IS NOT NULL, p.status FROM autopilot_periods g "
         "JOIN payrolls p ON p.id = g.payroll_id ORDER BY g.period_start"
     ).fetchall()
+
+
+async def named_next(browser: Browser, one: str) -> str:
+    """The first day of the period that the page names as the next."""
+    [start] = re.findall(r'name="next_start" value="([0-9-]+)"', (await browser.look(f"{one}/skip")).text)
+    return str(start)
+
+
+async def skip_next(browser: Browser, one: str, start: str) -> httpx.Response:
+    return await browser.send(f"{one}/skip", page="/settings/profile", what="next", next_start=start)
+
+
+async def test_a_skip_takes_the_period_that_was_shown_and_no_other(
+    app: FastAPI, world: World, town: Town, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    found = await things(world)
+    root = f"/app/{world.household_id}/autopilot"
+    one = f"{root}/{found['enrollment_id']}"
+    maria = await _browser(app, "owner", clock)
+    assert await named_next(maria, one) == "2026-11-16"
+    approved = await maria.send(
+        f"{root}/held/{found['held_id']}", page="/settings/profile", decision="approve"
+    )
+    assert approved.status_code == 303
+    # Sent in between, it cannot be skipped any more: the form says so, and the following period is paid.
+    town.go_to("2026-11-23", 15)
+    await town.work()
+    maria = await _browser(app, "owner", clock)
+    for form in ({"next_start": "2026-11-16"}, {"next_start": "2026-11-24"}, {"next_start": "soon"}, {}):
+        late = await maria.send(f"{one}/skip", page="/settings/profile", what="next", **form)
+        assert (late.status_code, 'id="what-problem"' in late.text) == (400, True), form
+        assert 'name="next_start" value="2026-11-23"' in late.text
+        assert "The next one is another by now" in late.text
+    skipped = "SELECT skip_through::text FROM autopilot_enrollments"
+    assert owner_connection.execute(skipped).fetchone() == (None,)
+    # The one that is shown now is skipped, once, however often the form is sent; then comes the one after it.
+    for _ in range(2):
+        assert (await skip_next(maria, one, "2026-11-23")).headers["location"] == one
+        assert owner_connection.execute(skipped).fetchone() == ("2026-11-29",)
+    assert await named_next(maria, one) == "2026-11-30"
+    events = "SELECT count(*) FROM autopilot_events WHERE event = 'skip'"
+    assert owner_connection.execute(events).fetchone() == (1,)
+
+
+async def test_a_scheduled_period_is_skipped_once_and_then_the_one_after_it(
+    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    """Also while the money of the one before would not have been sent yet, and while Autopilot is paused."""
+    found = await things(world)
+    one = f"/app/{world.household_id}/autopilot/{found['enrollment_id']}"
+    maria = await _browser(app, "owner", clock)
+    for _ in range(2):
+        assert (await skip_next(maria, one, "2026-11-16")).status_code == 303
+        assert approvals(owner_connection) == [("voided", False, "voided")]
+    assert await named_next(maria, one) == "2026-11-23"
+    assert (await maria.send(f"{one}/pause", page="/settings/profile")).status_code == 303
+    clock.advance(timedelta(days=14))
+    maria = await _browser(app, "owner", clock)
+    shown = await named_next(maria, one)
+    assert shown > "2026-11-23"
+    assert (await skip_next(maria, one, shown)).status_code == 303
+    assert await named_next(maria, one) > shown
 
 
 @pytest.mark.parametrize("fired", [False, True])
