@@ -413,6 +413,8 @@ async def test_of_two_who_decide_at_once_one_is_first(
         ({"standard_hours": ""}, "standard_hours"),
         ({"standard_hours": "-1"}, "standard_hours"),
         ({"standard_hours": "169"}, "standard_hours"),
+        ({"standard_hours": "40.0001"}, "standard_hours"),
+        ({"standard_hours": "10000"}, "standard_hours"),
         ({"frequency": "daily"}, "frequency"),
         ({"frequency": "monthly"}, "anchor_period_start"),
         ({"frequency": "semimonthly", "anchor_period_start": "2026-11-15"}, "anchor_period_start"),
@@ -429,6 +431,63 @@ def test_what_is_wrong_stands_beside_its_field(typed: dict[str, str], field: str
     assert read_terms(entries, clock) is None
     assert list(entries.problems) == [field]
     assert read_terms(Entries(TERMS), clock) is not None
+
+
+@pytest.mark.parametrize(
+    "hours", ["1e30", "9e999999", "-1e30", "1e-30", "NaN", "sNaN", "Infinity", "1e9", "9" * 20]
+)
+async def test_hours_that_are_no_hours_are_told_of_on_every_way(
+    hours: str, app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    found = await things(world)
+    root = f"/app/{world.household_id}/autopilot"
+    browser = await _browser(app, "owner", clock)
+    enroll, terms = f"{root}/enroll/{world.employee_id}", TERMS | {"standard_hours": hours}
+    changed = {"from_period": "2026-12-07", **{k: v for k, v in terms.items() if k != "anchor_period_start"}}
+    for answer in (
+        await browser.client.get(enroll, params=terms),
+        await browser.send(enroll, page="/settings/profile", **terms, **AGREED),
+        await browser.send(f"{root}/{found['enrollment_id']}/change", page="/settings/profile", **changed),
+    ):
+        assert (answer.status_code, 'id="standard_hours-problem"' in answer.text) == (400, True)
+    assert owner_connection.execute("SELECT count(*) FROM autopilot_versions").fetchone() == (1,)
+
+
+async def test_other_terms_begin_where_a_period_of_what_holds_then_begins(
+    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    """Twice a month now, weekly from the middle of December on: no week after it begins where a half month does."""
+    await world.pay()
+    await connect_accounts(world, world.employee_id)
+    browser = await _browser(app, "owner", clock)
+    enroll = f"/app/{world.household_id}/autopilot/enroll/{world.employee_id}"
+    terms = {"standard_hours": "40", "pay_days_after": "0"}
+    halves = terms | {"frequency": "semimonthly", "anchor_period_start": "2026-12-01"}
+    done = await browser.send(enroll, page="/settings/profile", **halves, **AGREED)
+    assert done.status_code == 303, done.text
+    change = f"{done.headers['location']}/change"
+
+    async def ask(frequency: str, start: str) -> httpx.Response:
+        return await browser.send(
+            change, page="/settings/profile", frequency=frequency, from_period=start, **terms
+        )
+
+    assert (await ask("weekly", "2026-12-16")).status_code == 303
+    assert 'value="2026-12-23"' in (await browser.look(change)).text
+    unfit = await ask("semimonthly", "2026-12-23")
+    assert (unfit.status_code, 'id="from_period-problem"' in unfit.text) == (400, True)
+    assert "Jun 16, 2027" in words_of(unfit)
+    for frequency in ("weekly", "biweekly", "semimonthly", "monthly"):
+        for start in ("9999-12-01", "9999-12-31", "2035-01-01", "0001-01-01", "2026-12-02"):
+            unfit = await ask(frequency, start)
+            assert (unfit.status_code, 'id="from_period-problem"' in unfit.text) == (400, True), start
+    assert (await ask("weekly", "2026-12-23")).status_code == 303
+    versions = "SELECT from_period::text, frequency FROM autopilot_versions ORDER BY number"
+    assert owner_connection.execute(versions).fetchall() == [
+        ("2026-12-01", "semimonthly"),
+        ("2026-12-16", "weekly"),
+        ("2026-12-23", "weekly"),
+    ]
 
 
 def test_every_reason_has_its_words_and_the_translated_text_is_the_recorded_one() -> None:

@@ -14,6 +14,9 @@ ACTIONS: Final[tuple[AutopilotAction, ...]] = get_args(AutopilotAction)
 LONGEST_SKIP: Final = datetime.timedelta(days=731)
 """Two years: how far from today periods may be skipped."""
 
+FURTHEST_CHANGE: Final = datetime.timedelta(days=731)
+"""Two years: how far from today other terms may begin to hold."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolledTerms:
