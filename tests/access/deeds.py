@@ -29,7 +29,7 @@ from hearthpay.autopilot.commands import (
     HistoryWanted,
     Manage,
 )
-from hearthpay.autopilot.confirming import confirm_payroll
+from hearthpay.autopilot.confirming import confirm_payroll, let_go
 from hearthpay.autopilot.enrolling import enroll
 from hearthpay.autopilot.managing import manage
 from hearthpay.autopilot.reading import list_autopilot, read_autopilot, read_history
@@ -596,6 +596,11 @@ async def _authorize_standing(session: AsyncSession, actor: Actor, target: Targe
 @_deed(confirm_payroll, PEOPLE, None, ends="not_found")
 async def _confirm_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await confirm_payroll(session, actor, CLOCK, target.payroll_id)
+
+
+@_deed(let_go, PEOPLE, None, ends="not_found")
+async def _let_go(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await let_go(session, actor, CLOCK, target.payroll_id)
 
 
 @_deed(payrolls.preview_payroll, PAYROLL_LOOKERS, "payroll")

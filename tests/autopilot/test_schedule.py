@@ -74,7 +74,7 @@ def test_a_change_of_schedule_leaves_neither_gap_nor_overlap(
     schedule: Schedule, periods: int, frequency: PayFrequency
 ) -> None:
     later = next(islice(schedule.periods(schedule.anchor), periods, None)).start
-    start = next(common_starts(schedule, frequency, later), None)
+    start = next(common_starts([Stage(schedule.anchor, schedule)], frequency, later), None)
     if start is None:
         return
     stages = (Stage(schedule.anchor, schedule), Stage(start, Schedule(frequency, start, 3)))

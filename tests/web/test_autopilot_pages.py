@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 
+import httpx
 import psycopg
 import pytest
 from fastapi import FastAPI
@@ -28,8 +31,8 @@ from hearthpay.people.sessions import SignedIn
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.web.household.autopilot.words import AUTHORIZATION, REASONS
 from tests.autopilot.proving import proved
-from tests.web.people_browser import HOME
-from tests.web.rows.autopilot import connect_accounts
+from tests.web.people_browser import HOME, Browser
+from tests.web.rows.autopilot import connect_accounts, things
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, desk, people
@@ -164,7 +167,7 @@ async def test_the_whole_way_of_an_enrollment(
     assert "is scheduled: skipped, it is voided" in words_of(await browser.look(f"{one}/skip"))
     nothing = await browser.send(f"{one}/skip", page="/settings/profile", what="through")
     assert (nothing.status_code, 'id="through_date-problem"' in nothing.text) == (400, True)
-    assert (await browser.send(f"{one}/skip", page="/settings/profile", what="next")).status_code == 303
+    assert (await skip_next(browser, one, "2026-11-23")).status_code == 303
     assert periods(owner_connection)[1:] == [("2026-11-23", "voided")]
 
     # Paused, nothing is made; resumed, what passed is not paid.
@@ -222,8 +225,6 @@ async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
     owner_connection: psycopg.Connection,
     clock: FixedClock,
 ) -> None:
-    from tests.web.rows.autopilot import things
-
     found = await things(world)
     root = f"/app/{world.household_id}/autopilot"
     viewer = await _browser(app, "viewer", clock)
@@ -252,7 +253,7 @@ async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
         assert (await owner.look(there + path)).status_code == 404, path
     for path, form in (
         (f"/{found['enrollment_id']}/pause", {}),
-        (f"/{found['enrollment_id']}/skip", {"what": "next"}),
+        (f"/{found['enrollment_id']}/skip", {"what": "next", "next_start": "2026-11-23"}),
         (f"/{found['enrollment_id']}/stop", {}),
         (f"/held/{found['held_id']}", {"decision": "let_go"}),
         (f"/enroll/{world.employee_id}", TERMS | AGREED),
@@ -267,12 +268,153 @@ async def test_a_viewer_sees_no_buttons_and_strange_ids_lead_nowhere(
     assert "was voided" in words_of(await owner.look(f"{root}/history"))
 
 
+@pytest.fixture
+def town(world: World, worker_database: Database, clock: FixedClock, ring: KeyRing, tmp_path: Path) -> Town:
+    bank = Bank(ORIGINATOR, folder_gateway(tmp_path))
+    return Town(world.desk.database, worker_database, clock, ring, bank, tmp_path)
+
+
+def approvals(connection: psycopg.Connection) -> list[tuple[str, bool, str]]:
+    """Outcome of each period, whether it was approved, and the status of its payroll."""
+    return connection.execute(
+        "SELECT g.outcome, g.confirmed_at IS NOT NULL, p.status FROM autopilot_periods g "
+        "JOIN payrolls p ON p.id = g.payroll_id ORDER BY g.period_start"
+    ).fetchall()
+
+
+async def named_next(browser: Browser, one: str) -> str:
+    """The first day of the period that the page names as the next."""
+    [start] = re.findall(r'name="next_start" value="([0-9-]+)"', (await browser.look(f"{one}/skip")).text)
+    return str(start)
+
+
+async def skip_next(browser: Browser, one: str, start: str) -> httpx.Response:
+    return await browser.send(f"{one}/skip", page="/settings/profile", what="next", next_start=start)
+
+
+async def test_a_skip_takes_the_period_that_was_shown_and_no_other(
+    app: FastAPI, world: World, town: Town, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    found = await things(world)
+    root = f"/app/{world.household_id}/autopilot"
+    one = f"{root}/{found['enrollment_id']}"
+    maria = await _browser(app, "owner", clock)
+    assert await named_next(maria, one) == "2026-11-16"
+    approved = await maria.send(
+        f"{root}/held/{found['held_id']}", page="/settings/profile", decision="approve"
+    )
+    assert approved.status_code == 303
+    # Sent in between, it cannot be skipped any more: the form says so, and the following period is paid.
+    town.go_to("2026-11-23", 15)
+    await town.work()
+    maria = await _browser(app, "owner", clock)
+    for form in ({"next_start": "2026-11-16"}, {"next_start": "2026-11-24"}, {"next_start": "soon"}, {}):
+        late = await maria.send(f"{one}/skip", page="/settings/profile", what="next", **form)
+        assert (late.status_code, 'id="what-problem"' in late.text) == (400, True), form
+        assert 'name="next_start" value="2026-11-23"' in late.text
+        assert "The next one is another by now" in late.text
+    skipped = "SELECT skip_through::text FROM autopilot_enrollments"
+    assert owner_connection.execute(skipped).fetchone() == (None,)
+    # The one that is shown now is skipped, once, however often the form is sent; then comes the one after it.
+    for _ in range(2):
+        assert (await skip_next(maria, one, "2026-11-23")).headers["location"] == one
+        assert owner_connection.execute(skipped).fetchone() == ("2026-11-29",)
+    assert await named_next(maria, one) == "2026-11-30"
+    events = "SELECT count(*) FROM autopilot_events WHERE event = 'skip'"
+    assert owner_connection.execute(events).fetchone() == (1,)
+
+
+async def test_a_scheduled_period_is_skipped_once_and_then_the_one_after_it(
+    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    """Also while the money of the one before would not have been sent yet, and while Autopilot is paused."""
+    found = await things(world)
+    one = f"/app/{world.household_id}/autopilot/{found['enrollment_id']}"
+    maria = await _browser(app, "owner", clock)
+    for _ in range(2):
+        assert (await skip_next(maria, one, "2026-11-16")).status_code == 303
+        assert approvals(owner_connection) == [("voided", False, "voided")]
+    assert await named_next(maria, one) == "2026-11-23"
+    assert (await maria.send(f"{one}/pause", page="/settings/profile")).status_code == 303
+    clock.advance(timedelta(days=14))
+    maria = await _browser(app, "owner", clock)
+    shown = await named_next(maria, one)
+    assert shown > "2026-11-23"
+    assert (await skip_next(maria, one, shown)).status_code == 303
+    assert await named_next(maria, one) > shown
+
+
+@pytest.mark.parametrize("fired", [False, True])
+async def test_what_somebody_approved_is_not_let_go_by_a_page_of_before(
+    fired: bool,
+    app: FastAPI,
+    world: World,
+    town: Town,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+) -> None:
+    found = await things(world)
+    held = f"/app/{world.household_id}/autopilot/held/{found['held_id']}"
+    maria = await _browser(app, "owner", clock)
+    assert "Let it go" in (await maria.look(held)).text
+    admin = await _browser(app, "admin", clock)
+    assert (await admin.send(held, page="/settings/profile", decision="approve")).status_code == 303
+    if fired:
+        town.go_to("2026-11-23", 15)
+        await town.work()
+        maria = await _browser(app, "owner", clock)
+    stands = approvals(owner_connection)
+    assert stands == [("fired", True, "pending_funding") if fired else ("scheduled", True, "scheduled")]
+    late = await maria.send(held, page="/settings/profile", decision="let_go")
+    assert (late.status_code, "Somebody was faster" in late.text) == (400, True)
+    said = "Its money is on its way." if fired else "It was approved, and is sent when it is due."
+    assert said in words_of(late)
+    assert approvals(owner_connection) == stands
+    # Approved once more, nothing changes; and what is let go stays so as well.
+    assert (await maria.send(held, page="/settings/profile", decision="approve")).status_code == 303
+    assert approvals(owner_connection) == stands
+
+
+async def test_what_was_let_go_stays_so(
+    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    found = await things(world)
+    held = f"/app/{world.household_id}/autopilot/held/{found['held_id']}"
+    maria, admin = await _browser(app, "owner", clock), await _browser(app, "admin", clock)
+    for _ in range(2):
+        assert (await maria.send(held, page="/settings/profile", decision="let_go")).status_code == 303
+    late = await admin.send(held, page="/settings/profile", decision="approve")
+    assert late.status_code == 400
+    assert "Somebody was faster: nothing was changed now." in words_of(late)
+    assert "It was voided: Autopilot does not pay this period." in words_of(late)
+    assert approvals(owner_connection) == [("voided", False, "voided")]
+    voided = owner_connection.execute("SELECT count(*) FROM audit_log WHERE action = 'payroll.void'")
+    assert voided.fetchone() == (1,)
+
+
+async def test_of_two_who_decide_at_once_one_is_first(
+    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    found = await things(world)
+    held = f"/app/{world.household_id}/autopilot/held/{found['held_id']}"
+    maria, admin = await _browser(app, "owner", clock), await _browser(app, "admin", clock)
+    let_go, approved = await asyncio.gather(
+        maria.send(held, page="/settings/profile", decision="let_go"),
+        admin.send(held, page="/settings/profile", decision="approve"),
+    )
+    assert sorted((let_go.status_code, approved.status_code)) == [303, 400]
+    first = ("scheduled", True, "scheduled") if approved.status_code == 303 else ("voided", False, "voided")
+    assert approvals(owner_connection) == [first]
+
+
 @pytest.mark.parametrize(
     ("typed", "field"),
     [
         ({"standard_hours": ""}, "standard_hours"),
         ({"standard_hours": "-1"}, "standard_hours"),
         ({"standard_hours": "169"}, "standard_hours"),
+        ({"standard_hours": "40.0001"}, "standard_hours"),
+        ({"standard_hours": "10000"}, "standard_hours"),
         ({"frequency": "daily"}, "frequency"),
         ({"frequency": "monthly"}, "anchor_period_start"),
         ({"frequency": "semimonthly", "anchor_period_start": "2026-11-15"}, "anchor_period_start"),
@@ -289,6 +431,63 @@ def test_what_is_wrong_stands_beside_its_field(typed: dict[str, str], field: str
     assert read_terms(entries, clock) is None
     assert list(entries.problems) == [field]
     assert read_terms(Entries(TERMS), clock) is not None
+
+
+@pytest.mark.parametrize(
+    "hours", ["1e30", "9e999999", "-1e30", "1e-30", "NaN", "sNaN", "Infinity", "1e9", "9" * 20]
+)
+async def test_hours_that_are_no_hours_are_told_of_on_every_way(
+    hours: str, app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    found = await things(world)
+    root = f"/app/{world.household_id}/autopilot"
+    browser = await _browser(app, "owner", clock)
+    enroll, terms = f"{root}/enroll/{world.employee_id}", TERMS | {"standard_hours": hours}
+    changed = {"from_period": "2026-12-07", **{k: v for k, v in terms.items() if k != "anchor_period_start"}}
+    for answer in (
+        await browser.client.get(enroll, params=terms),
+        await browser.send(enroll, page="/settings/profile", **terms, **AGREED),
+        await browser.send(f"{root}/{found['enrollment_id']}/change", page="/settings/profile", **changed),
+    ):
+        assert (answer.status_code, 'id="standard_hours-problem"' in answer.text) == (400, True)
+    assert owner_connection.execute("SELECT count(*) FROM autopilot_versions").fetchone() == (1,)
+
+
+async def test_other_terms_begin_where_a_period_of_what_holds_then_begins(
+    app: FastAPI, world: World, owner_connection: psycopg.Connection, clock: FixedClock
+) -> None:
+    """Twice a month now, weekly from the middle of December on: no week after it begins where a half month does."""
+    await world.pay()
+    await connect_accounts(world, world.employee_id)
+    browser = await _browser(app, "owner", clock)
+    enroll = f"/app/{world.household_id}/autopilot/enroll/{world.employee_id}"
+    terms = {"standard_hours": "40", "pay_days_after": "0"}
+    halves = terms | {"frequency": "semimonthly", "anchor_period_start": "2026-12-01"}
+    done = await browser.send(enroll, page="/settings/profile", **halves, **AGREED)
+    assert done.status_code == 303, done.text
+    change = f"{done.headers['location']}/change"
+
+    async def ask(frequency: str, start: str) -> httpx.Response:
+        return await browser.send(
+            change, page="/settings/profile", frequency=frequency, from_period=start, **terms
+        )
+
+    assert (await ask("weekly", "2026-12-16")).status_code == 303
+    assert 'value="2026-12-23"' in (await browser.look(change)).text
+    unfit = await ask("semimonthly", "2026-12-23")
+    assert (unfit.status_code, 'id="from_period-problem"' in unfit.text) == (400, True)
+    assert "Jun 16, 2027" in words_of(unfit)
+    for frequency in ("weekly", "biweekly", "semimonthly", "monthly"):
+        for start in ("9999-12-01", "9999-12-31", "2035-01-01", "0001-01-01", "2026-12-02"):
+            unfit = await ask(frequency, start)
+            assert (unfit.status_code, 'id="from_period-problem"' in unfit.text) == (400, True), start
+    assert (await ask("weekly", "2026-12-23")).status_code == 303
+    versions = "SELECT from_period::text, frequency FROM autopilot_versions ORDER BY number"
+    assert owner_connection.execute(versions).fetchall() == [
+        ("2026-12-01", "semimonthly"),
+        ("2026-12-16", "weekly"),
+        ("2026-12-23", "weekly"),
+    ]
 
 
 def test_every_reason_has_its_words_and_the_translated_text_is_the_recorded_one() -> None:

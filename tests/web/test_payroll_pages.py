@@ -264,6 +264,11 @@ async def test_the_list_is_filtered_added_up_and_downloaded_without_formulas(
         ("status=voided", 0),
         ("method=check", 3),
         ("method=cash", 0),
+        ("year=020201", 3),  # none of these is a year
+        ("year=20261&employee=", 3),
+        ("year=1999", 3),
+        (f"year={'9' * 5000}", 3),
+        ("year=२०२६", 3),
         ("status=nonsense&year=abc&employee=x&from=soon&method=gold", 3),
     ):
         rows = list(csv.DictReader(io.StringIO((await maria.look(f"{at}/download?{query}")).text)))
@@ -272,6 +277,38 @@ async def test_the_list_is_filtered_added_up_and_downloaded_without_formulas(
         assert page.count(f'href="{at}/0') == found, query
     total = sum(Decimal(row["net_pay"]) for row in every)
     assert f"${total:,.2f}" in (await maria.look(at)).text
+
+
+@pytest.mark.parametrize(
+    ("start", "period", "said"),
+    [
+        ("2026-11-02", "2026-11-09", False),
+        ("2027-03-02", "2027-03-01", False),
+        ("2030-01-01", "2026-11-09", True),
+        ("2130-01-01", "2026-11-09", True),
+        ("9999-12-31", "2026-11-09", True),
+    ],
+)
+@pytest.mark.parametrize("kind", ["hours", "bonus", "catch-up", "fica-refund"])
+async def test_who_begins_far_ahead_is_not_followed(
+    kind: str,
+    start: str,
+    period: str,
+    said: bool,
+    maria: Browser,
+    world: World,
+    owner_connection: psycopg.Connection,
+) -> None:
+    owner_connection.execute("UPDATE employees SET start_date = %s", (start,))
+    at = f"/app/{world.household_id}"
+    form = await maria.look(f"{at}/payrolls/new?kind={kind}")
+    assert form.status_code == 200
+    shown = re.search(r'name="start"[^>]*value="([0-9-]+)"', form.text)
+    assert shown is not None
+    assert shown[1] == ("2026-01-01" if kind == "fica-refund" else period)
+    assert ("Nobody works for you before" in form.text) is said
+    for page in ("", "/payrolls", "/employees", f"/employees/{world.employee_id}", "/calendar", "/autopilot"):
+        assert (await maria.look(at + page)).status_code == 200, page
 
 
 async def test_a_draft_of_many_asks_no_more_than_one_of_one(maria: Browser, world: World) -> None:

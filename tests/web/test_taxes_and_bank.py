@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 from collections.abc import Callable
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 
 import psycopg
 import pytest
@@ -30,6 +32,7 @@ from hearthpay.payroll.set_asides.escrow import set_rule
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.people.sessions import SignedIn
 from hearthpay.security.vault_numbers import parse_number
+from tests.people.visitors import PASSWORD
 from tests.web.people_browser import Browser
 from tests.web.rows.world import World
 from tests.web.test_pages_by_role import _browser, app, desk, people
@@ -263,11 +266,7 @@ async def test_money_on_its_way_and_what_keeps_it(
 async def test_what_is_set_aside_is_paid_out(
     maria: Browser, world: World, here: Callable[[str], str]
 ) -> None:
-    async with world.desk.database.transaction(world.actor.tenant) as session:
-        rosa = await find_employee(session, world.actor, world.employee_id)
-        await set_rule(session, world.actor, rosa, SetAsideRule(amount_cents=10_000))
-    await world.pay()
-    path = here(f"bank/set-asides/{world.employee_id}")
+    path = await _hundred_set_aside(world, here)
     assert "$100.00" in (await maria.look(here("bank/set-asides"))).text
     for form, said in (
         ({"amount": "100.01", "method": "check"}, "Only $100.00 can be paid out this way."),
@@ -276,12 +275,103 @@ async def test_what_is_set_aside_is_paid_out(
         ({"amount": "NaN", "method": "check"}, "Must be an amount of money"),
         ({"amount": "1", "method": "gold"}, "Please choose one of them."),
     ):
-        refused = await _send(maria, path, **form)
+        refused = await _send(maria, path, form_id=await _form_id(maria, path), **form)
         assert (refused.status_code, said in refused.text) == (400, True), refused.text
-    assert (await _send(maria, path, amount="$40.00", method="check", note="shoes")).status_code == 303
+    shoes = {"form_id": await _form_id(maria, path), "amount": "$40.00", "method": "check", "note": "shoes"}
+    assert (await _send(maria, path, **shoes)).status_code == 303
     page = (await maria.look(path)).text
     assert "$60.00" in page
     assert "shoes" in page
+
+
+async def _hundred_set_aside(world: World, here: Callable[[str], str]) -> str:
+    """Let Rosa have $100 set aside, kept by the household; return the page about it."""
+    async with world.desk.database.transaction(world.actor.tenant) as session:
+        rosa = await find_employee(session, world.actor, world.employee_id)
+        await set_rule(session, world.actor, rosa, SetAsideRule(amount_cents=10_000))
+    await world.pay()
+    return here(f"bank/set-asides/{world.employee_id}")
+
+
+async def _form_id(browser: Browser, path: str) -> str:
+    found = re.search(r'name="form_id" value="([0-9a-f-]{36})"', (await browser.look(path)).text)
+    assert found is not None
+    return found[1]
+
+
+def _paid_out(world: World) -> list[int]:
+    rows = world.connection.execute("SELECT amount FROM escrow_movements WHERE kind = 'payout' ORDER BY id")
+    return [amount for (amount,) in rows]
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_a_payout_that_is_sent_twice_is_booked_once(
+    at_once: bool, maria: Browser, world: World, here: Callable[[str], str]
+) -> None:
+    path = await _hundred_set_aside(world, here)
+    form = {"form_id": await _form_id(maria, path), "amount": "40", "method": "check"}
+    sending = [partial(_send, maria, path, **form)] * 4
+    answers = (
+        await asyncio.gather(*(send() for send in sending)) if at_once else [await each() for each in sending]
+    )
+    assert {(each.status_code, each.headers["location"]) for each in answers} == {(303, path)}
+    assert _paid_out(world) == [-4_000]
+    # Of two forms with the same in them, both are meant.
+    form["form_id"] = await _form_id(maria, path)
+    assert (await _send(maria, path, **form)).status_code == 303
+    assert _paid_out(world) == [-4_000, -4_000]
+
+
+async def test_a_payout_is_not_booked_by_a_form_that_was_used_up_or_has_no_id(
+    maria: Browser, world: World, here: Callable[[str], str]
+) -> None:
+    path = await _hundred_set_aside(world, here)
+    form = {"form_id": await _form_id(maria, path), "amount": "40", "method": "check"}
+    assert (await _send(maria, path, **form)).status_code == 303
+    for other, said in (
+        ({"amount": "30"}, "You have sent this form before, with something else in it, and that was booked."),
+        ({"method": "cash"}, "You have sent this form before"),
+        ({"note": "shoes"}, "You have sent this form before"),
+        ({"form_id": ""}, "This form is outdated"),
+        ({"form_id": "once"}, "This form is outdated"),
+    ):
+        refused = await _send(maria, path, **form | other)
+        assert (refused.status_code, said in refused.text) == (400, True), refused.text
+    assert _paid_out(world) == [-4_000]
+    # What is refused is shown again as a form of its own: sent once more, it is booked.
+    refused = await _send(maria, path, **form | {"amount": "30"})
+    found = re.search(r'name="form_id" value="([0-9a-f-]{36})"', refused.text)
+    assert found is not None
+    assert (await _send(maria, path, **form | {"amount": "30", "form_id": found[1]})).status_code == 303
+    assert _paid_out(world) == [-4_000, -3_000]
+
+
+async def test_a_payout_that_is_refused_may_be_sent_again(
+    maria: Browser, world: World, here: Callable[[str], str]
+) -> None:
+    """Nothing was booked under its id: once there is enough, it is."""
+    path = await _hundred_set_aside(world, here)
+    form = {"form_id": await _form_id(maria, path), "amount": "140", "method": "check"}
+    assert (await _send(maria, path, **form)).status_code == 400
+    await world.pay(weeks_ago=1)
+    assert (await _send(maria, path, **form)).status_code == 303
+    assert _paid_out(world) == [-14_000]
+
+
+async def test_the_id_of_a_form_is_kept_with_it_and_not_shown(
+    maria: Browser, world: World, here: Callable[[str], str], clock: FixedClock
+) -> None:
+    path = await _hundred_set_aside(world, here)
+    form = {"form_id": await _form_id(maria, path), "amount": "40", "method": "check"}
+    clock.advance(timedelta(hours=1))
+    sent = await _send(maria, path, **form)
+    assert sent.headers["location"] == f"/sign-in/again?next={path}"
+    shown = await maria.send("/sign-in/again", page="/sign-in/again", password=PASSWORD, next=path)
+    assert f'<input type="hidden" name="form_id" value="{form["form_id"]}">' in shown.text
+    assert shown.text.count(form["form_id"]) == 1
+    for _ in range(2):
+        assert (await _send(maria, path, **form)).status_code == 303
+    assert _paid_out(world) == [-4_000]
 
 
 async def test_papers_say_what_is_missing_and_are_handed_over(

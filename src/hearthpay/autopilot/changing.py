@@ -8,7 +8,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import ENROLL_AUTOPILOT, allow
 from hearthpay.access.refusal import Refusal, invalid
-from hearthpay.autopilot.commands import ChangeEnrollment, EnrolledTerms
+from hearthpay.autopilot.commands import FURTHEST_CHANGE, ChangeEnrollment, EnrolledTerms
 from hearthpay.autopilot.eligibility import reason_of_code
 from hearthpay.autopilot.estimates import estimate, planned
 from hearthpay.autopilot.models import EnrollmentVersion
@@ -38,10 +38,12 @@ async def change_enrollment(
 
     The periods of a new schedule begin where one of the old ends. Raises as `enroll` does, `invalid_state` where the
     employee is not enrolled or a later change of the schedule is waiting, and `validation_error` naming
-    ``from_period`` with days that would do.
+    ``from_period`` with days that would do, or more than two years ahead.
     """
     allow(actor, ENROLL_AUTOPILOT, wanted.employer_id)
     now = clock.now()
+    if wanted.from_period - clock.today() > FURTHEST_CHANGE:
+        raise invalid("from_period", "must be within two years of today")
     employer = await resolve_employer(session, actor, wanted.employer_id, hold=True)
     employee = await employee_of(session, employer.id, wanted.employee_id)
     enrollment = await require_live(session, employee.id)
@@ -83,13 +85,12 @@ def _changed(
 ) -> tuple[EnrolledTerms, AutopilotPeriod]:
     """Return the terms of a change and its first period; raises where that would leave a gap or an overlap."""
     old = versions[stage_of(stages, max(wanted.from_period, next_start))]
-    schedule = stages[stage_of(stages, max(wanted.from_period, next_start))].schedule
     same = (wanted.frequency, wanted.pay_days_after) == (old.frequency, old.pay_days_after)
-    fitting = common_starts(schedule, wanted.frequency, max(wanted.from_period, next_start))
+    fitting = common_starts(stages, wanted.frequency, max(wanted.from_period, next_start))
     if wanted.from_period < next_start or wanted.from_period != (nearest := next(fitting, None)):
         days = [
             str(day)
-            for _, day in zip(range(3), common_starts(schedule, wanted.frequency, next_start), strict=False)
+            for _, day in zip(range(3), common_starts(stages, wanted.frequency, next_start), strict=False)
         ]
         raise invalid(
             "from_period",

@@ -14,6 +14,9 @@ ACTIONS: Final[tuple[AutopilotAction, ...]] = get_args(AutopilotAction)
 LONGEST_SKIP: Final = datetime.timedelta(days=731)
 """Two years: how far from today periods may be skipped."""
 
+FURTHEST_CHANGE: Final = datetime.timedelta(days=731)
+"""Two years: how far from today other terms may begin to hold."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolledTerms:
@@ -66,12 +69,17 @@ class ChangeEnrollment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manage:
-    """One of the four things that may be asked of an enrollment; ``through_date`` belongs to a skip alone."""
+    """One of the four things that may be asked of an enrollment.
+
+    ``through_date`` belongs to a skip alone, and so does ``period_start``: the first day of the one period that is
+    meant, the next that is paid as somebody has seen it.
+    """
 
     employer_id: UUID
     employee_id: UUID
     action: AutopilotAction
     through_date: datetime.date | None = None
+    period_start: datetime.date | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

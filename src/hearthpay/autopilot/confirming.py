@@ -1,5 +1,6 @@
-"""Letting a payroll be sent that Autopilot holds because it is out of the ordinary."""
+"""The word about a payroll that Autopilot holds because it is out of the ordinary: it is sent, or let go."""
 
+from typing import Final
 from uuid import UUID
 
 from sqlalchemy import select
@@ -15,6 +16,10 @@ from hearthpay.autopilot.schedule import stage_of
 from hearthpay.clock import Clock
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.scheduling import try_at_once
+from hearthpay.payroll.voiding import void_unsent
+
+_LET_GO: Final = "Let go: Autopilot held it because its amount was out of the ordinary"
+"""What the books say of why the payroll was voided."""
 
 
 async def confirm_payroll(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> None:
@@ -25,24 +30,17 @@ async def confirm_payroll(session: AsyncSession, actor: Actor, clock: Clock, pay
     """
     allow(actor, ENROLL_AUTOPILOT)
     now = clock.now()
-    unknown = Refusal("not_found", "Autopilot holds no such payroll.")
     found = select(DecidedPeriod).where(DecidedPeriod.payroll_id == payroll_id)
-    period = await session.scalar(found)
-    if period is None or not actor.reaches(period.employer_id) or not period.held:
-        raise unknown
-    await resolve_employer(session, actor, period.employer_id, hold=True)
-    enrollment = await lock_live(session, period.employee_id)
+    held = await _held(session, actor, payroll_id)
+    await resolve_employer(session, actor, held.employer_id, hold=True)
+    enrollment = await lock_live(session, held.employee_id)
     period = await session.scalar(found.with_for_update().execution_options(populate_existing=True))
     if period is None or enrollment is None or enrollment.id != period.enrollment_id:
         raise Refusal("invalid_state", "The enrollment of this payroll has been ended.")
     if period.confirmed_at is not None:
         return
     if period.outcome != "scheduled":
-        raise Refusal(
-            "invalid_state",
-            f"This payroll does not wait any more: it is {period.outcome}.",
-            details={"payroll_id": payroll_id, "status": period.outcome},
-        )
+        raise _waits_no_more(payroll_id, period.outcome)
     period.confirmed_at = now
     await try_at_once(session, [payroll_id], now)
     versions = (await versions_of(session, [enrollment.id]))[enrollment.id]
@@ -73,3 +71,38 @@ async def confirm_payroll(session: AsyncSession, actor: Actor, clock: Clock, pay
     note(session, enrollment, "enroll", actor, now, details)
     await session.flush()
     await audit(session, actor, enrollment, "autopilot.confirm", details)
+
+
+async def let_go(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> None:
+    """Void a payroll that Autopilot holds and that still waits for somebody's word: its period is not paid.
+
+    Again it changes nothing. Raises what `allow` raises, `not_found` for a payroll that Autopilot does not hold, and
+    `invalid_state` where somebody has let it be sent in the meantime, or where it is sent.
+    """
+    allow(actor, ENROLL_AUTOPILOT)
+    period = await _held(session, actor, payroll_id)
+    await resolve_employer(session, actor, period.employer_id, hold=True)
+    # Whoever confirms it holds the enrollment, and whoever fires it the payroll: both are waited for.
+    await lock_live(session, period.employee_id)
+    await session.refresh(period)
+    if period.confirmed_at is not None:
+        raise _waits_no_more(payroll_id, "confirmed")
+    status = await void_unsent(session, actor, clock, payroll_id, _LET_GO)
+    if status not in ("scheduled", "voided"):
+        raise _waits_no_more(payroll_id, str(status))
+
+
+async def _held(session: AsyncSession, actor: Actor, payroll_id: UUID) -> DecidedPeriod:
+    """Return the period whose payroll is held, or was. Raises `not_found`."""
+    period = await session.scalar(select(DecidedPeriod).where(DecidedPeriod.payroll_id == payroll_id))
+    if period is None or not actor.reaches(period.employer_id) or not period.held:
+        raise Refusal("not_found", "Autopilot holds no such payroll.")
+    return period
+
+
+def _waits_no_more(payroll_id: UUID, status: str) -> Refusal:
+    return Refusal(
+        "invalid_state",
+        f"This payroll does not wait any more: it is {status}.",
+        details={"payroll_id": payroll_id, "status": status},
+    )

@@ -27,12 +27,13 @@ async def manage(
 
     `pause`: nothing more is made; payrolls that are scheduled are still paid. `resume`: goes on with the first period
     that can still be sent, and never pays for those in between. `skip`: the next period is not paid, or all that begin
-    by ``through_date``; a payroll already scheduled for one is voided. `disable`: ends it for good, voids what is
-    scheduled and ends the authorization of its debits.
+    by ``through_date``, or the one that begins on ``period_start``; a payroll already scheduled for one is voided.
+    `disable`: ends it for good, voids what is scheduled and ends the authorization of its debits.
 
     Raises what `allow` and `resolve_employer` raise, `employee_not_in_household`, `not_found` without an enrollment,
-    `invalid_state` for what cannot be resumed, with the reasons in `details`, and `validation_error` for a
-    ``through_date`` that is past, more than two years ahead, or of anything but a skip.
+    `invalid_state` for what cannot be resumed, with the reasons in `details`, and where another period than that of
+    ``period_start`` is the next by now, and `validation_error` for a ``through_date`` that is past, more than two years
+    ahead, or of anything but a skip.
     """
     allow(actor, MANAGE_AUTOPILOT, wanted.employer_id)
     _check_through_date(wanted, clock)
@@ -51,7 +52,7 @@ async def manage(
         case "resume":
             return await resume(session, actor, clock, enrollment, offered=offered)
         case "skip":
-            return await skip(session, actor, clock, enrollment, wanted.through_date)
+            return await skip(session, actor, clock, enrollment, wanted.through_date, wanted.period_start)
         case "disable":
             return await disable(session, actor, clock, enrollment)
 

@@ -151,14 +151,14 @@ def is_skipped(period: AutopilotPeriod, skip_through: datetime.date | None) -> b
 
 
 def common_starts(
-    old: Schedule, new: PayFrequency, day: datetime.date, *, within_days: int = 800
+    stages: Sequence[Stage], new: PayFrequency, day: datetime.date, *, within_days: int = 800
 ) -> Iterator[datetime.date]:
-    """Return the days from this one on, within so many, on which a period of the old schedule begins and one of the
-    new frequency may: there a change leaves neither a gap nor an overlap.
+    """Return the days from this one on, within so many, on which a period begins and one of the new frequency may:
+    there a change leaves neither a gap nor an overlap. Raises ValueError where no stage has begun by the day.
     """
-    for passed in range(within_days):
+    for passed in range(min(within_days, (datetime.date.max - day).days)):
         start = day + passed * _DAY
-        if not old.begins_on(start):
+        if not stages[stage_of(stages, start)].schedule.begins_on(start):
             continue
         if (new == "monthly" and start.day != 1) or (
             new == "semimonthly" and start.day not in (1, _MID_MONTH + 1)

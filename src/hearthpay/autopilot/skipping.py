@@ -1,14 +1,17 @@
 """Skipping the next period of an enrollment, or all through a day; what is scheduled for one is voided."""
 
 import datetime
+from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
+from hearthpay.access.refusal import Refusal
 from hearthpay.autopilot.models import DecidedPeriod, Enrollment
-from hearthpay.autopilot.records import keep, waiting_periods
+from hearthpay.autopilot.records import keep, stages_of, versions_of, waiting_periods
+from hearthpay.autopilot.schedule import first_still_sent, is_skipped, periods_of
 from hearthpay.autopilot.views import Managed, views_of
 from hearthpay.clock import Clock
 from hearthpay.payroll.voiding import void_unsent
@@ -20,12 +23,20 @@ async def skip(
     clock: Clock,
     enrollment: Enrollment,
     through: datetime.date | None,
+    start: datetime.date | None = None,
 ) -> Managed:
-    """Skip the next period of a locked enrollment, or all that begin by a day, and void what is scheduled for them."""
+    """Skip the next period of a locked enrollment, or all that begin by a day, and void what is scheduled for them.
+
+    With the ``start`` of the next period that is paid, as somebody has seen it, that one is skipped, and no other:
+    raises `invalid_state` where it is another one by now. Skipped already, nothing changes.
+    """
     waiting = await waiting_periods(session, enrollment)
     only_next = through is None
     if through is None:
-        target = await _next_unsent(session, enrollment, clock.now())
+        if start is None:
+            target = await _next_unsent(session, enrollment, clock.now())
+        else:
+            target = await _next_as_seen(session, enrollment, waiting, start, clock.now())
         if target is None:  # what comes next is skipped already
             (view,) = await views_of(session, clock, [enrollment])
             return Managed(view, changed=False)
@@ -36,6 +47,8 @@ async def skip(
         if period.period_start > through or period.payroll_id is None:
             continue
         found = await void_unsent(session, actor, clock, period.payroll_id, "autopilot.skip")
+        if period.period_start == start and found != "scheduled":  # sent at this very moment
+            raise _another(start, None)
         (voided if found == "scheduled" else still_paid).append(period.payroll_id)
     before = enrollment.skip_through
     if not only_next or through >= enrollment.next_start:
@@ -67,3 +80,44 @@ async def _next_unsent(
         return decided.period_end if decided.outcome == "scheduled" else None
     skipped = enrollment.skip_through is not None and enrollment.next_start <= enrollment.skip_through
     return None if skipped else enrollment.next_end
+
+
+async def _next_as_seen(
+    session: AsyncSession,
+    enrollment: Enrollment,
+    waiting: Sequence[DecidedPeriod],
+    start: datetime.date,
+    now: datetime.datetime,
+) -> datetime.date | None:
+    """Return the last day of the period that begins on the day, where it is the next that is paid; None where it is
+    skipped already. Raises `invalid_state` where another one is the next.
+    """
+    decided = await session.scalar(
+        select(DecidedPeriod.outcome).where(
+            DecidedPeriod.enrollment_id == enrollment.id, DecidedPeriod.period_start == start
+        )
+    )
+    if decided in ("skipped", "voided"):
+        return None
+    if enrollment.skip_through is not None and enrollment.next_start <= start <= enrollment.skip_through:
+        return None
+    first: tuple[datetime.date, datetime.date]
+    if waiting:
+        first = min((each.period_start, each.period_end) for each in waiting)
+    else:
+        stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
+        coming = periods_of(stages, first_still_sent(stages, enrollment.next_start, now).start)
+        first = next(
+            (each.start, each.end) for each in coming if not is_skipped(each, enrollment.skip_through)
+        )
+    if first[0] != start:
+        raise _another(start, first[0])
+    return first[1]
+
+
+def _another(seen: datetime.date, following: datetime.date | None) -> Refusal:
+    return Refusal(
+        "invalid_state",
+        f"The period of {seen} is not the next one any more: nothing was skipped.",
+        details={"period_start": seen, "next": following},
+    )

@@ -34,6 +34,9 @@ _CONFIDENCES: Final = ("low", "medium", "high")
 _YEARS_AROUND: Final = 2
 """A duty is due at most this many years from the period that it is about."""
 
+_BEYOND: Final = datetime.timedelta(days=31)
+"""A duty is due at most this long before the hire that it is about, however it moves."""
+
 
 class UnknownFilingError(ValueError):
     """A household files under an account, or at a frequency, that the jurisdiction does not have."""
@@ -125,7 +128,7 @@ def _items(
 ) -> Iterator[CalendarItem]:
     for duty in duties.duties:
         if duty.partition is None:
-            yield from _at_hires(household, duty)
+            yield from _at_hires(household, duty, last)
             continue
         frequencies = None if duty.account is None else duties.account(duty.account).frequencies
         for year in range(first.year - _YEARS_AROUND, last.year + _YEARS_AROUND + 1):
@@ -282,12 +285,13 @@ def _moved(duty: HouseholdDuty, unmoved: datetime.date) -> datetime.date:
 # What is due at a hire
 
 
-def _at_hires(household: Household, duty: HouseholdDuty) -> Iterator[CalendarItem]:
+def _at_hires(household: Household, duty: HouseholdDuty, last: datetime.date) -> Iterator[CalendarItem]:
+    """Return what is due at hires up to the day, and a little beyond; one far ahead may have no day to be due on."""
     if not isinstance(duty.due, AfterHire):
         raise TypeError(f"{duty.id} is due for a period")
     for employee in household.employees:
         for number, hired_on in enumerate(_hires(employee, duty), 1):
-            if hired_on is None or not _owes_anything(household, hired_on):
+            if hired_on is None or hired_on - last > _BEYOND or not _owes_anything(household, hired_on):
                 continue
             unmoved = duty.due.date(hired_on, duty.moving.offices)
             day, label = hired_on.isoformat(), f"hire-{number}"

@@ -20,7 +20,7 @@ from starlette.responses import Response
 from hearthpay.security.content_seal import SealedContent, kept_form_place, open_content, seal_content
 from hearthpay.security.key_ring import UnknownKeyError
 from hearthpay.security.vault_cipher import UnreadableSecretError
-from hearthpay.web.visitor import FORM_TOKEN, Visitor
+from hearthpay.web.visitor import FORM_ID, FORM_TOKEN, Visitor
 
 KEPT_COOKIE: Final = "__Host-hearthpay-kept"
 LASTS: Final = timedelta(minutes=10)
@@ -45,6 +45,11 @@ class KeptForm:
     fields: Mapping[str, str]
     incomplete: bool
     asked_again: bool
+
+    @property
+    def shown(self) -> Mapping[str, str]:
+        """What was typed or chosen, without what the form itself carries."""
+        return {name: value for name, value in self.fields.items() if name != FORM_ID}
 
 
 def keep_form(visitor: Visitor, response: Response, page: str, *, asked_again: bool = False) -> Response:

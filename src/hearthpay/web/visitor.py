@@ -34,6 +34,8 @@ from hearthpay.security.portal_tokens import generate_token, parse_token
 SESSION_COOKIE: Final = "__Host-hearthpay"
 VISIT_COOKIE: Final = "__Host-hearthpay-visit"
 FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
+FORM_ID: Final = "form_id"
+"""Tells a form that is sent twice from two forms: of those that must be booked once."""
 
 # Each character can be taken in one way only: a stranger's `next` must not keep the service searching.
 _PATH: Final = re.compile(r"/(?:[A-Za-z0-9_-]+(?:/[A-Za-z0-9_-]+)*/?)?")

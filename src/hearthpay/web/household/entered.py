@@ -77,8 +77,11 @@ def id_in(visitor: Visitor, name: str) -> UUID:
 
 
 def beside(problems: Mapping[str, str], names: Callable[[str], str] = str) -> dict[str, str]:
-    """Return problems as the fields of pages say them: without the stop at the end, under the fields' own names."""
-    return {names(field): _plain(message) for field, message in problems.items()}
+    """Return problems as the fields of pages say them: without the stop at the end, under the fields' own names.
+
+    What is about no field stands above the form, as the sentences that it is.
+    """
+    return {names(field): _plain(message) if field else message for field, message in problems.items()}
 
 
 def _plain(message: str) -> str:

@@ -19,6 +19,8 @@ Model = TypeVar("Model", bound=BaseModel)
 ROOT: Final = ""
 """Where a problem stands that is about no field in particular: above the form."""
 
+_LONGEST: Final = 20
+"""Of an amount: in letters, and in places before or after the point, which an exponent may write as few letters."""
 _NO_AMOUNT: Final = mark("must be an amount in dollars, such as 28.50")
 _NO_NUMBER: Final = mark("must be a whole number")
 _NO_DAY: Final = mark("must be a day, as 2026-11-20")
@@ -79,7 +81,7 @@ class Entries:
             found = Decimal(typed.replace("$", "").replace(",", "").strip())
         except InvalidOperation:
             found = Decimal("NaN")
-        if not found.is_finite() or len(typed) > 20:
+        if not found.is_finite() or len(typed) > _LONGEST or abs(found.adjusted()) > _LONGEST:
             self.problems[name] = _NO_AMOUNT
             return None
         return found

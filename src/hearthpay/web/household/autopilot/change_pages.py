@@ -12,9 +12,10 @@ from hearthpay.access.permissions import ENROLL_AUTOPILOT
 from hearthpay.access.refusal import Refusal
 from hearthpay.autopilot.agreeing import agree_anew
 from hearthpay.autopilot.changing import change_enrollment
-from hearthpay.autopilot.commands import ChangeEnrollment
+from hearthpay.autopilot.commands import FURTHEST_CHANGE, ChangeEnrollment
 from hearthpay.autopilot.records import stages_of, versions_of
-from hearthpay.autopilot.schedule import Schedule, common_starts, periods_of
+from hearthpay.autopilot.schedule import Schedule, Stage, common_starts, periods_of
+from hearthpay.employees.commands import PayFrequency
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.household.autopilot.enroll_pages import (
     agreement_of,
@@ -38,6 +39,7 @@ router: Final = APIRouter(include_in_schema=False)
 _SHOWN: Final = 9
 _FITTING: Final = 3
 _CHOOSE: Final = mark("must be chosen")
+_TOO_FAR: Final = mark("must be within two years")
 _NOT_FITTING: Final = mark("must be a day on which a period of the new rhythm begins as well: {days}")
 _NONE_FITS: Final = mark(
     "There is no day within two years on which both rhythms begin: end Autopilot and enroll anew."
@@ -58,6 +60,8 @@ async def change_terms(at: AtHousehold) -> Response:
     hours, rhythm, start = read_hours(entries), read_rhythm(entries), entries.day("from_period")
     if start is None:
         entries.problems.setdefault("from_period", _CHOOSE)
+    elif start - at.clock.today() > FURTHEST_CHANGE:
+        entries.problems["from_period"] = _TOO_FAR
     if hours is None or rhythm is None or start is None or entries.problems:
         return await _form(at, entries.problems)
     frequency, days = rhythm
@@ -107,24 +111,23 @@ async def agree(at: AtHousehold) -> Response:
     return at.go(standing.path)
 
 
+async def _stages(session: AsyncSession, standing: AutopilotStanding) -> tuple[Stage, ...]:
+    enrollment = standing.enrollment
+    return stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
+
+
 async def _starts(session: AsyncSession, standing: AutopilotStanding) -> list[date]:
     """Return the first days of the periods about which nothing is decided."""
-    enrollment = standing.enrollment
-    stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
-    return [each.start for each in islice(periods_of(stages, enrollment.next_start), _SHOWN)]
+    coming = periods_of(await _stages(session, standing), standing.enrollment.next_start)
+    return [each.start for each in islice(coming, _SHOWN)]
 
 
 async def _fitting(
-    session: AsyncSession, standing: AutopilotStanding, wanted: date, frequency: str
+    session: AsyncSession, standing: AutopilotStanding, wanted: date, frequency: PayFrequency
 ) -> list[date]:
-    """Return days, from the wanted one on, on which the old schedule and the new begin a period."""
-    version = standing.view.version
-    stages = stages_of([version])
+    """Return days, from the wanted one on, on which the schedule that holds then and the new begin a period."""
     day = max(wanted, standing.enrollment.next_start)
-    if version.frequency == frequency:
-        starts = await _starts(session, standing)
-        return [each for each in starts if each >= day][:_FITTING]
-    return list(islice(common_starts(stages[0].schedule, frequency, day), _FITTING))  # type: ignore[arg-type]
+    return list(islice(common_starts(await _stages(session, standing), frequency, day), _FITTING))
 
 
 def _unfitting(at: AtHousehold, fitting: list[date]) -> dict[str, str]:

@@ -10,23 +10,29 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import ENROLL_AUTOPILOT
 from hearthpay.access.refusal import Refusal
-from hearthpay.autopilot.confirming import confirm_payroll
+from hearthpay.autopilot.confirming import confirm_payroll, let_go
 from hearthpay.autopilot.estimates import HIGHEST_PERCENT
 from hearthpay.autopilot.models import DecidedPeriod, EnrollmentVersion
 from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.approval import LARGE_NET_PAY, LARGE_TOTAL
-from hearthpay.payroll.voiding import void_payroll
 from hearthpay.web.household.autopilot.words import HELD
-from hearthpay.web.household.entry import problems_in
+from hearthpay.web.household.entry import ROOT, problems_in
 from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.settings.account import id_in_path
 
 router: Final = APIRouter(include_in_schema=False)
 
 _CHOOSE: Final = mark("must be chosen")
-_LET_GO: Final = "Let go: Autopilot held it because its amount was out of the ordinary"
-"""What the books say of why the payroll was voided."""
+_NOTHING_CHANGED: Final = mark("Somebody was faster: nothing was changed now.")
+_APPROVED: Final = mark("It was approved, and is sent when it is due.")
+_BECAME: Final = {
+    "fired": mark("Its money is on its way."),
+    "paid": mark("It has been paid."),
+    "failed": mark("It could not be sent or paid: the payroll says why."),
+    "voided": mark("It was voided: Autopilot does not pay this period."),
+}
+"""What became of a payroll that was held, by its period's outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +49,11 @@ class HeldPayroll:
         return self.period.outcome == "scheduled" and self.period.confirmed_at is None
 
     @property
+    def became(self) -> str:
+        """What became of it since."""
+        return _BECAME.get(self.period.outcome, _APPROVED)
+
+    @property
     def asked_above(self) -> int:
         """The net pay above which somebody is asked."""
         return self.enrolled_net * HIGHEST_PERCENT // 100
@@ -56,7 +67,7 @@ async def held(at: AtHousehold) -> Response:
 
 @household_page(router, "POST", "/autopilot/held/{held_id}", permission=ENROLL_AUTOPILOT, fresh=True)
 async def answer_held(at: AtHousehold) -> Response:
-    """Let it be sent, or void it."""
+    """Let it be sent, or void it: as long as it waits for that."""
     decision = at.form.get("decision")
     if decision not in ("approve", "let_go"):
         return await _page(at, {"": _CHOOSE})
@@ -67,7 +78,7 @@ async def answer_held(at: AtHousehold) -> Response:
             if decision == "approve":
                 await confirm_payroll(session, at.actor, at.clock, payroll_id)
             else:
-                await void_payroll(session, at.actor, at.clock, payroll_id, _LET_GO)
+                await let_go(session, at.actor, at.clock, payroll_id)
     except Refusal as error:
         return await _page(at, problems_in(error, at.form))
     return at.go(f"/autopilot/{found.period.enrollment_id}")
@@ -90,6 +101,8 @@ async def _find(at: AtHousehold, session: AsyncSession) -> HeldPayroll:
 async def _page(at: AtHousehold, problems: dict[str, str]) -> Response:
     async with at.transaction() as session:
         found = await _find(at, session)
+    if problems and not found.waits:
+        problems = {ROOT: _NOTHING_CHANGED}
     facts = {
         "held": found,
         "why": HELD,

@@ -28,6 +28,7 @@ _CHOOSE: Final = mark("must be chosen")
 _REQUIRED: Final = mark("is required")
 _PAST: Final = mark("must not be in the past")
 _TOO_FAR: Final = mark("must be within two years")
+_ANOTHER: Final = mark("the next one is another by now, named here: nothing was skipped yet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,22 +50,42 @@ async def ask_what_to_skip(at: AtHousehold) -> Response:
 
 @household_page(router, "POST", "/autopilot/{enrollment_id}/skip", permission=MANAGE_AUTOPILOT)
 async def skip_periods(at: AtHousehold) -> Response:
-    """Skip the next period, or all that begin by a day."""
+    """Skip the next period, as the page has named it, or all that begin by a day."""
     entries = Entries(at.form)
     through = _through(at, entries)
+    start = _start(entries) if entries.text("what") == "next" else None
     if entries.problems:
         return await _form(at, entries.problems)
     try:
         async with at.transaction() as session:
             standing = await find_live(at, session)
             wanted = Manage(
-                employer_id=at.id, employee_id=standing.employee.id, action="skip", through_date=through
+                employer_id=at.id,
+                employee_id=standing.employee.id,
+                action="skip",
+                through_date=through,
+                period_start=start,
             )
             done = await manage(session, at.actor, at.clock, wanted, offered=at.runtime.direct_deposit)
             require_same(standing, done.view.enrollment.id)
     except Refusal as error:
+        if (
+            error.code == "invalid_state"
+            and isinstance(error.details, dict)
+            and "period_start" in error.details
+        ):
+            return await _form(at, {"what": _ANOTHER})
         return await _form(at, problems_in(error, at.form))
     return at.go(standing.path)
+
+
+def _start(entries: Entries) -> date | None:
+    """Return the first day of the period that the page named as the next; without one, `what` has the problem."""
+    start = entries.day("next_start")
+    if start is None:
+        entries.problems.pop("next_start", None)
+        entries.problems.setdefault("what", _ANOTHER)
+    return start
 
 
 def _through(at: AtHousehold, entries: Entries) -> date | None:

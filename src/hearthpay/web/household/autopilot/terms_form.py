@@ -40,7 +40,7 @@ def read_hours(entries: Entries) -> Decimal | None:
     hours = entries.amount("standard_hours")
     if entries.text("standard_hours") is None:
         entries.problems["standard_hours"] = _REQUIRED
-    elif hours is None or hours <= 0 or round(hours, 3) != hours or hours >= 10_000:
+    elif hours is None or not 0 < hours < 10_000 or round(hours, 3) != hours:
         entries.problems["standard_hours"] = _HOURS
         return None
     return hours

@@ -20,6 +20,7 @@ from hearthpay.payroll.set_asides.escrow import (
     payout,
     read_account,
 )
+from hearthpay.web.household.booked_once import book_once, new_form_id
 from hearthpay.web.household.entered import beside, id_in
 from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.presentation import dollars_text
@@ -51,18 +52,21 @@ async def set_aside(at: AtHousehold) -> Response:
 
 @household_page(router, "POST", "/bank/set-asides/{employee_id}", permission=RUN_PAYROLL, fresh=True)
 async def pay_out(at: AtHousehold) -> Response:
-    """Pays money out of the balance."""
+    """Pays money out of the balance; the same form again pays nothing more."""
     try:
-        async with at.transaction() as session:
+        amount, method = _amount(at.form.get("amount", "")), at.form.get("method", "")
+        if method not in PAYMENT_METHODS:
+            raise invalid("method", _METHOD)
+        note = at.form.get("note", "").strip() or None
+
+        async def book(session: AsyncSession) -> str:
             employee = await _employee(at, session)
-            amount, method = _amount(at.form.get("amount", "")), at.form.get("method", "")
-            if method not in PAYMENT_METHODS:
-                raise invalid("method", _METHOD)
-            note = at.form.get("note", "").strip() or None
             await payout(session, at.actor, at.clock, employee, amount=amount, method=method, note=note)
+            return f"/bank/set-asides/{employee.id}"
+
+        return await book_once(at, {"amount": str(amount), "method": method, "note": note}, book)
     except Refusal as error:
         return await _page(at, _problems(at, error))
-    return at.go(f"/bank/set-asides/{employee.id}")
 
 
 def _problems(at: AtHousehold, error: Refusal) -> dict[str, str]:
@@ -100,6 +104,7 @@ async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Resp
         "employee": employee,
         "account": account,
         "movements": movements,
+        "form_id": new_form_id(),
         "problems": problems or {},
         "entered": dict(at.form) if problems else {},
         "may_pay": at.may(RUN_PAYROLL),

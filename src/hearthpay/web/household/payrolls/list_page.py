@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final, cast
@@ -47,6 +48,7 @@ _HEADS: Final[tuple[Cell, ...]] = (
     "payroll_id",
 )
 _PEOPLE: Final = select(Employee.id, Employee.first_name, Employee.last_name)
+_FOUR_DIGITS: Final = re.compile(r"[0-9]{4}")
 _FIRST_YEAR: Final = 2000
 _LAST_YEAR: Final = 2100
 
@@ -164,8 +166,5 @@ def _id(text: str) -> UUID | None:
 
 
 def _year(text: str) -> int | None:
-    return (
-        int(text)
-        if text.isascii() and text.isdigit() and _FIRST_YEAR <= int(text[:5]) <= _LAST_YEAR
-        else None
-    )
+    year = int(text) if _FOUR_DIGITS.fullmatch(text) else None
+    return year if year is not None and _FIRST_YEAR <= year <= _LAST_YEAR else None

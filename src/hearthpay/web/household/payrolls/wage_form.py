@@ -29,6 +29,8 @@ METHODS: Final[tuple[PaymentMethod, ...]] = get_args(PaymentMethod)
 
 _DAY: Final = datetime.timedelta(days=1)
 _WEEKS: Final = {"weekly": 7, "biweekly": 14}
+_FOLLOWED: Final = datetime.timedelta(days=366)
+"""How far ahead a period is proposed for somebody who has not begun."""
 _MID_MONTH: Final = 15
 _SUNDAY: Final = 6
 _HOURS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
@@ -90,8 +92,9 @@ def proposed_dates(
 ) -> Dates:
     """Return the period after the last payroll's, given its last day and frequency, and the next day of payment.
 
-    Without one it is the latest period that is over, or a later one in which somebody has begun to work. Wages that go
-    through the bank are dated for the first day on which they can arrive, others for today or the period's end.
+    Without one it is the latest period that is over, or a later one in which somebody has begun to work, unless that is
+    far ahead (`begins_far_ahead`). Wages that go through the bank are dated for the first day on which they can arrive,
+    others for today or the period's end.
     """
     first = next((each.pay_frequency for each in people), "weekly")
     frequency = cast(PayFrequency, first if last is None else last[1])
@@ -101,8 +104,8 @@ def proposed_dates(
         start, end = _period_from(last[0] + _DAY, frequency)
     else:
         start, end = _period_over(frequency, today)
-        began = min((each.start_date for each in people if each.status == "active"), default=end)
-        while end < began:
+        began = _first_start(people)
+        while began is not None and end < began <= today + _FOLLOWED:
             start, end = _period_from(end + _DAY, frequency)
     pay_date = max(today, end)
     through_the_bank = any(each.payment_method == "direct_deposit" for each in people)
@@ -111,6 +114,16 @@ def proposed_dates(
     elif kind in ("hours", "bonus") and through_the_bank:
         pay_date = max(calendar.earliest_pay_date(now), calendar.banking_day_on_or_after(end))
     return Dates(start, end, frequency, pay_date)
+
+
+def begins_far_ahead(people: Sequence[Employee], today: datetime.date) -> datetime.date | None:
+    """Return the day on which the first of those who are employed begins, if that is more than a year ahead."""
+    began = _first_start(people)
+    return began if began is not None and began > today + _FOLLOWED else None
+
+
+def _first_start(people: Sequence[Employee]) -> datetime.date | None:
+    return min((each.start_date for each in people if each.status == "active"), default=None)
 
 
 def _period_from(start: datetime.date, frequency: str) -> tuple[datetime.date, datetime.date]:
