@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.people.sessions import SignedIn
-from tests.web.people_browser import Browser
+from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, app, desk, people
@@ -150,14 +150,15 @@ async def test_withholding_is_kept_by_the_states_own_form(browser: Browser, worl
         "state_filing_status": "head_of_household",
         "residence_state": "CA",
     }
-    assert (await send(browser, here, **form)).status_code == 303
+    assert (await send(browser, here, **typed_in(page) | form)).status_code == 303
     kept = row(world)
     assert kept["federal_withholding"]["filing_status"] == "head_of_household"
     assert kept["federal_withholding"]["dependents_credit"] == "2000.00"
     assert kept["state_withholding"]["regular_allowances"] == 2
     assert kept["state_withholding"]["additional_withholding"] == "12.50"
     assert "elected" not in kept["state_withholding"]  # untold, it goes with the federal one
-    refused = await send(browser, here, **form | {"state_regular_allowances": "two"})
+    form |= {"shown": typed_in(await browser.look(here))["shown"], "state_regular_allowances": "two"}
+    refused = await send(browser, here, **form)
     assert 'id="state_regular_allowances-problem"' in refused.text
 
 
@@ -165,10 +166,11 @@ async def test_a_place_is_chosen_by_name(browser: Browser, world: World) -> None
     await send(browser, f"/app/{world.household_id}/employees/new", **NEW)
     here = f"/app/{world.household_id}/employees/{row(world, 'Ana')['id']}/withholding"
     assert "New York City (" in (await browser.look(here)).text
-    form = {"federal_elected": "yes", "federal_filing_status": "single", "residence_state": "NY"}
-    assert (await send(browser, here, **form, locality="NYC")).status_code == 303
+    form = typed_in(await browser.look(here))
+    assert (await send(browser, here, **form | {"locality": "NYC"})).status_code == 303
     assert re.search(r'<option value="NYC" selected>', (await browser.look(here)).text)
-    assert (await send(browser, here, **form, locality="")).status_code == 303
+    form = typed_in(await browser.look(here))
+    assert (await send(browser, here, **form | {"locality": ""})).status_code == 303
     assert row(world, "Ana")["localities"] == []
 
 
