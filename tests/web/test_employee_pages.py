@@ -10,6 +10,9 @@ import pytest
 from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
+from hearthpay.employees.commands import ChangeEmployee
+from hearthpay.employees.service import update_employee
+from hearthpay.employers.commands import PostalAddress
 from hearthpay.people.sessions import SignedIn
 from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
@@ -119,6 +122,7 @@ async def test_changing_keeps_what_was_not_asked_and_takes_out_what_was_emptied(
         "work_state": "CA",
         "language": "en",
     }
+    form["shown"] = typed_in(await browser.look(f"{here}/change"))["shown"]
     assert (await send(browser, f"{here}/change", **form)).status_code == 303
     after = row(world)
     assert (after["last_name"], after["email"]) == ("Díaz Peña", None)
@@ -134,6 +138,40 @@ async def test_a_rate_is_changed_and_its_history_told_with_the_day(browser: Brow
     assert "$28.50" in page.text
     assert "$31.25" in page.text
     assert (await send(browser, here, pay_rate="")).status_code == 400
+
+
+async def test_a_form_from_before_the_employee_entered_her_address_is_shown_anew(
+    browser: Browser, world: World
+) -> None:
+    here = f"/app/{world.household_id}/employees/{world.employee_id}/change"
+    opened = typed_in(await browser.look(here))
+    address = PostalAddress(line1="7 Oak Street", line2=None, city="Oakland", state="CA", zip="94601")
+    async with world.desk.database.transaction(world.actor.tenant) as session:
+        changes = ChangeEmployee(address=address, language="es")
+        await update_employee(session, world.actor, world.desk.clock, world.employee_id, changes)
+    before = row(world)
+    stale = await send(browser, here, **opened | {"last_name": "Peña"})
+    assert stale.status_code == 409
+    assert "This has been changed since you opened the page." in stale.text
+    assert row(world) == before
+    again = typed_in(stale)
+    assert (again["address_line1"], again["last_name"]) == ("7 Oak Street", "Diaz")
+    assert (await send(browser, here, **again | {"last_name": "Peña"})).status_code == 303
+    assert (row(world)["last_name"], row(world)["address"]) == ("Peña", before["address"])
+
+
+async def test_a_rate_for_overtime_of_its_own_is_shown_and_follows_where_it_is_emptied(
+    browser: Browser, world: World
+) -> None:
+    here = f"/app/{world.household_id}/employees/{world.employee_id}/rate"
+    assert typed_in(await browser.look(here))["overtime_rate"] == ""
+    assert (await send(browser, here, pay_rate="30", overtime_rate="50")).status_code == 303
+    shown = typed_in(await browser.look(here))
+    assert shown["overtime_rate"] == "50.00"
+    assert (await send(browser, here, **shown | {"pay_rate": "32"})).status_code == 303
+    assert row(world)["overtime_rate_cents"] == 5000
+    assert (await send(browser, here, **shown | {"pay_rate": "60", "overtime_rate": ""})).status_code == 303
+    assert row(world)["overtime_rate_cents"] == 9000
 
 
 async def test_withholding_is_kept_by_the_states_own_form(browser: Browser, world: World) -> None:
