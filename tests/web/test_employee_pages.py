@@ -247,15 +247,24 @@ async def test_an_invitation_is_sent_shown_once_and_withdrawn(
 async def test_money_is_set_aside_by_a_share_an_amount_or_not_at_all(browser: Browser, world: World) -> None:
     here = f"/app/{world.household_id}/employees/{world.employee_id}/set-aside"
     rule = "SELECT rule_rate, rule_amount FROM escrow_accounts"
-    assert (await send(browser, here, rule="rate", percent="7.5")).status_code == 303
+
+    async def save(**form: str) -> Any:
+        return await send(browser, here, **typed_in(await browser.look(here)) | form)
+
+    opened = typed_in(await browser.look(here))
+    assert (await save(rule="rate", percent="7.5")).status_code == 303
     assert [str(each) for each in world.connection.execute(rule).fetchone() or ()] == ["0.075", "None"]
-    assert (await send(browser, here, rule="amount", dollars="25")).status_code == 303
+    assert (await save(rule="amount", dollars="25")).status_code == 303
     assert world.connection.execute(rule).fetchone() == (None, 2500)
     for wrong in ({"percent": "101"}, {"percent": "0"}, {"percent": ""}):
-        page = await send(browser, here, rule="rate", **wrong)
+        page = await save(rule="rate", **wrong)
         assert 'id="percent-problem"' in page.text
     assert world.connection.execute(rule).fetchone() == (None, 2500)
-    assert (await send(browser, here, rule="none")).status_code == 303
+    stale = await send(browser, here, **opened | {"rule": "rate", "percent": "9"})
+    assert stale.status_code == 409
+    assert (typed_in(stale)["rule"], typed_in(stale)["dollars"]) == ("amount", "25.00")
+    assert world.connection.execute(rule).fetchone() == (None, 2500)
+    assert (await save(rule="none")).status_code == 303
     assert world.connection.execute(rule).fetchone() == (None, None)
 
 

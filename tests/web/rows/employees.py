@@ -35,7 +35,7 @@ ROWS: Final[dict[str, Row]] = {
     f"POST {_ONE}/invitations": kept(200, type="tax_info"),
     f"POST {_ONE}/invitations/{{kind}}/withdraw": kept(303),
     f"GET {_ONE}/set-aside": kept(200),
-    f"POST {_ONE}/set-aside": kept(303, rule="rate", percent="5"),
+    f"POST {_ONE}/set-aside": kept(409, rule="rate", percent="5"),
     f"GET {_ONE}/prior-wages": at_household(200),
     f"POST {_ONE}/prior-wages": kept(
         200,
