@@ -63,6 +63,31 @@ async def test_another_request_is_not_what_was_seen(
     assert refused.json()["error"]["details"]["request_changed"] is True
 
 
+@pytest.mark.parametrize(
+    ("previewed", "run"), [(None, "catch-up"), ("catch-up", None), ("Thanks!", " Catch-Up ")]
+)
+async def test_what_moves_money_and_what_only_records_it_are_two_requests(
+    account: Account, employer_id: str, employee_id: str, counts: Any, previewed: str | None, run: str | None
+) -> None:
+    """Their lines are the same, cent by cent."""
+    body = payroll_of(employer_id, employee_id)
+    token = await _token(account, body | {"notes": previewed})
+    before = counts()
+    refused = await account.live.post("/payroll/run", body | {"notes": run, "preview_token": token})
+    assert refused.status_code == 409, refused.text
+    error = refused.json()["error"]
+    assert (error["code"], error["details"]["request_changed"]) == ("amounts_changed", True)
+    assert error["details"]["previewed"] == error["details"]["now"]
+    assert counts() == before
+
+
+async def test_other_notes_are_no_other_request(account: Account, employer_id: str, employee_id: str) -> None:
+    body = payroll_of(employer_id, employee_id)
+    token = await _token(account, body | {"notes": "Thanks!"})
+    ran = await account.live.post("/payroll/run", body | {"notes": "Thank you", "preview_token": token})
+    assert ran.status_code == 200, ran.text
+
+
 async def test_the_same_sum_by_other_lines_is_not_what_was_seen(
     account: Account, employer_id: str, employee_id: str
 ) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+import html5lib
 import httpx
 from fastapi import FastAPI
 
@@ -43,3 +44,20 @@ class Browser:
 
     async def sign_in(self, email: str, password: str) -> httpx.Response:
         return await self.send("/sign-in", email=email, password=password)
+
+
+def typed_in(page: httpx.Response) -> dict[str, str]:
+    """What a browser would send of the page's longest form as it was shown, its token aside."""
+    forms = html5lib.parse(page.text, namespaceHTMLElements=False).iter("form")
+    form = max(forms, key=lambda each: len(list(each.iter())))
+    found: dict[str, str] = {}
+    for entry in form.iter("input"):
+        if entry.get("type") not in ("checkbox", "radio") or entry.get("checked") is not None:
+            found[entry.get("name", "")] = entry.get("value", "")
+    for entry in form.iter("select"):
+        options = list(entry.iter("option"))
+        chosen = [each for each in options if each.get("selected") is not None] or options[:1]
+        found[entry.get("name", "")] = chosen[0].get("value", "") if chosen else ""
+    found.pop("form_token", None)
+    found.pop("", None)
+    return found

@@ -10,8 +10,11 @@ import pytest
 from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
+from hearthpay.employees.commands import ChangeEmployee
+from hearthpay.employees.service import update_employee
+from hearthpay.employers.commands import PostalAddress
 from hearthpay.people.sessions import SignedIn
-from tests.web.people_browser import Browser
+from tests.web.people_browser import Browser, typed_in
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
 from tests.web.test_pages_by_role import _browser, app, desk, people
@@ -119,6 +122,7 @@ async def test_changing_keeps_what_was_not_asked_and_takes_out_what_was_emptied(
         "work_state": "CA",
         "language": "en",
     }
+    form["shown"] = typed_in(await browser.look(f"{here}/change"))["shown"]
     assert (await send(browser, f"{here}/change", **form)).status_code == 303
     after = row(world)
     assert (after["last_name"], after["email"]) == ("Díaz Peña", None)
@@ -136,6 +140,40 @@ async def test_a_rate_is_changed_and_its_history_told_with_the_day(browser: Brow
     assert (await send(browser, here, pay_rate="")).status_code == 400
 
 
+async def test_a_form_from_before_the_employee_entered_her_address_is_shown_anew(
+    browser: Browser, world: World
+) -> None:
+    here = f"/app/{world.household_id}/employees/{world.employee_id}/change"
+    opened = typed_in(await browser.look(here))
+    address = PostalAddress(line1="7 Oak Street", line2=None, city="Oakland", state="CA", zip="94601")
+    async with world.desk.database.transaction(world.actor.tenant) as session:
+        changes = ChangeEmployee(address=address, language="es")
+        await update_employee(session, world.actor, world.desk.clock, world.employee_id, changes)
+    before = row(world)
+    stale = await send(browser, here, **opened | {"last_name": "Peña"})
+    assert stale.status_code == 409
+    assert "This has been changed since you opened the page." in stale.text
+    assert row(world) == before
+    again = typed_in(stale)
+    assert (again["address_line1"], again["last_name"]) == ("7 Oak Street", "Diaz")
+    assert (await send(browser, here, **again | {"last_name": "Peña"})).status_code == 303
+    assert (row(world)["last_name"], row(world)["address"]) == ("Peña", before["address"])
+
+
+async def test_a_rate_for_overtime_of_its_own_is_shown_and_follows_where_it_is_emptied(
+    browser: Browser, world: World
+) -> None:
+    here = f"/app/{world.household_id}/employees/{world.employee_id}/rate"
+    assert typed_in(await browser.look(here))["overtime_rate"] == ""
+    assert (await send(browser, here, pay_rate="30", overtime_rate="50")).status_code == 303
+    shown = typed_in(await browser.look(here))
+    assert shown["overtime_rate"] == "50.00"
+    assert (await send(browser, here, **shown | {"pay_rate": "32"})).status_code == 303
+    assert row(world)["overtime_rate_cents"] == 5000
+    assert (await send(browser, here, **shown | {"pay_rate": "60", "overtime_rate": ""})).status_code == 303
+    assert row(world)["overtime_rate_cents"] == 9000
+
+
 async def test_withholding_is_kept_by_the_states_own_form(browser: Browser, world: World) -> None:
     here = f"/app/{world.household_id}/employees/{world.employee_id}/withholding"
     page = await browser.look(here)
@@ -150,14 +188,15 @@ async def test_withholding_is_kept_by_the_states_own_form(browser: Browser, worl
         "state_filing_status": "head_of_household",
         "residence_state": "CA",
     }
-    assert (await send(browser, here, **form)).status_code == 303
+    assert (await send(browser, here, **typed_in(page) | form)).status_code == 303
     kept = row(world)
     assert kept["federal_withholding"]["filing_status"] == "head_of_household"
     assert kept["federal_withholding"]["dependents_credit"] == "2000.00"
     assert kept["state_withholding"]["regular_allowances"] == 2
     assert kept["state_withholding"]["additional_withholding"] == "12.50"
     assert "elected" not in kept["state_withholding"]  # untold, it goes with the federal one
-    refused = await send(browser, here, **form | {"state_regular_allowances": "two"})
+    form |= {"shown": typed_in(await browser.look(here))["shown"], "state_regular_allowances": "two"}
+    refused = await send(browser, here, **form)
     assert 'id="state_regular_allowances-problem"' in refused.text
 
 
@@ -165,10 +204,11 @@ async def test_a_place_is_chosen_by_name(browser: Browser, world: World) -> None
     await send(browser, f"/app/{world.household_id}/employees/new", **NEW)
     here = f"/app/{world.household_id}/employees/{row(world, 'Ana')['id']}/withholding"
     assert "New York City (" in (await browser.look(here)).text
-    form = {"federal_elected": "yes", "federal_filing_status": "single", "residence_state": "NY"}
-    assert (await send(browser, here, **form, locality="NYC")).status_code == 303
+    form = typed_in(await browser.look(here))
+    assert (await send(browser, here, **form | {"locality": "NYC"})).status_code == 303
     assert re.search(r'<option value="NYC" selected>', (await browser.look(here)).text)
-    assert (await send(browser, here, **form, locality="")).status_code == 303
+    form = typed_in(await browser.look(here))
+    assert (await send(browser, here, **form | {"locality": ""})).status_code == 303
     assert row(world, "Ana")["localities"] == []
 
 
@@ -207,15 +247,24 @@ async def test_an_invitation_is_sent_shown_once_and_withdrawn(
 async def test_money_is_set_aside_by_a_share_an_amount_or_not_at_all(browser: Browser, world: World) -> None:
     here = f"/app/{world.household_id}/employees/{world.employee_id}/set-aside"
     rule = "SELECT rule_rate, rule_amount FROM escrow_accounts"
-    assert (await send(browser, here, rule="rate", percent="7.5")).status_code == 303
+
+    async def save(**form: str) -> Any:
+        return await send(browser, here, **typed_in(await browser.look(here)) | form)
+
+    opened = typed_in(await browser.look(here))
+    assert (await save(rule="rate", percent="7.5")).status_code == 303
     assert [str(each) for each in world.connection.execute(rule).fetchone() or ()] == ["0.075", "None"]
-    assert (await send(browser, here, rule="amount", dollars="25")).status_code == 303
+    assert (await save(rule="amount", dollars="25")).status_code == 303
     assert world.connection.execute(rule).fetchone() == (None, 2500)
     for wrong in ({"percent": "101"}, {"percent": "0"}, {"percent": ""}):
-        page = await send(browser, here, rule="rate", **wrong)
+        page = await save(rule="rate", **wrong)
         assert 'id="percent-problem"' in page.text
     assert world.connection.execute(rule).fetchone() == (None, 2500)
-    assert (await send(browser, here, rule="none")).status_code == 303
+    stale = await send(browser, here, **opened | {"rule": "rate", "percent": "9"})
+    assert stale.status_code == 409
+    assert (typed_in(stale)["rule"], typed_in(stale)["dollars"]) == ("amount", "25.00")
+    assert world.connection.execute(rule).fetchone() == (None, 2500)
+    assert (await save(rule="none")).status_code == 303
     assert world.connection.execute(rule).fetchone() == (None, None)
 
 

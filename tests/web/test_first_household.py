@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from hearthpay.clock import FixedClock
 from hearthpay.people.sessions import SignedIn
+from tests.web.people_browser import typed_in
 from tests.web.rows.setting_up import NEW_HOUSEHOLD
 from tests.web.rows.world import World
 from tests.web.test_pages import parsed
@@ -68,12 +69,9 @@ async def test_setting_up_goes_on_from_how_to_pay_to_the_first_payroll(
     root = f"/app/{world.household_id}"
     here = f"{root}/employees/{world.employee_id}"
     browser = await _browser(app, "owner", clock)
-    await browser.send(
-        f"{here}/withholding?setup=1",
-        page=f"{here}/method",
-        federal_elected="yes",
-        federal_filing_status="married",
-    )
+    step = f"{here}/withholding?setup=1"
+    told = typed_in(await browser.look(step)) | {"federal_filing_status": "married"}
+    assert (await browser.send(step, page=step, **told)).status_code == 303
     await browser.send(f"{here}/invitations?setup=1", page=f"{here}/method", type="tax_info")
     assert current_in(await browser.look(f"{here}/method")) == [f"{root}/employees"]
     for method, way in (("check", f"{root}/payrolls/new"), ("direct_deposit", f"{here}/invitations?setup=1")):

@@ -246,7 +246,8 @@ async def lock_employee(session: AsyncSession, actor: Actor, employee_id: UUID) 
         raise _unknown()
     if await _lock_household(session, employer_id):
         statement = select(Employee).where(Employee.id == employee_id).with_for_update(key_share=True)
-        employee = await session.scalar(statement)
+        # As it stands now: whoever has read it before in this transaction may have waited for somebody else since.
+        employee = await session.scalar(statement.execution_options(populate_existing=True))
         if employee is not None:
             return employee
     raise _unknown()

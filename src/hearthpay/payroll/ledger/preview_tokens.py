@@ -156,10 +156,12 @@ def _seen(order: SettledOrder, record: PayrollRecord) -> _Seen:
 
 
 def _asked(order: SettledOrder) -> list[object]:
-    """Return what a person is shown of a request: the period, and each one's hours and earnings.
+    """Return what a person is shown of a request: the period, what kind of payroll it is, and each one's hours and
+    earnings.
 
-    Neither the day nor the way of payment: a preview that names no way is dated as direct deposit would be, and where
-    another day would make another tax, the lines tell.
+    A catch-up moves no money and a refund pays no wages, also where their lines are those of another payroll. Neither
+    the day nor the way of payment: a preview that names no way is dated as direct deposit would be, and where another
+    day would make another tax, the lines tell.
     """
     entries = [
         [
@@ -174,7 +176,8 @@ def _asked(order: SettledOrder) -> list[object]:
         for entry in sorted(order.entries, key=lambda entry: entry.employee_id)
     ]
     dates = order.dates
-    return [dates.period_start.isoformat(), dates.period_end.isoformat(), order.pay_frequency, entries]
+    period = [dates.period_start.isoformat(), dates.period_end.isoformat()]
+    return [*period, order.pay_frequency, order.catch_up, order.fica_refund, entries]
 
 
 def _digest(content: object) -> bytes:

@@ -64,6 +64,10 @@ class LocalTaxes:
         self._by_certificate = tuple(chosen.items())
         #: True where a tax falls on calendar months.
         self.by_month = any(isinstance(tax.method, MonthlyFee) for tax in taxes)
+        #: Entries of the certificate by which a place may be chosen.
+        self.certificate_fields = frozenset(
+            [*(field for fields in chosen for field in fields), *(place.field for place in places)]
+        )
         #: True where the certificate alone may choose a tax.
         self.on_certificate = bool(chosen)
 

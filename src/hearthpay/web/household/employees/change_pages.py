@@ -1,6 +1,8 @@
 """Changing what was told of an employee: the person and the job, the rate, and how the pay is handed over."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
 from typing import Final
 
 from fastapi import APIRouter
@@ -9,11 +11,14 @@ from starlette.responses import Response
 from hearthpay.access.permissions import CHANGE_EMPLOYEES
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.commands import ChangeEmployee
-from hearthpay.employees.schemas import EmployeeChanges
-from hearthpay.employees.service import rate_changes, update_employee
+from hearthpay.employees.payable import default_overtime_rate
+from hearthpay.employees.schemas import EmployeeChanges, EmployeeDetail
+from hearthpay.employees.service import lock_employee, rate_changes, update_employee
+from hearthpay.unchanged import UNCHANGED
 from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
 from hearthpay.web.household.employees.person_form import CHOICES, entered_of, read_changes
-from hearthpay.web.household.entry import Entries, problems_in
+from hearthpay.web.household.employees.shown import CHANGED_SINCE, SHOWN, digest_of, is_stale
+from hearthpay.web.household.entry import ROOT, Entries, problems_in
 from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.household.setup import Setup
 
@@ -31,9 +36,19 @@ async def change_employee(at: AtHousehold) -> Response:
     """Save the person and the job."""
     entries = Entries(at.form)
     changes = read_changes(entries)
-    problems = entries.problems if changes is None else await _saved(at, changes)
-    if problems:
-        return await _person(at, problems, at.form)
+    try:
+        async with at.transaction() as session:
+            record = await lock_employee(session, at.actor, employee_in_path(at))
+            found = await described(at, session, await find_here(at, session))
+            stale = is_stale(at.form, digest_of(entered_of(found)))
+            if changes is not None and not stale:
+                await update_employee(session, at.actor, at.clock, record.id, changes)
+    except Refusal as error:
+        return await _person(at, problems_in(error, at.form), at.form)
+    if stale:
+        return await _person(at, {ROOT: CHANGED_SINCE}, None, status=409)
+    if changes is None:
+        return await _person(at, entries.problems, at.form)
     return at.go(f"/employees/{employee_in_path(at)}")
 
 
@@ -51,7 +66,7 @@ async def change_rate(at: AtHousehold) -> Response:
     if values["pay_rate"] is None:
         entries.problems.setdefault("pay_rate", "is required")
     changes = entries.checked(EmployeeChanges, values)
-    problems = entries.problems if changes is None else await _saved(at, changes.to_command())
+    problems = entries.problems if changes is None else await _saved(at, _with_overtime(changes.to_command()))
     if problems:
         return await _rate(at, problems, at.form)
     return at.go(f"/employees/{employee_in_path(at)}")
@@ -87,23 +102,46 @@ async def _saved(at: AtHousehold, changes: ChangeEmployee) -> dict[str, str]:
     return {}
 
 
-async def _person(at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str] | None) -> Response:
+def _with_overtime(changes: ChangeEmployee) -> ChangeEmployee:
+    """Return the changes of a rate: where no rate for overtime was entered, it follows the pay for an hour."""
+    return replace(changes, overtime_rate=None) if changes.overtime_rate is UNCHANGED else changes
+
+
+def _own_overtime_rate(employee: EmployeeDetail) -> Decimal | None:
+    """Return the rate for overtime where it does not follow the pay for an hour."""
+    if employee.pay_rate is not None and employee.overtime_rate == default_overtime_rate(employee.pay_rate):
+        return None
+    return employee.overtime_rate
+
+
+async def _person(
+    at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str] | None, *, status: int = 400
+) -> Response:
     async with at.transaction() as session:
         found = await described(at, session, await find_here(at, session))
+    held = entered_of(found)
     facts = {
         "employee": found,
         "choices": CHOICES,
         "problems": problems,
-        "entered": entered_of(found) if entered is None else entered,
+        "entered": held if entered is None else entered,
+        # What was typed was typed over what was shown then.
+        "shown": digest_of(held) if entered is None else entered.get(SHOWN, ""),
     }
-    return at.show("employees/change.html", facts, status=400 if problems else 200)
+    return at.show("employees/change.html", facts, status=status if problems else 200)
 
 
 async def _rate(at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str] | None) -> Response:
     async with at.transaction() as session:
         found = await described(at, session, await find_here(at, session))
         history = await rate_changes(session, at.actor, found.id)
-    facts = {"employee": found, "history": history, "problems": problems, "entered": entered or {}}
+    facts = {
+        "employee": found,
+        "own_overtime_rate": _own_overtime_rate(found),
+        "history": history,
+        "problems": problems,
+        "entered": entered or {},
+    }
     return at.show("employees/rate.html", facts, status=400 if problems else 200)
 
 

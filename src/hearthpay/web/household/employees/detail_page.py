@@ -15,10 +15,10 @@ from hearthpay.employees.onboarding import onboarding_of
 from hearthpay.employees.same_person import other_records, told_of_other_record
 from hearthpay.employees.schemas import EmployeeDetail, detail_of
 from hearthpay.employees.service import find_employee
-from hearthpay.jurisdictions.reading import jurisdiction_on
 from hearthpay.payroll.set_asides.escrow import read_account
 from hearthpay.web.household.employees.person_form import CHOICES
-from hearthpay.web.household.employees.words import ENTRY_NAMES, FILING_STATUSES
+from hearthpay.web.household.employees.withholding_form import Withheld
+from hearthpay.web.household.employees.words import ENTRY_NAMES, FILING_STATUSES, OLD_STATUSES
 from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.settings.account import id_in_path
 
@@ -33,16 +33,17 @@ async def employee(at: AtHousehold) -> Response:
         found = await described(at, session, record)
         account = await read_account(session, record.id)
         banks = await current_employee_accounts(session, [record.id])
-    law = jurisdiction_on(found.work_state, at.clock.today())
+    withheld = Withheld.of(record, found, at.clock.today())
     facts = {
         "employee": found,
         "account": account,
         "bank": banks.get(record.id),
-        "law": law,
-        "localities": [each.name for each in law.localities if each.code in found.localities],
+        "law": withheld.law,
+        "localities": withheld.names_in_force(),
         "choices": CHOICES,
         "entry_names": ENTRY_NAMES,
         "filing_statuses": FILING_STATUSES,
+        "old_statuses": OLD_STATUSES,
         "may_change": at.may(CHANGE_EMPLOYEES),
         "may_set_aside": at.may(RUN_PAYROLL),
     }

@@ -7,12 +7,14 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import RUN_PAYROLL
 from hearthpay.access.refusal import Refusal
+from hearthpay.employees.service import lock_employee
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.set_asides.escrow import list_movements, read_account, set_rule
 from hearthpay.payroll.set_asides.rules import LARGEST_SET_ASIDE, MOST_DECIMALS, SetAsideRule
 from hearthpay.taxes.money import from_cents
 from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
-from hearthpay.web.household.entry import Entries, problems_in
+from hearthpay.web.household.employees.shown import CHANGED_SINCE, SHOWN, digest_of, is_stale
+from hearthpay.web.household.entry import ROOT, Entries, problems_in
 from hearthpay.web.household.place import AtHousehold, household_page
 
 router: Final = APIRouter(include_in_schema=False)
@@ -44,9 +46,16 @@ async def change_rule(at: AtHousehold) -> Response:
         return await _form(at, entries.problems)
     try:
         async with at.transaction() as session:
-            await set_rule(session, at.actor, await find_here(at, session), rule)
+            await lock_employee(session, at.actor, employee_in_path(at))
+            record = await find_here(at, session)
+            account = await read_account(session, record.id)
+            stale = is_stale(at.form, digest_of(_held(account.rule)))
+            if not stale:
+                await set_rule(session, at.actor, record, rule)
     except Refusal as error:
         return await _form(at, problems_in(error, at.form))
+    if stale:
+        return await _form(at, {ROOT: CHANGED_SINCE}, stale=True)
     return at.go(f"/employees/{employee_in_path(at)}")
 
 
@@ -71,22 +80,27 @@ def _rule(entries: Entries) -> SetAsideRule | None:
     return None
 
 
-async def _form(at: AtHousehold, problems: dict[str, str]) -> Response:
+async def _form(at: AtHousehold, problems: dict[str, str], *, stale: bool = False) -> Response:
     async with at.transaction() as session:
         record = await find_here(at, session)
         found = await described(at, session, record)
         account = await read_account(session, record.id)
         movements = await list_movements(session, record.id, limit=_SHOWN)
+    held = _held(account.rule)
+    entered = at.form if problems and not stale else {}
     facts = {
         "employee": found,
         "account": account,
         "movements": movements,
         "kinds": _KINDS,
-        "held": _held(account.rule),
+        "held": held,
+        # What was typed was typed over what was shown then.
+        "shown": entered.get(SHOWN, digest_of(held)),
         "problems": problems,
-        "entered": at.form if problems else {},
+        "entered": entered,
     }
-    return at.show("employees/set_aside.html", facts, status=400 if problems else 200)
+    status = 409 if stale else 400 if problems else 200
+    return at.show("employees/set_aside.html", facts, status=status)
 
 
 def _held(rule: SetAsideRule | None) -> dict[str, str]:

@@ -32,6 +32,12 @@ FILING_STATUSES: Final[Mapping[str, str]] = {
     "married": mark("Married filing jointly, or surviving spouse"),
     "head_of_household": mark("Head of household"),
 }
+OLD_STATUSES: Final[Mapping[str, str]] = {
+    "single": mark("Single"),
+    "married": mark("Married"),
+    "married_withhold_at_single_rate": mark("Married, but withheld at the higher single rate"),
+}
+"""The marital statuses of a Form W-4 of 2019 or earlier."""
 INVITATIONS: Final[Mapping[str, str]] = {
     "tax_info": mark("Social Security number and address"),
     "bank_account": mark("Bank account for direct deposit"),

@@ -1,0 +1,268 @@
+"""The form about what is withheld: what it shows of a record, and what of the record was changed on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from decimal import Decimal
+from typing import Any, Final
+
+from hearthpay.employees.certificates import CertificateEntry
+from hearthpay.employees.commands import ChangeEmployee
+from hearthpay.employees.meanings import choices_meant, choosing_entries, places_in_force
+from hearthpay.employees.models import Employee
+from hearthpay.employees.schemas import EmployeeChanges, EmployeeDetail
+from hearthpay.jurisdictions.reading import jurisdiction_on
+from hearthpay.jurisdictions.schemas import CertificateEntryItem, Jurisdiction
+from hearthpay.languages.catalogue import mark
+from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD
+from hearthpay.unchanged import UNCHANGED
+from hearthpay.web.household.employees.shown import digest_of
+from hearthpay.web.household.employees.words import ENTRY_NAMES
+from hearthpay.web.household.entry import Entries
+from hearthpay.web.household.place import AtHousehold
+
+AGREED: Final = "elected"
+"""Whether both agreed on the state's withholding; untold, it goes with the federal one."""
+
+SEVERAL: Final = "several"
+"""Stands for all places in force together, which a list of single ones has no entry for."""
+
+_BY_AGREEMENT: Final = frozenset({"voluntary", "follows_federal"})
+_RECIPROCITY: Final = "reciprocity_certificate_on_file"
+_SAID_ENOUGH: Final = frozenset({AGREED, "exempt", "additional_withholding", _RECIPROCITY})
+_FEDERAL_AMOUNTS: Final = ("dependents_credit", "other_income", "deductions", "extra_withholding")
+_OF_NEW_FORMS: Final[dict[str, object]] = {
+    "filing_status": "",
+    "multiple_jobs": False,
+    "dependents_credit": Decimal(0),
+    "other_income": Decimal(0),
+    "deductions": Decimal(0),
+}
+"""What the page shows of entries that a form of 2019 or earlier does not have: nothing, whatever is on record."""
+
+_STATUS_OF_NEW_FORM: Final = mark("must be chosen for the new Form W-4")
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateQuestion:
+    """An entry of the state's certificate as the form asks for it; `value` is what stands there now."""
+
+    name: str
+    kind: str
+    label: str
+    meaning: str
+    options: tuple[tuple[str, str], ...]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """What a record says about withholding, as the form shows it."""
+
+    employee: EmployeeDetail
+    law: Jurisdiction
+    state_entries: Mapping[str, CertificateEntry]
+    """The state's certificate as it was told, choices by the names of its form."""
+
+    places: tuple[str, ...] | None
+    """The places whose tax is withheld; None where the engine refuses what is on record."""
+
+    federal_told: bool
+    """Whether anything was told of Form W-4: else the law's assumption stands."""
+
+    digest: str
+
+    @classmethod
+    def of(cls, record: Employee, employee: EmployeeDetail, on: date) -> Withheld:
+        """Return it for a record, and the same as the API tells of it. Raises `TaxInputError` where there is no law."""
+        state = employee.work_state
+        return cls(
+            employee,
+            jurisdiction_on(state, on),
+            choices_meant(state, employee.state_withholding, on),
+            places_in_force(state, employee.localities, employee.state_withholding, on),
+            bool(record.federal_withholding),
+            digest_of(
+                on.year,
+                state,
+                record.residence_state,
+                record.localities,
+                record.federal_withholding,
+                record.state_withholding,
+            ),
+        )
+
+    @property
+    def w4(self) -> dict[str, Any]:
+        """Form W-4 as the page shows it."""
+        federal = self.employee.federal_withholding
+        told = {
+            name: getattr(federal, name)
+            for name in ("elected", "extra_withholding", "exempt", *_OF_NEW_FORMS)
+        }
+        return told if federal.pre_2020 is None else told | _OF_NEW_FORMS
+
+    @property
+    def place(self) -> str:
+        """The code of the place whose tax is withheld, nothing, or `SEVERAL`."""
+        places = self.places or ()
+        return SEVERAL if len(places) > 1 else "".join(places)
+
+    def place_names(self) -> dict[str, str]:
+        """Return the names of all places that have a tax of their own, by their codes."""
+        return {each.code: each.name for each in self.law.localities}
+
+    def place_options(self) -> list[tuple[str, str]]:
+        """Return the places to choose from: codes, and names with their rates."""
+        rates: dict[str, dict[str, None]] = {}
+        for each in self.law.localities:
+            rates.setdefault(each.code, {})[each.rate] = None
+        options = [(code, f"{name} ({'; '.join(rates[code])})") for code, name in self.place_names().items()]
+        if self.place == SEVERAL:
+            options.insert(0, (SEVERAL, " + ".join(self.names_in_force())))
+        return options
+
+    def names_in_force(self) -> list[str]:
+        """Return the names of the places whose tax is withheld; those on record where that cannot be told."""
+        names = self.place_names()
+        codes = self.employee.localities if self.places is None else self.places
+        return [names.get(code, code) for code in codes]
+
+    def asked(self) -> list[CertificateEntryItem]:
+        """Return the entries that the form asks for: not those that the choice of a place or the law answers."""
+        certificate = self.law.certificate
+        if certificate is None:
+            return []
+        answered = choosing_entries(self.law.state, self.law.on) | {FEDERAL_TAX_TOLD}
+        if certificate.household not in _BY_AGREEMENT:
+            answered |= {AGREED}
+        if not self.law.reciprocity:
+            answered |= {_RECIPROCITY}
+        return [entry for entry in certificate.entries if entry.name not in answered]
+
+    def questions(self, at: AtHousehold) -> list[CertificateQuestion]:
+        """Return what the form asks of the state's certificate, in the reader's words."""
+        questions = []
+        for entry in self.asked():
+            told = self.state_entries.get(entry.name, entry.default)
+            known = ENTRY_NAMES.get(entry.name)
+            label = at.say(known) if known else entry.name.replace("_", " ").capitalize()
+            agreed = entry.name == AGREED
+            said = entry.name in _SAID_ENOUGH or entry.meaning.casefold() == label.casefold()
+            questions.append(
+                CertificateQuestion(
+                    f"state_{entry.name}",
+                    "agreed" if agreed else entry.type,
+                    label,
+                    "" if said else entry.meaning,
+                    tuple(
+                        (each.value, _choice_name(each.value, each.also_known_as)) for each in entry.values
+                    ),
+                    {True: "yes", False: "no", None: ""}[told] if agreed else _typed(told),  # type: ignore[index]
+                )
+            )
+        return questions
+
+    def changes(self, entries: Entries) -> ChangeEmployee | None:
+        """Return what was changed on the form, and nothing else; None for what is wrong, which the entries tell."""
+        residence = entries.text("residence_state")
+        values = {
+            "residence_state": None if residence == self.employee.residence_state else residence,
+            "federal_withholding": self._federal_changes(entries) or None,
+            "state_withholding": self._state_changes(entries) or None,
+        }
+        found = entries.checked(EmployeeChanges, values)
+        if found is None:
+            return None
+        return self._with_place(entries, found.to_command())
+
+    def _federal_changes(self, entries: Entries) -> dict[str, object]:
+        """Return the entries of Form W-4 that differ.
+
+        A new form ends one of 2019 or earlier; that both agree, or no longer do, is no new form.
+        """
+        federal = self.employee.federal_withholding
+        elected = entries.text("federal_elected")
+        typed: dict[str, object] = {
+            name: entries.amount(f"federal_{name}") or Decimal(0) for name in _FEDERAL_AMOUNTS
+        } | {
+            "filing_status": entries.text("federal_filing_status") or self.w4["filing_status"],
+            "multiple_jobs": entries.ticked("federal_multiple_jobs"),
+            "exempt": entries.ticked("federal_exempt"),
+        }
+        if federal.pre_2020 is not None:
+            if all(typed[name] == self.w4[name] for name in typed):
+                typed = {}
+            elif typed["filing_status"]:
+                typed["pre_2020"] = None
+            else:
+                entries.problems.setdefault("federal_filing_status", _STATUS_OF_NEW_FORM)
+        typed["elected"] = federal.elected if elected is None else elected == "yes"
+        changed = {name: value for name, value in typed.items() if value != getattr(federal, name)}
+        # That both agreed is recorded as soon as it was told, though the law would assume it.
+        return changed if self.federal_told else {"elected": typed["elected"]} | changed
+
+    def _state_changes(self, entries: Entries) -> dict[str, object]:
+        """Return the entries of the state's certificate that mean something else; one that was emptied is None."""
+        changed: dict[str, object] = {}
+        for entry in self.asked():
+            name = f"state_{entry.name}"
+            typed: object
+            match "agreed" if entry.name == AGREED else entry.type:
+                case "agreed":
+                    typed = {"yes": True, "no": False}.get(entries.text(name) or "")
+                case "flag":
+                    typed = entries.ticked(name)
+                case "count":
+                    typed = entries.number(name)
+                case "money":
+                    typed = entries.amount(name)
+                case _:
+                    typed = entries.text(name)
+            told = self.state_entries.get(entry.name)
+            if _meant(entry, typed) != _meant(entry, told):
+                changed[entry.name] = typed
+        return changed
+
+    def _with_place(self, entries: Entries, command: ChangeEmployee) -> ChangeEmployee:
+        """Return the changes with the place that was chosen, which takes the place of all by which one was before."""
+        chosen = entries.text("locality") or ""
+        if not entries.has("locality") or (chosen == self.place and self.places is not None):
+            return command
+        kept = command.state_withholding
+        entries_told = {} if kept is UNCHANGED or kept is None else dict(kept)
+        entries_told |= dict.fromkeys(choosing_entries(self.law.state, self.law.on))
+        return replace(
+            command, locality=chosen or None, state_withholding=entries_told if entries_told else UNCHANGED
+        )
+
+
+def _meant(entry: CertificateEntryItem, value: object) -> object:
+    """Return what an entry means: left out, what the law assumes."""
+    found = entry.default if value is None else value
+    match entry.type:
+        case "flag" if entry.name != AGREED:
+            return bool(found)
+        case "count" | "money":
+            return None if found is None else Decimal(str(found))
+        case _:
+            return found
+
+
+def _choice_name(value: str, others: list[str]) -> str:
+    """Return what to call a choice: "County 04: Baltimore City" is found by its name, a code by what it stands for."""
+    words = value.replace("_", " ")
+    named = [other for other in others if not other.isupper() and not other.isdigit()]
+    if len(value) <= 2 and named:
+        return f"{value}: {named[0].replace('_', ' ')}"
+    return words[:1].upper() + words[1:]
+
+
+def _typed(told: object) -> str:
+    if told is None or told is False:
+        return ""
+    if told is True:
+        return "on"
+    return f"{told:f}" if isinstance(told, Decimal) else str(told)
