@@ -10,6 +10,8 @@ from jinja2 import Environment, nodes
 
 import hearthpay
 from hearthpay.banking.return_codes import return_codes
+from hearthpay.calculator.answers import ESTIMATE_NOTE, EXPLANATIONS, FUTA_NOTE, ONE_EMPLOYEE
+from hearthpay.taxes.calculator import ASSUMPTIONS
 
 _SOURCE = Path(hearthpay.__file__).parent
 _TEMPLATES = "web/templates"
@@ -45,6 +47,11 @@ def of_banks() -> set[str]:
         for words in (reason.debit, reason.credit):
             said |= {text for text in (words.action, words.again) if text}
     return said
+
+
+def of_estimates() -> set[str]:
+    """What estimates and threshold checks say of themselves, whatever the state."""
+    return {ESTIMATE_NOTE, *EXPLANATIONS.values(), FUTA_NOTE, ONE_EMPLOYEE, *ASSUMPTIONS}
 
 
 def of_failures() -> set[str]:

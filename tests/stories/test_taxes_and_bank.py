@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import psycopg
 import pytest
 from playwright.async_api import Page
 
@@ -50,6 +51,33 @@ async def test_from_the_first_number_to_the_papers(at_home: Page, world: World) 
         await page.goto(f"{root}/{part}")
         for number in (EIN, ROUTING, ACCOUNT, STATE_NUMBER):
             assert number not in await page.content()
+
+
+@pytest.mark.parametrize("language", ["en", "es"])
+async def test_what_it_would_cost(
+    at_home: Page, world: World, language: str, owner_connection: psycopg.Connection
+) -> None:
+    """The least and the most, an agreement of two states, another year's thresholds, and what is wrong."""
+    page, root = at_home, f"/app/{world.household_id}"
+    owner_connection.execute("UPDATE people SET language = %s", (language,))
+    await page.goto(f"{root}/taxes")
+    await page.locator(f'a[href="{root}/taxes/cost"]').click()
+    await pictured(page, f"cost_{language}_empty")
+    await page.locator("#annual_wages").fill("35,000")
+    await page.locator("form button.main").click()
+    await page.wait_for_url("**annual_wages=35%2C000**")
+    await pictured(page, f"cost_{language}")
+    await page.locator("#thresholds .tabs a").first.click()
+    assert await page.locator('#thresholds a[aria-current="page"]').inner_text() == "2024"
+    assert await page.locator("#annual_wages").input_value() == "35,000"
+    for name, query in (
+        ("most", "state=DC&annual_wages=999999&pay_frequency=monthly"),
+        ("approaching", "state=NY&annual_wages=2900"),
+        ("agreement", "state=PA&annual_wages=45000&residence_state=NJ"),
+        ("wrong", "state=ZZ&annual_wages=1e30&residence_state=ZZ&pay_frequency=daily"),
+    ):
+        await page.goto(f"{root}/taxes/cost?{query}")
+        await pictured(page, f"cost_{language}_{name}")
 
 
 async def _ein(page: Page) -> None:

@@ -15,6 +15,7 @@ from hearthpay.employers.schemas import EinStatus
 from hearthpay.payroll.lifecycle import STATUSES
 from hearthpay.payroll.trouble.standing import PaymentStatus, RefundStatus
 from hearthpay.registrations.derivation import RegistrationStatus
+from hearthpay.taxes.vocabulary import ThresholdStatus
 from hearthpay.web.household.charts import Month, bar_chart
 from hearthpay.web.presentation import day_text, dollars_text, hours_text, money_text, percent_text
 from hearthpay.web.status_words import STATUS_WORDS
@@ -64,6 +65,7 @@ def test_every_state_has_its_word() -> None:
         "registration": get_args(RegistrationStatus),
         "ein": get_args(EinStatus),
         "duty": KINDS,
+        "threshold": get_args(ThresholdStatus),
     }
     for kind, known in states.items():
         assert STATUS_WORDS[kind].keys() == set(known), kind

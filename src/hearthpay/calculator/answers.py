@@ -1,14 +1,33 @@
-"""The calculator's and the threshold check's answers, shared by the API and the command line."""
+"""The calculator's and the threshold check's answers, shared by the API, the command line and the pages."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from hearthpay.taxes import AnnualEstimate, ThresholdCheck
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rounding import half_up
+from hearthpay.taxes.vocabulary import ThresholdStatus
 
 ESTIMATE_NOTE = "An estimate: income tax depends on the employee's own Form W-4 and state certificate."
+EXPLANATIONS: Final[Mapping[ThresholdStatus, str]] = {
+    "below": "Cash wages of {wages} stay below the {year} threshold of {threshold}: "
+    "no Social Security and Medicare, and no Form W-2 unless income tax is withheld.",
+    "approaching": "Cash wages of {wages} come near the {year} threshold of {threshold}. Once it is "
+    "reached, Social Security and Medicare are due on all cash wages of the year, from the first dollar.",
+    "above": "Cash wages of {wages} reach the {year} threshold of {threshold}: Social Security and "
+    "Medicare are due on all cash wages of the year, from the first dollar, and a Form W-2 must be given.",
+}
+"""What it means for Social Security and Medicare how wages stand; its gaps are amounts and the year."""
+
+FUTA_NOTE: Final = (
+    "FUTA is due on each worker's cash wages up to its wage base once all household workers "
+    "together are paid {quarterly} or more in any calendar quarter of this year or the one before."
+)
+ONE_EMPLOYEE: Final = (
+    "Assumes one employee whose wages are spread evenly over the year; "
+    "quarterly thresholds count all workers."
+)
 
 
 def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = from_cents) -> dict[str, Any]:
@@ -96,16 +115,9 @@ def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = fro
 
 def threshold_data(check: ThresholdCheck) -> dict[str, Any]:
     """Return the ``data`` of ``GET /threshold``."""
-    wages, threshold = f"{check.annual_wages:,}", f"{check.fica_threshold:,}"
-    explanations = {
-        "below": f"Cash wages of {wages} stay below the {check.tax_year} threshold of {threshold}: "
-        "no Social Security and Medicare, and no Form W-2 unless income tax is withheld.",
-        "approaching": f"Cash wages of {wages} come near the {check.tax_year} threshold of {threshold}. Once it is "
-        "reached, Social Security and Medicare are due on all cash wages of the year, from the first dollar.",
-        "above": f"Cash wages of {wages} reach the {check.tax_year} threshold of {threshold}: Social Security and "
-        "Medicare are due on all cash wages of the year, from the first dollar, and a Form W-2 must be given.",
-    }
-    quarterly = f"{check.futa_quarterly_threshold:,}"
+    explanation = EXPLANATIONS[check.federal_status].format(
+        wages=f"{check.annual_wages:,}", year=check.tax_year, threshold=f"{check.fica_threshold:,}"
+    )
     return {
         "tax_year": check.tax_year,
         "state": check.state,
@@ -115,7 +127,7 @@ def threshold_data(check: ThresholdCheck) -> dict[str, Any]:
             "approaching_threshold": check.approaching_threshold,
             "status": check.federal_status,
             "action_required": check.federal_status == "above",
-            "explanation": explanations[check.federal_status],
+            "explanation": explanation,
         },
         "state_threshold": {
             "threshold_quarterly": check.state_threshold_quarterly,
@@ -124,11 +136,7 @@ def threshold_data(check: ThresholdCheck) -> dict[str, Any]:
         },
         "futa": {
             "quarterly_threshold": check.futa_quarterly_threshold,
-            "note": f"FUTA is due on each worker's cash wages up to its wage base once all household workers "
-            f"together are paid {quarterly} or more in any calendar quarter of this year or the one before.",
+            "note": FUTA_NOTE.format(quarterly=f"{check.futa_quarterly_threshold:,}"),
         },
-        "limitations": [
-            "Assumes one employee whose wages are spread evenly over the year; quarterly thresholds count all workers.",
-            *check.limitations,
-        ],
+        "limitations": [ONE_EMPLOYEE, *check.limitations],
     }

@@ -132,6 +132,11 @@ STATUS_WORDS: Final[Mapping[str, Mapping[str, StatusWord]]] = {
         "election": StatusWord(mark("Choice"), "plain"),
         "notice": StatusWord(mark("Notice"), "plain"),
     },
+    "threshold": {
+        "below": StatusWord(mark("Not reached"), "plain"),
+        "approaching": StatusWord(mark("Nearly reached"), "waits"),
+        "above": StatusWord(mark("Reached"), "good"),
+    },
 }
 """By the kind of thing, then by its state as the services call it."""
 

@@ -13,6 +13,7 @@ ROWS: Final = {
     f"GET {_HERE}/wages": at_household(200),
     f"GET {_HERE}/wages.csv": at_household(200),
     f"GET {_HERE}/estimated": at_household(200),
+    f"GET {_HERE}/cost": at_household(200),
     f"GET {_HERE}/papers": at_household(200),
     f"GET {_HERE}/papers/w2/{{employee_id}}": kept(200, fresh=True),
     f"POST {_HERE}/papers/w2/{{employee_id}}": kept(400, fresh=True, year="2026", copy="employee"),

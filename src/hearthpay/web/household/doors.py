@@ -29,6 +29,9 @@ WITHOUT_HOUSEHOLD: Final = (
 )
 """What can be asked for without naming a household: it is that of the only one there is."""
 
+_OTHERS: Final = (NavigationItem("/taxes/cost", mark("What would it cost?"), "paper"),)
+"""Pages of the household that the navigation never has, and who looks for them might look for there."""
+
 _SETTINGS: Final = (
     NavigationItem("/households", mark("All households"), "list"),
     NavigationItem("/settings/profile", mark("Profile"), "person"),
@@ -74,7 +77,8 @@ for _part in WITHOUT_HOUSEHOLD:
 @household_page(router, "GET", "/more", permission=READ_HOUSEHOLD)
 async def more(at: AtHousehold) -> Response:
     """All that the navigation has no room for on a telephone."""
-    return at.show("more.html", {"settings": _SETTINGS})
+    others = [NavigationItem(f"{at.root}{each.address}", each.name, each.symbol) for each in _OTHERS]
+    return at.show("more.html", {"settings": _SETTINGS, "others": others})
 
 
 async def _door(visitor: Visitor, part: str) -> Response:

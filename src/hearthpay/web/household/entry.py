@@ -29,6 +29,7 @@ _SAID: Final = (
     mark("must be an email address"),
     mark("must be between 0.01 and 9,999.99"),
     mark("must be between 0 and 999,999,999"),
+    mark("must be between 0 and 999,999"),
     mark("must have at most 2 decimals"),
     mark("must be a ZIP code such as 94110 or 94110-1234"),
     mark("must be one of the 50 states or DC, by its two letters"),

@@ -1,8 +1,10 @@
-"""The household's taxes: thresholds, what is owed to whom, wages by state, the papers of a year, estimated tax."""
+"""The household's taxes: thresholds, what is owed to whom, wages by state, the papers of a year, estimated tax,
+and what wages would cost."""
 
 from typing import Final
 
 from hearthpay.web.household.taxes.address import router as address
+from hearthpay.web.household.taxes.cost import router as cost
 from hearthpay.web.household.taxes.estimated import router as estimated
 from hearthpay.web.household.taxes.issued import router as issued
 from hearthpay.web.household.taxes.overview import router as overview
@@ -11,5 +13,5 @@ from hearthpay.web.household.taxes.papers import router as papers
 from hearthpay.web.household.taxes.thresholds import router as thresholds
 from hearthpay.web.household.taxes.wages import router as wages
 
-routers: Final = (overview, owed, wages, estimated, papers, issued, address, thresholds)
+routers: Final = (overview, owed, wages, estimated, papers, issued, address, thresholds, cost)
 """In the order in which their pages are matched."""

@@ -1,0 +1,97 @@
+"""What wages would cost in a year, and how they stand against the thresholds: estimated, nothing is paid or kept.
+
+The entries stand in the address, so an estimate can be kept as a bookmark. Its figures are the API's, by the same code.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import CALCULATE
+from hearthpay.access.refusal import from_tax_engine
+from hearthpay.calculator.answers import EXPLANATIONS, FUTA_NOTE, estimate_data, threshold_data
+from hearthpay.calculator.schemas import Calculation
+from hearthpay.documents.papers.stub_paper import line_name
+from hearthpay.languages.catalogue import mark
+from hearthpay.taxes import TaxInputError, check_thresholds, estimate_year
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.thresholds import supported_threshold_years
+from hearthpay.web.household.employees.words import FILING_STATUSES, FREQUENCIES
+from hearthpay.web.household.entry import ROOT, Entries, problems_in
+from hearthpay.web.household.place import AtHousehold, household_page
+
+router: Final = APIRouter(include_in_schema=False)
+
+_CERTIFICATE: Final = "reciprocity_certificate_on_file"
+_CHOICES: Final = ("pay_frequency", "filing_status")
+_CHOOSE: Final = mark("please choose one of them")
+_NO_AGREEMENT: Final = mark("these two states have no agreement with each other: please take this off")
+_NO_LAW: Final = mark("The law of this year is not here yet.")
+_STATES: Final = sorted(STATES.items(), key=lambda each: each[1])
+
+
+@household_page(router, "GET", "/taxes/cost", permission=CALCULATE)
+async def cost(at: AtHousehold) -> Response:
+    """The form, and below it the estimate of what was entered."""
+    typed = dict(at.visitor.request.query_params)
+    wanted = {"state": at.household.state} | typed
+    entered = {name: wanted[name] for name in Calculation.model_fields if wanted.get(name)}
+    entered = {name: text for name, text in entered.items() if text.isprintable()}
+    facts: dict[str, Any] = {
+        "states": _STATES,
+        "frequencies": FREQUENCIES,
+        "filing_statuses": FILING_STATUSES,
+        "usual": {name: Calculation.model_fields[name].default for name in _CHOICES},
+        "entered": entered,
+    }
+    problems: dict[str, str] = {}
+    if Calculation.model_fields.keys() & typed.keys():
+        entries = Entries(wanted)
+        asked = _asked(entries)
+        if asked is not None:
+            facts |= _answered(at, asked, entries.problems) | {"query": urlencode(entered)}
+        problems = entries.problems
+    return at.show("taxes/cost.html", facts | {"problems": problems}, status=400 if problems else 200)
+
+
+def _asked(entries: Entries) -> Calculation | None:
+    """Return what `POST /calculate` would be asked; None where something is wrong, which the entries tell."""
+    values: dict[str, object] = {name: entries.text(name) for name in Calculation.model_fields}
+    values |= {"annual_wages": entries.amount("annual_wages"), _CERTIFICATE: entries.ticked(_CERTIFICATE)}
+    found = entries.checked(Calculation, values)
+    entries.problems.update(dict.fromkeys(entries.problems.keys() & set(_CHOICES), _CHOOSE))
+    return found
+
+
+def _answered(at: AtHousehold, asked: Calculation, problems: dict[str, str]) -> dict[str, Any]:
+    """Return what the page shows of the estimate; nothing where the law has no answer, which `problems` are told."""
+    today, language = at.clock.today(), at.visitor.language
+    years = supported_threshold_years()
+    wanted = at.visitor.request.query_params.get("year", "")
+    year = next((each for each in years if str(each) == wanted), today.year)
+    try:
+        estimate = estimate_data(estimate_year(on=today, **asked.model_dump()))
+        check = check_thresholds(asked.state, asked.annual_wages, year)
+    except TaxInputError as error:
+        own = {_CERTIFICATE: {_CERTIFICATE: _NO_AGREEMENT}, "tax_year": {ROOT: _NO_LAW}}
+        problems |= own.get(error.field) or problems_in(
+            from_tax_engine(error), dict.fromkeys(Calculation.model_fields, "")
+        )
+        return {}
+    wages = estimate["annual_wages"]
+    return {
+        "estimate": estimate,
+        "lines": [(line_name(each["code"], each["name"], language), each) for each in estimate["lines"]],
+        "net_of_year": wages - estimate["employee_taxes_estimate"]["total"],
+        "cost_of_year": wages + estimate["employer_taxes"]["total"],
+        "thresholds": threshold_data(check),
+        "unemployment": (check.suta_threshold_quarterly, check.suta_status),
+        "explanations": EXPLANATIONS,
+        "futa_note": FUTA_NOTE,
+        "year": year,
+        "years": years,
+    }
