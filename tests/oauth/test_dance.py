@@ -447,8 +447,10 @@ async def test_a_flood_of_questions_is_stopped(
         "FROM (SELECT * FROM agent_requests ORDER BY id DESC LIMIT 1) r, generate_series(1, %s) n",
         (OF_PROGRAM,),
     )
-    elsewhere = await dance.refused()
-    assert elsewhere.status_code == 429, "of one program, wherever it is asked from"
+    elsewhere = [(await ask("198.51.100.7")).status_code for _ in range(2)]
+    assert elsewhere == [303, 429], (
+        "of one program, wherever it is asked from; but a network's first has room"
+    )
     other = (await dance.register()).json()["client_id"]
     assert (await dance.refused(client_id=other)).status_code == 303
 

@@ -963,3 +963,29 @@ async def test_links_to_an_account_are_slowed_down(
 async def _bank_link(account: Account, employed: Employed) -> str:
     asked = await invite(account.live, employed.employee, type="bank_account", send_email=False)
     return str(data(asked)["portal_url"])
+
+
+async def test_where_no_account_can_have_the_address_on_record_she_is_told_what_to_do(
+    app: FastAPI,
+    account: Account,
+    banked: dict[str, Any],
+    rosa: dict[str, Any],
+    desk: FrontDesk,
+    ring: KeyRing,
+    owner_connection: psycopg.Connection,
+) -> None:
+    owner_connection.execute("UPDATE employees SET email = 'josé@example.com' WHERE id = %s", (rosa["id"],))
+    await Newcomers(desk, owner_connection, ring).make("jose@example.com", "Others")
+    asked = await invite(account.live, rosa, type="bank_account", send_email=False)
+    page = "/portal/" + str(data(asked)["portal_url"]).rpartition("/")[2] + "/account"
+    stranger, signed_in = Browser.of(app), Browser.of(app)
+    await signed_in.sign_in("jose@example.com", PASSWORD)
+    for visitor, form_of in ((stranger, "/sign-in"), (signed_in, "/settings/profile")):
+        shown = await visitor.look(page)
+        assert shown.status_code == 200
+        assert "Ask the household to change it." in shown.text
+        assert "<form class=" not in shown.text
+        refused = await visitor.send(page, page=form_of)
+        assert refused.status_code == 400
+        assert "sk the household to change it." in refused.text
+    assert owner_connection.execute("SELECT count(*) FROM employee_links").fetchone() == (0,)

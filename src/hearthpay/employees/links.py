@@ -23,9 +23,14 @@ from hearthpay.clock import Clock
 from hearthpay.database.relations import PEOPLE
 from hearthpay.database.session import Database, Tenant, become_person
 from hearthpay.employees.models import Employee, EmployeeLink
+from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import read_address
 from hearthpay.security.portal_tokens import parse_token
 
+NO_ACCOUNT_UNDER_IT: Final = mark(
+    "No account can be made under the email address that the household has on record: it has letters that accounts "
+    "cannot have. Ask the household to change it."
+)
 _OWN: Final = text("SELECT * FROM own_employments()")
 _LINK: Final = text("SELECT * FROM link_employee(:link, :token_hash, :now)")
 _WITH_ACCOUNTS: Final = text(
@@ -107,7 +112,7 @@ async def own_transaction(
 def account_address(employee: Employee) -> str | None:
     """Return the address of the record, as accounts write it: a link leads to an account under it and no other.
 
-    None: the household knows none. What no account can have stays as it is, and is no account's.
+    None: the household knows none. What no account can have (`can_have_account`) stays as it is, and is no account's.
     """
     if employee.email is None:
         return None
@@ -115,6 +120,17 @@ def account_address(employee: Employee) -> str | None:
         return read_address(employee.email)
     except Refusal:
         return employee.email.lower()
+
+
+def can_have_account(employee: Employee) -> bool:
+    """Return whether an account can be made under the address of the record, or under one of her own choice."""
+    if employee.email is None:
+        return True
+    try:
+        read_address(employee.email)
+    except Refusal:
+        return False
+    return True
 
 
 def refuse_other_address() -> Refusal:

@@ -17,7 +17,9 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become, become_person
 from hearthpay.employees.invitations import OpenInvitation, look_up
 from hearthpay.employees.links import (
+    NO_ACCOUNT_UNDER_IT,
     account_address,
+    can_have_account,
     employments_of,
     link_person,
     own_employee_at,
@@ -48,14 +50,16 @@ async def ask_for_account(
     """Send a link to make the account, or where there is one, to sign in and be linked.
 
     It goes to the address on record; to `email` only where the record has none. Raises `not_found`, `gone`,
-    `validation_error`, `rate_limited`, and `invalid_state` where no mail leaves: this installation sends none, or the
-    household is a test household.
+    `validation_error`, `rate_limited`, and `invalid_state` where no account can be under the address on record, and
+    where no mail leaves: this installation sends none, or the household is a test household.
     """
     opened = await look_at_offer(desk, presented)
     if opened.sandbox or not desk.sends_mail:
         raise Refusal(
             "invalid_state", "No mail leaves from here: sign in with an account that you have already."
         )
+    if not can_have_account(opened.employee):
+        raise Refusal("invalid_state", NO_ACCOUNT_UNDER_IT)
     on_record = account_address(opened.employee)
     address = read_address(email if on_record is None else on_record)
     desk.throttle.account_asked_for(visit.address, address)

@@ -1,5 +1,6 @@
 """The trail of agents: one audit row for each call of a tool and each resource read, with the program's name and what
-came of it. What is refused because the day's requests are used up leaves none, or the trail would grow without end.
+came of it. What is refused as too much (the day's requests, or too many at once) leaves none, or the trail would
+grow without end.
 
 The deed itself, such as a run, has a row of its own in its own transaction; the request's id joins the two. No
 argument is kept: hours and wages stand where they belong.

@@ -36,7 +36,7 @@ ASKS_FOR: Final = timedelta(minutes=30)
 OF_NETWORK: Final = 30
 """Questions that may wait at once, asked from one network: anybody can ask them."""
 OF_PROGRAM: Final = 300
-"""The same of one program."""
+"""The same of one program; the first of a network has room even so."""
 UNTIL: Final = (timedelta(days=1), timedelta(days=30), timedelta(days=90), timedelta(days=365))
 """For how long an agent can be let in."""
 

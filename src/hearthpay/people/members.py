@@ -4,9 +4,9 @@ That an organization with people keeps an owner holds in the database as well, w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, cast, get_args
+from typing import Final, NamedTuple, cast, get_args
 from uuid import UUID
 
 from sqlalchemy import Select, func, select, text, update
@@ -19,6 +19,7 @@ from hearthpay.access.permissions import KEEP_MEMBERS, LEAVE, READ_MEMBERS, allo
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.database import audit
+from hearthpay.database.audit import ActorKind
 from hearthpay.database.session import Tenant, become
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
@@ -266,6 +267,9 @@ async def accept(
         )
     )
     await session.flush()
+    # Whatever she let agents do when she was here before has ended, were it let in at the moment at which she went.
+    joined = _Deed("user", person_id, visit.request_id)
+    await _end_agents(session, joined, Tenant(invitation.organization_id, False), now, person_id)
     await audit.record(
         session,
         actor_kind="user",
@@ -313,28 +317,40 @@ async def _end(session: AsyncSession, actor: Actor, clock: Clock, member: Member
     now = member.ended_at = clock.now()
     await session.flush()
     await _record(session, actor, action, member.person_id, {"role": member.role})
-    await _end_agents(session, actor, now, member.person_id)
+    deed = _Deed(actor.kind, actor.id, actor.request_id)
+    await _end_agents(session, deed, actor.tenant, now, member.person_id)
 
 
-async def _end_agents(session: AsyncSession, actor: Actor, now: datetime, person_id: UUID) -> None:
-    """End what the person let agents do in the organization: who comes back later lets them in anew.
+class _Deed(NamedTuple):
+    """Who does something, as the audit trail names him."""
 
-    Of the other mode too, in whose name that is then noted.
+    actor_kind: ActorKind
+    actor_id: UUID | None
+    request_id: str | None
+
+
+async def _end_agents(
+    session: AsyncSession, deed: _Deed, tenant: Tenant, now: datetime, person_id: UUID
+) -> None:
+    """End what the person let agents do in the tenant's organization: who comes back later lets them in anew.
+
+    Of the other mode too, as whose tenant that is then noted; afterwards the transaction is the tenant's again.
     """
     ended = (await session.execute(_END_AGENTS, {"person": person_id, "now": now})).all()
     for each in ended:
-        here = replace(actor, mode="test" if each.sandbox else "live")
-        await become(session, here.tenant)
-        await record_audit(
+        await become(session, Tenant(tenant.organization_id, each.sandbox))
+        await audit.record(
             session,
-            here,
-            "agent.end",
+            **deed._asdict(),
+            organization_id=tenant.organization_id,
             employer_id=each.employer_id,
+            sandbox=each.sandbox,
+            action="agent.end",
             subject_id=each.grant_id,
             details={"client": each.client_name, "reason": "left"},
         )
     if ended:
-        await become(session, actor.tenant)
+        await become(session, tenant)
 
 
 async def _record(

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.invitations import OpenInvitation
-from hearthpay.employees.links import account_address
+from hearthpay.employees.links import NO_ACCOUNT_UNDER_IT, account_address, can_have_account
 from hearthpay.employees.own_account import (
     ask_for_account,
     link_signed_in,
@@ -87,6 +87,7 @@ async def _offer(visitor: Visitor, opened: OpenInvitation, problems: dict[str, s
         "household": opened.household,
         "first_name": opened.first_name,
         "may_ask": visitor.desk.sends_mail and not opened.sandbox,
+        "no_account": None if can_have_account(opened.employee) else NO_ACCOUNT_UNDER_IT,
         "problems": problems,
         "entered": {"email": visitor.form.get("email", "")},
         "on_record": None if on_record is None else masked(on_record),

@@ -9,7 +9,8 @@ down_revision = "0036"
 branch_labels = None
 depends_on = None
 
-# A question costs nothing, so those that wait are counted: of a network, and of a program. One that was never answered
+# A question costs nothing, so those that wait are counted: of a network, and of a program; but the first of a network
+# always has room, so that strangers shut nobody else's program out. One that was never answered
 # with a grant is of no use once it is over; the others tell whether a code comes twice.
 QUESTIONS = """
 ALTER TABLE agent_requests ADD COLUMN address_hash bytea CHECK (octet_length(address_hash) = 32);
@@ -34,7 +35,7 @@ CREATE FUNCTION room_for_agent_request(address bytea, client text, at timestampt
             SELECT count(*) AS waiting, min(r.expires_at) AS until INTO theirs FROM public.agent_requests r
              WHERE r.client_id = client AND r.answered_at IS NULL AND r.expires_at > at;
             RETURN greatest(CASE WHEN here.waiting >= of_address THEN here.until END,
-                            CASE WHEN theirs.waiting >= of_client THEN theirs.until END);
+                            CASE WHEN theirs.waiting >= of_client AND here.waiting > 0 THEN theirs.until END);
         END
     $$;
 COMMENT ON FUNCTION room_for_agent_request IS 'When there is room for another question; null: now, and until the '
