@@ -105,7 +105,7 @@ async def _address(page: Page, root: str) -> None:
     ):
         await page.get_by_label(label).fill(text)
     await page.get_by_role("button", name="Save").click()
-    await page.wait_for_url("**/taxes/papers")
+    await page.wait_for_url(re.compile(r"/taxes/papers\?year="))
 
 
 async def _state_number(page: Page, root: str) -> None:
