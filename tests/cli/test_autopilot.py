@@ -69,6 +69,11 @@ def test_an_employee_is_enrolled_managed_and_shown(running: EmbeddedServer, fami
     terms = ("--hours", "40", "--frequency", "weekly", "--anchor", str(monday), "--pay-days-after", "5")
     refused = autopilot(running, "enroll", rosa, *terms, stdin="n\n")
     assert (refused.returncode, b"has to agree" in refused.stderr) == (2, True)
+    for hours in ("NaN", "1e30", "0.0001", "0"):
+        refused = autopilot(running, "enroll", rosa, "--hours", hours, *terms[2:], "--agree")
+        assert (refused.returncode, refused.stderr[:11]) == (2, b"hearthpay: "), refused.stderr
+        assert b"hours" in refused.stderr
+    assert autopilot(running, "show", rosa).stdout == b"Not enrolled.\n"
     enrolled = autopilot(running, "enroll", rosa, *terms, "--agree")
     assert enrolled.returncode == 0, enrolled.stderr
     assert str(monday).encode() in enrolled.stdout
@@ -77,6 +82,8 @@ def test_an_employee_is_enrolled_managed_and_shown(running: EmbeddedServer, fami
     assert told["schedule_preview"][0]["period_start"] == str(monday)
     later = str(monday + timedelta(days=7))
     more = ("--hours", "30", "--frequency", "weekly", "--from-period", later, "--pay-days-after", "5")
+    refused = autopilot(running, "change", rosa, "--hours", "NaN", *more[2:])
+    assert (refused.returncode, b"--hours must be" in refused.stderr) == (2, True)
     assert autopilot(running, "change", rosa, *more).returncode == 0
     assert autopilot(running, "authorize", rosa, "--agree").stdout == b"Authorized.\n"
     assert autopilot(running, "pause", rosa).stdout == b"paused.\n"

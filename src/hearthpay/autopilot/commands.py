@@ -18,6 +18,15 @@ FURTHEST_CHANGE: Final = datetime.timedelta(days=731)
 """Two years: how far from today other terms may begin to hold."""
 
 
+_MOST_HOURS: Final = 10_000
+"""More than any pay period has; how many a certain one has is asked where it is known."""
+
+
+def is_standard_hours(hours: Decimal) -> bool:
+    """Return whether that many hours can be enrolled: more than 0, with at most 3 decimals."""
+    return hours.is_finite() and 0 < hours < _MOST_HOURS and round(hours, 3) == hours
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolledTerms:
     """What is enrolled: hours of each period, how often, from which period on, and the pay day after each.
@@ -31,7 +40,7 @@ class EnrolledTerms:
     pay_days_after: int
 
     def __post_init__(self) -> None:
-        if self.standard_hours <= 0 or self.standard_hours != round(self.standard_hours, 3):
+        if not is_standard_hours(self.standard_hours):
             raise ValueError(
                 f"standard_hours must be more than 0 with at most 3 decimals, not {self.standard_hours}"
             )

@@ -275,10 +275,17 @@ def _terms_of(kind: Any, hours: str, frequency: str, anchor: date, pay_days_afte
 
 
 def _hours(text: str) -> Any:
+    from hearthpay.autopilot.commands import is_standard_hours
+
     try:
-        return decimal_of(text, "hours")
+        hours = decimal_of(text, "hours")
     except TaxInputError as error:
         refuse(str(error))
+    if not is_standard_hours(hours):
+        refuse(
+            "--hours must be more than 0 hours, with at most 3 decimals, and no more than a pay period has"
+        )
+    return hours
 
 
 def _frequency(text: str) -> "PayFrequency":

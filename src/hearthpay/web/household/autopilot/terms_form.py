@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Final, cast
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.autopilot.commands import EnrolledTerms
+from hearthpay.autopilot.commands import EnrolledTerms, is_standard_hours
 from hearthpay.autopilot.enrolling import FURTHEST_ANCHOR
 from hearthpay.autopilot.schedule import LATEST_PAY_DAY, AutopilotPeriod, Schedule
 from hearthpay.autopilot.versions import refuse_hours
@@ -40,7 +40,7 @@ def read_hours(entries: Entries) -> Decimal | None:
     hours = entries.amount("standard_hours")
     if entries.text("standard_hours") is None:
         entries.problems["standard_hours"] = _REQUIRED
-    elif hours is None or not 0 < hours < 10_000 or round(hours, 3) != hours:
+    elif hours is None or not is_standard_hours(hours):
         entries.problems["standard_hours"] = _HOURS
         return None
     return hours

@@ -148,9 +148,11 @@ class Withheld:
         for entry in self.asked():
             told = self.state_entries.get(entry.name, entry.default)
             known = ENTRY_NAMES.get(entry.name)
-            label = at.say(known) if known else entry.name.replace("_", " ").capitalize()
+            plainly = entry.name.replace("_", " ")
+            label = at.say(known) if known else plainly.capitalize()
             agreed = entry.name == AGREED
-            said = entry.name in _SAID_ENOUGH or entry.meaning.casefold() == label.casefold()
+            says_the_same = entry.meaning.casefold() in (label.casefold(), plainly)
+            said = entry.name in _SAID_ENOUGH or says_the_same
             questions.append(
                 CertificateQuestion(
                     f"state_{entry.name}",
