@@ -14,6 +14,7 @@ import pytest
 
 from hearthpay.clock import SystemClock
 from hearthpay.database.embedded import EmbeddedServer
+from hearthpay.taxes import rulebook_for
 from tests.banking.families import Family, add_family
 from tests.conftest import plain_url
 from tests.database.household import NOW, insert
@@ -66,6 +67,8 @@ def test_an_employee_is_enrolled_managed_and_shown(running: EmbeddedServer, fami
     assert autopilot(running, "show", rosa).stdout == b"Not enrolled.\n"
     today = SystemClock().today()
     monday = today + timedelta(days=21 - today.weekday())
+    if not rulebook_for(monday + timedelta(days=18)).is_final:
+        pytest.skip("the commands go by the true day, and the law of the next year is not complete yet")
     terms = ("--hours", "40", "--frequency", "weekly", "--anchor", str(monday), "--pay-days-after", "5")
     refused = autopilot(running, "enroll", rosa, *terms, stdin="n\n")
     assert (refused.returncode, b"has to agree" in refused.stderr) == (2, True)
