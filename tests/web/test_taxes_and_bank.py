@@ -322,6 +322,53 @@ async def test_a_payout_that_is_sent_twice_is_booked_once(
     assert _paid_out(world) == [-4_000, -4_000]
 
 
+@pytest.mark.parametrize("at_once", [False, True])
+async def test_a_payout_through_the_bank_that_is_sent_twice_leaves_once(
+    at_once: bool, maria: Browser, world: World, here: Callable[[str], str]
+) -> None:
+    details = AccountDetails(
+        parse_number("bank_routing", ROUTING), parse_number("bank_account", ACCOUNT), "checking"
+    )
+    now, ring, vouching = world.desk.clock.now(), world.desk.keys(), Vouching()
+    week = date(2026, 11, 9)
+    order = Order(
+        employer_id=world.household_id,
+        pay_period_start=week,
+        pay_period_end=week + timedelta(days=6),
+        pay_frequency="weekly",
+        employees=(
+            EmployeePay(
+                employee_id=world.employee_id, regular_hours=Decimal(40), payment_method="direct_deposit"
+            ),
+        ),
+    )
+    async with world.desk.database.transaction(world.actor.tenant) as session:
+        employer = await find_employer(session, world.actor, world.household_id)
+        rosa = await find_employee(session, world.actor, world.employee_id)
+        for connect, owner in ((connect_household_account, employer), (connect_employee_account, rosa)):
+            await connect(session, ring, world.actor, owner, details, now, verification=vouching)
+        await set_rule(session, world.actor, rosa, SetAsideRule(amount_cents=10_000))
+    async with world.desk.database.transaction(world.actor.tenant) as session:
+        said = Confirmations(confirm_ach_debit=True)
+        await run_payroll(session, world.actor, world.desk.clock, order, said, offered=True)
+    path = here(f"bank/set-asides/{world.employee_id}")
+    form = {"form_id": await _form_id(maria, path), "amount": "40", "method": "direct_deposit"}
+    early = await _send(maria, path, **form)
+    assert early.status_code == 400, "what is not collected yet cannot leave, and uses no form up"
+    # As the worker notes it, once the bank has collected the household's money.
+    world.connection.execute("UPDATE payrolls SET status = 'processing' WHERE status = 'pending_funding'")
+    sending = [partial(_send, maria, path, **form)] * 4
+    answers = (
+        await asyncio.gather(*(send() for send in sending)) if at_once else [await each() for each in sending]
+    )
+    assert {(each.status_code, each.headers["location"]) for each in answers} == {(303, path)}
+    assert _paid_out(world) == [-4_000]
+    leaving = world.connection.execute(
+        "SELECT amount FROM bank_entries WHERE escrow_movement_id IS NOT NULL"
+    ).fetchall()
+    assert leaving == [(4_000,)]
+
+
 async def test_a_payout_is_not_booked_by_a_form_that_was_used_up_or_has_no_id(
     maria: Browser, world: World, here: Callable[[str], str]
 ) -> None:
