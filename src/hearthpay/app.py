@@ -17,7 +17,7 @@ from starlette.routing import Route
 from hearthpay.autopilot.routes import router as autopilot
 from hearthpay.banking.routes import router as banking
 from hearthpay.calculator.routes import router as calculator
-from hearthpay.clock import Clock
+from hearthpay.clock import Clock, HouseholdClock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.readiness import require_ready
 from hearthpay.database.session import Database
@@ -56,7 +56,9 @@ from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.throttle import SignInThrottle
 from hearthpay.registrations.routes import router as registrations
 from hearthpay.reports.routes import router as reports
+from hearthpay.sandbox.routes import router as sandbox
 from hearthpay.security.key_ring import KeyRing
+from hearthpay.taxes.rules_in_use import rules_in_use
 from hearthpay.web.people_pages import PEOPLE_ROUTES
 from hearthpay.web.portal import router as portal
 from hearthpay.web.shell import failure_page
@@ -75,6 +77,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
     documents,
     autopilot,
     jurisdictions,
+    sandbox,
     retired,
 )
 """The feature packages' routes, in the order of the documentation."""
@@ -82,7 +85,7 @@ ROUTERS: Final[tuple[APIRouter, ...]] = (
 OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", *reference_files()})
 """What answers without an API key."""
 
-INTERFACE_VERSION: Final = "1.4.0"
+INTERFACE_VERSION: Final = "1.5.0"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
@@ -116,6 +119,10 @@ _TAGS: Final = (
         "description": "Recurring payroll: where it stands, pausing, skipping and ending it.",
     },
     {"name": "Jurisdictions", "description": "What a state's law asks for."},
+    {
+        "name": "Sandbox",
+        "description": "For test keys: test values in the place of numbers, and clocks to move households by.",
+    },
 )
 """The documentation's chapters, in its order; each router names its own."""
 _LICENSE: Final = {"name": "Apache License 2.0", "identifier": "Apache-2.0"}
@@ -165,7 +172,7 @@ def create_app(
     counting = rate_limits or RateLimits(clock)
     parts = Runtime(
         database=database,
-        clock=clock,
+        clock=HouseholdClock(clock),
         keys=keys,
         rate_limits=counting,
         attempts=FailedAttempts(clock),
@@ -200,7 +207,7 @@ def create_app(
     )
     desk = FrontDesk(
         database,
-        clock,
+        HouseholdClock(clock),
         ring,
         SignInThrottle(clock),
         sends_mail=postman is not None,
@@ -236,10 +243,14 @@ async def healthz(request: Request) -> Response:
 
 
 async def readyz(request: Request) -> Response:
-    """Return whether the service can do its work: its database takes writes and has the schema of this program."""
+    """Return whether the service can do its work, and by which editions of the rules.
+
+    It can where its database takes writes and has the schema of this program.
+    """
     try:
         async with asyncio.timeout(_READY_WITHIN):
             await require_ready(runtime_of(request).database)
     except TimeoutError as error:
         raise DatabaseUnavailable("the database did not answer the readiness probe in time") from error
-    return answer(request, {"status": "ready"})
+    rules = rules_in_use(runtime_of(request).clock.today())
+    return answer(request, {"status": "ready", "rules": [each.as_json() for each in rules]})

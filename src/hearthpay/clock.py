@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Protocol
 from zoneinfo import ZoneInfo
@@ -62,3 +66,67 @@ class FixedClock:
     def advance(self, by: timedelta) -> None:
         """Move the clock by a span of real elapsed time; a negative span moves it back."""
         self._at += by
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdTime:
+    """Where the clock of a sandbox household stands; while it is `advancing`, nothing else may change the household."""
+
+    at: datetime
+    advancing: bool = False
+
+
+@dataclass(slots=True)
+class _Block:
+    time: HouseholdTime | None
+
+
+_BLOCK: ContextVar[_Block | None] = ContextVar("household_time", default=None)
+
+
+@contextmanager
+def household_time(time_: HouseholdTime | None = None) -> Iterator[None]:
+    """Let every `HouseholdClock` stand at this time within the block; None leaves it at real time, until it is set."""
+    token = _BLOCK.set(_Block(time_))
+    try:
+        yield
+    finally:
+        _BLOCK.reset(token)
+
+
+def set_household_time(time_: HouseholdTime | None) -> None:
+    """Let the rest of the block of `household_time` that we are in be about this time; without a block, do nothing."""
+    block = _BLOCK.get()
+    if block is not None:
+        block.time = time_
+
+
+def current_household_time() -> HouseholdTime | None:
+    """Return the time that the block we are in is about; None for real time."""
+    block = _BLOCK.get()
+    return None if block is None else block.time
+
+
+class HouseholdClock:
+    """The machine's clock, or that of the sandbox household which the block of `household_time` is about.
+
+    What belongs to no household (sessions, keys, limits, idempotency) asks `real` instead.
+    """
+
+    def __init__(self, real: Clock) -> None:
+        """Go by `real` outside of such blocks."""
+        self.real = real
+
+    def now(self) -> datetime:
+        """Return the instant at which the household's clock stands, or the current one, in UTC."""
+        stands = current_household_time()
+        return self.real.now() if stands is None else stands.at
+
+    def today(self) -> date:
+        """Return the calendar day in US Eastern time at that instant."""
+        return self.now().astimezone(BUSINESS_TIME).date()
+
+
+def real_clock(clock: Clock) -> Clock:
+    """Return the clock that no household can move."""
+    return clock.real if isinstance(clock, HouseholdClock) else clock

@@ -30,7 +30,7 @@ from hearthpay.payroll.payday.bank_day import advance
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.server import running
-from hearthpay.taxes.rulebook import rulebook_of, supported_years
+from hearthpay.taxes.rulebook import supported_years
 
 WEEKS = 3
 
@@ -39,7 +39,7 @@ _PATIENCE = 30  # seconds
 _ROUTING = "021000021"
 _ACCOUNT = "123456789"
 
-_DAY_OF_A_COMPLETE_YEAR = (12, 15, 17)
+_DAY_OF_THE_LAST_YEAR = (12, 15, 17)
 """15 December, noon in New York."""
 
 
@@ -156,15 +156,14 @@ async def run_demo(today: Clock | None = None) -> int:
 
 
 def demo_clock(today: Clock) -> FixedClock:
-    """Return the clock to demonstrate by: at this moment, or at one of the last year whose law is complete.
+    """Return the clock to demonstrate by: at this moment, or in the last year with rules where it has none.
 
-    Early in a year its figures are not all published, and no payroll is completed under projected ones; at the end
-    of a year, direct deposit already arrives in the next.
+    At the end of a year, direct deposit already arrives in the next.
     """
-    final = [year for year in supported_years() if rulebook_of(year).is_final]
-    if earliest_pay_date(today.now()).year in final:
+    years = supported_years()
+    if earliest_pay_date(today.now()).year in years:
         return FixedClock(today.now())
-    return FixedClock(datetime(max(final), *_DAY_OF_A_COMPLETE_YEAR, tzinfo=UTC))
+    return FixedClock(datetime(max(years), *_DAY_OF_THE_LAST_YEAR, tzinfo=UTC))
 
 
 async def _show(console: Console, opened: OpenedDatabase, today: Clock) -> None:

@@ -36,7 +36,7 @@ from hearthpay.http.rate_limit import RateLimits, rate_limits
 from hearthpay.mail.limits import MailLimits, MailLimitsError, mail_limits
 from hearthpay.mail.mail_folder import MailFolder
 from hearthpay.mail.mailer import SERVER_VARIABLE, Mailer, MailSettingsError, load_mailer
-from hearthpay.people.sign_up import offer_first_owner
+from hearthpay.people.first_owner import offer_first_owner
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.separation import StaysRootError, WebUser, lesser_user, web_process

@@ -65,12 +65,15 @@ from hearthpay.payroll.commands import (
 from hearthpay.payroll.payday import remedies, reversed_deposits
 from hearthpay.payroll.set_asides import escrow, requests
 from hearthpay.payroll.set_asides.rules import SetAsideRule
+from hearthpay.payroll.stored_explanations import explain_stored_payroll
 from hearthpay.payroll.years import prior_wages, threshold_choice
 from hearthpay.people import members
 from hearthpay.people.models import MemberInvitation
 from hearthpay.registrations import service as registrations
 from hearthpay.reports import service as reports
 from hearthpay.reports.commands import AskStateWages, AskTaxLiability
+from hearthpay.sandbox import clocks
+from hearthpay.sandbox import numbers as test_values
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
 from hearthpay.taxes.prior_wages import PriorLine
@@ -162,14 +165,18 @@ BELOW: Final = frozenset(
         "hearthpay.autopilot.records.audit",
         "hearthpay.autopilot.records.keep",
         "hearthpay.autopilot.skipping.skip",
+        "hearthpay.autopilot.records.household_of",
         "hearthpay.employers.service.find_employer",
+        "hearthpay.employers.service.find_employer_or_tell_mode",
         "hearthpay.employers.service.lock_households",
         "hearthpay.employers.service.owned_in_the_other_mode",
         "hearthpay.employers.service.reached_employers",
         "hearthpay.employers.service.resolve_employer",
+        "hearthpay.employers.service.resolve_employer_of",
         "hearthpay.employees.service.lock_employee",
         "hearthpay.employees.service.lock_everyone",
         "hearthpay.payroll.voiding.void_unsent",
+        "hearthpay.sandbox.households.sandbox_household",
     }
 )
 
@@ -192,6 +199,7 @@ PERSONS_OWN: Final = frozenset(
     {
         "hearthpay.people.members.accept",
         "hearthpay.people.sign_up.found_organization",
+        "hearthpay.people.sign_up.join_as_owner",
     }
 )
 
@@ -275,6 +283,63 @@ async def _change_employer(session: AsyncSession, actor: Actor, target: Target) 
 @_deed(threshold_choice.choose_own_basis, HELPERS, "employees")
 async def _choose_own_basis(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await threshold_choice.choose_own_basis(session, actor, CLOCK, target.employer_id, "as_paid")
+
+
+@_deed(accounts.connect_sandbox_account, HELPERS, "employees", sandbox_only=True)
+async def _connect_sandbox_account(session: AsyncSession, actor: Actor, target: Target) -> object:
+    employer = await _employer(session, target)
+    return await accounts.connect_sandbox_account(
+        session, RING, actor, employer, _details(), NOW, prenote=False
+    )
+
+
+@_deed(accounts.disconnect_sandbox_account, HELPERS, "employees", sandbox_only=True)
+async def _disconnect_sandbox_account(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await accounts.disconnect_sandbox_account(session, actor, await _employer(session, target), NOW)
+
+
+@_deed(ein.keep_sandbox_ein, HELPERS, "employees", sandbox_only=True)
+async def _keep_sandbox_ein(session: AsyncSession, actor: Actor, target: Target) -> object:
+    number = parse_number("ein", "12-3456789")
+    return await ein.keep_sandbox_ein(session, RING, actor, await _employer(session, target), number)
+
+
+@_deed(ein_status.note_sandbox_ein_status, HELPERS, "employees", sandbox_only=True)
+async def _note_sandbox_ein_status(session: AsyncSession, actor: Actor, target: Target) -> object:
+    employer = await _employer(session, target)
+    return await ein_status.note_sandbox_ein_status(session, actor, employer, "pending")
+
+
+@_deed(test_values.set_household_account, HELPERS, "employees", sandbox_only=True)
+async def _set_household_account(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await test_values.set_household_account(
+        session, RING, actor, CLOCK, target.employer_id, "verified"
+    )
+
+
+@_deed(test_values.set_ein, HELPERS, "employees", sandbox_only=True)
+async def _set_ein(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await test_values.set_ein(session, RING, actor, target.employer_id, "assigned")
+
+
+@_deed(test_values.set_employee_account, HELPERS, "employees", sandbox_only=True)
+async def _set_employee_account(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await test_values.set_employee_account(session, RING, actor, CLOCK, target.employee_id, "verified")
+
+
+@_deed(test_values.set_tax_number, HELPERS, "employees", sandbox_only=True)
+async def _set_tax_number(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await test_values.set_tax_number(session, RING, actor, CLOCK, target.employee_id, "ssn")
+
+
+@_deed(clocks.read_clock, LOOKERS, "employees", sandbox_only=True)
+async def _read_clock(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await clocks.read_clock(session, actor, CLOCK, target.employer_id)
+
+
+@_deed(clocks.request_advance, HELPERS, "employees", sandbox_only=True)
+async def _request_advance(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await clocks.request_advance(session, actor, CLOCK, target.employer_id, NOW + timedelta(days=1))
 
 
 @_deed(sandbox.delete_sandbox, DECIDERS, "multi_employer", sandbox_only=True)
@@ -621,6 +686,11 @@ async def _run_payroll(session: AsyncSession, actor: Actor, target: Target) -> o
 @_deed(payrolls.get_payroll, PAYROLL_LOOKERS, "payroll")
 async def _get_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await payrolls.get_payroll(session, actor, CLOCK, target.payroll_id)
+
+
+@_deed(explain_stored_payroll, PAYROLL_LOOKERS, "payroll")
+async def _explain_stored_payroll(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await explain_stored_payroll(session, actor, target.payroll_id)
 
 
 @_deed(payrolls.list_payrolls, PAYROLL_LOOKERS, "payroll")

@@ -31,6 +31,7 @@ from hearthpay.database.session import Database
 from hearthpay.mail.notices import NoticeDesk
 from hearthpay.payroll.payday.firing import fire_due
 from hearthpay.security.key_ring import load_key_ring
+from hearthpay.worker.household_time import advance_clocks
 from tests.worker.crew import ROOT
 
 
@@ -42,6 +43,10 @@ async def work(owner_url: str, what: str, now: datetime) -> None:
         await generate_due(database, clock, offered=True, chunk=1)
     elif what == "firing":
         await fire_due(database, clock, chunk=1)
+    elif what == "clocks":
+        ring = load_key_ring(None, os.environ)
+        desk = NoticeDesk(sends=True)
+        await advance_clocks(database, ring, clock, desk, lambda: False, slice_seconds=3600)
     else:
         ring = load_key_ring(None, os.environ)
         await run_errands(database, ring, clock, NoticeDesk(sends=True), chunk=1)

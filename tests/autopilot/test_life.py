@@ -342,7 +342,6 @@ async def test_a_change_holds_from_its_period_on(pilot: Pilot, owner_connection:
         ({"frequency": "monthly"}, "validation_error"),
         ({"pay_days_after": 20}, "validation_error"),
         ({"anchor": datetime.date(2024, 1, 1)}, "validation_error"),
-        ({"anchor": datetime.date(2027, 3, 1)}, "invalid_state"),
     ],
 )
 async def test_what_cannot_be_enrolled_is_refused(pilot: Pilot, change: dict[str, Any], code: str) -> None:

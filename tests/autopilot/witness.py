@@ -36,11 +36,8 @@ _HOLIDAYS: Final = {
 
 CLOSED: Final = frozenset(datetime.date(year, *day) for year, days in _HOLIDAYS.items() for day in days)
 
-NOT_FINAL: Final = datetime.date(2027, 1, 1)
-"""From here on the law is not complete."""
-
-NEAR_THE_TURN: Final = datetime.date(2026, 12, 1)
-"""A worker that comes late for a pay day after this may find that the wages would arrive in the next year."""
+NO_RULES: Final = datetime.date(2028, 1, 1)
+"""From here on there are no rules: nothing can be paid, and what is to be stays open."""
 
 DAY: Final = datetime.timedelta(days=1)
 
@@ -184,11 +181,9 @@ def _has_its_reason(
         assert period.payroll in set(diary.voided()), period
     if period.outcome == "ineligible":
         assert not set(period.reasons) - {
-            *("employee_inactive", "employee_not_started", "authorization_missing", "tax_year_not_final"),
+            *("employee_inactive", "employee_not_started", "authorization_missing"),
         }, period
         assert ("employee_inactive" in period.reasons) == diary.was_gone(at), period
-        assert ("tax_year_not_final" in period.reasons) >= (period.pay_date >= NOT_FINAL), period
-        assert ("tax_year_not_final" in period.reasons) <= (period.pay_date >= NEAR_THE_TURN), period
         assert ("authorization_missing" in period.reasons) <= any(day < at for day in diary.returned), period
 
 
@@ -197,7 +192,7 @@ def _is_paid_as_told(period: Any, asked_for: Set[str]) -> None:
     paying = period.paying or []
     if period.outcome in ("scheduled", "fired", "paid"):
         assert paying == [period.payroll], period
-        assert period.paid_on < NOT_FINAL, period
+        assert period.paid_on < NO_RULES, period
         assert is_open(period.paid_on), period
     else:
         assert period.payroll not in paying, period

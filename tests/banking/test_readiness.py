@@ -195,7 +195,7 @@ async def test_who_may_not_ask(
 ) -> None:
     family = family_of(account, owner)
     path = f"/employers/{family.employer_id}/dd-status"
-    refusal(await account.test.get(path), 404, "not_found")
+    refusal(await account.test.get(path), 403, "key_mode_mismatch")
     refusal(await (await new_account("Others")).live.get(path), 404, "not_found")
     refusal(await account.live.get("/employers/none/dd-status"), 404, "not_found")
     refusal(await (await new_key("Lopez family", scopes=("calculator",))).get(path), 403, "scope_required")

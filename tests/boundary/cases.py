@@ -141,6 +141,36 @@ def _update_employer(world: World) -> Asked:
     return Asked({"email": f"home@{world.word.lower()}.example", "threshold_basis": "as_paid"})
 
 
+@_case("setSandboxHouseholdAccount", test_keys_only=True)
+def _set_household_account(world: World) -> Asked:
+    return Asked({"magic": "debit_returned_r01"})
+
+
+@_case("setSandboxEin", test_keys_only=True)
+def _set_ein(world: World) -> Asked:
+    return Asked({"magic": "assigned"})
+
+
+@_case("setSandboxTaxInfo", test_keys_only=True)
+def _set_tax_info(world: World) -> Asked:
+    return Asked({"magic": "itin"})
+
+
+@_case("setSandboxEmployeeAccount", test_keys_only=True)
+def _set_employee_account(world: World) -> Asked:
+    return Asked({"magic": "credit_returned_r03"})
+
+
+@_case("advanceSandboxClock", test_keys_only=True)
+def _advance_clock(world: World) -> Asked:
+    return Asked({"to": "2027-01-15"})
+
+
+@_case("getSandboxClock", test_keys_only=True)
+def _get_clock(world: World) -> Asked:
+    return Asked()
+
+
 @_case("deleteEmployer", test_keys_only=True)
 def _delete_employer(world: World) -> Asked:
     return Asked(query={"reset": "true"})
@@ -225,6 +255,11 @@ def _get_payroll(world: World) -> Asked:
     return Asked()
 
 
+@_case("explainStoredPayroll")
+def _explain_stored_payroll(world: World) -> Asked:
+    return Asked(query={"line_code": "US-SS-EE"})
+
+
 @_case("listPayrolls")
 def _list_payrolls(world: World) -> Asked:
     return Asked(query={"status": "processing"})
@@ -248,6 +283,11 @@ def _direct_deposit_status(world: World) -> Asked:
 @_case("getJurisdiction")
 def _jurisdiction(world: World) -> Asked:
     return Asked(path={"state": "CA"})
+
+
+@_case("getRules")
+def _rules(world: World) -> Asked:
+    return Asked(query={"state": "CA", "year": 2027})
 
 
 @_case("transferFunds", retired=True)
@@ -332,7 +372,7 @@ def _get_autopilot(world: World) -> Asked:
 
 @_case("listAutopilotHistory")
 def _list_autopilot_history(world: World) -> Asked:
-    return Asked()
+    return Asked(query={"employee_id": world.employee_id})
 
 
 @_case("manageAutopilot")

@@ -108,6 +108,26 @@ def _delete_employer(step: Step, worlds: list[World]) -> Request:
     return Request("DELETE", f"/employers/{identity}", frozenset({step.thing}), query=query)
 
 
+def _sandbox_value(kind: str, what: str, *values: str) -> Action:
+    def act(step: Step, worlds: list[World]) -> Request:
+        identity = _id(step, worlds, kind, step.thing)
+        body = {"magic": values[step.variant % len(values)]}
+        return Request("POST", f"/sandbox/{kind}/{identity}/{what}", frozenset({step.thing}), body=body)
+
+    return act
+
+
+def _advance_clock(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employers", step.thing)
+    body = {"to": f"2027-01-1{step.variant}"}
+    return Request("POST", f"/sandbox/employers/{identity}/advance", frozenset({step.thing}), body=body)
+
+
+def _get_clock(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "employers", step.thing)
+    return Request("GET", f"/sandbox/employers/{identity}/clock", frozenset({step.thing}))
+
+
 def _list_employees(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
     return Request("GET", "/employees", about, query={**household, "limit": 1 + step.variant})
@@ -235,6 +255,11 @@ def _get_payroll(step: Step, worlds: list[World]) -> Request:
     return Request("GET", f"/payroll/{identity}", frozenset({step.thing}))
 
 
+def _explain_stored_payroll(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "payrolls", step.thing)
+    return Request("GET", f"/payroll/{identity}/explanation", frozenset({step.thing}))
+
+
 def _list_payrolls(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
     query: dict[str, Any] = {**household, "limit": 1 + step.variant}
@@ -308,6 +333,16 @@ ACTIONS: Final[dict[str, Action]] = {
     "createEmployer": _create_employer,
     "getEmployer": _get_employer,
     "updateEmployer": _update_employer,
+    "setSandboxHouseholdAccount": _sandbox_value(
+        "employers", "bank-account", "verified", "debit_returned_r01"
+    ),
+    "setSandboxEin": _sandbox_value("employers", "ein", "applied", "assigned"),
+    "setSandboxTaxInfo": _sandbox_value("employees", "tax-info", "ssn", "ssn_shared"),
+    "setSandboxEmployeeAccount": _sandbox_value(
+        "employees", "bank-account", "verified", "credit_returned_r03"
+    ),
+    "getSandboxClock": _get_clock,
+    "advanceSandboxClock": _advance_clock,
     "deleteEmployer": _delete_employer,
     "listEmployees": _list_employees,
     "listHouseholds": _list_households,
@@ -330,6 +365,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "explainPayroll": _explain_payroll,
     "runPayroll": _run_payroll,
     "getPayroll": _get_payroll,
+    "explainStoredPayroll": _explain_stored_payroll,
     "listPayrolls": _list_payrolls,
     "remedyPaycheck": _remedy_paycheck,
     "voidPayroll": _void_payroll,

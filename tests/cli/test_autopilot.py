@@ -14,7 +14,7 @@ import pytest
 
 from hearthpay.clock import SystemClock
 from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.taxes import rulebook_for
+from hearthpay.taxes.rulebook import supported_years
 from tests.banking.families import Family, add_family
 from tests.conftest import plain_url
 from tests.database.household import NOW, insert
@@ -67,8 +67,8 @@ def test_an_employee_is_enrolled_managed_and_shown(running: EmbeddedServer, fami
     assert autopilot(running, "show", rosa).stdout == b"Not enrolled.\n"
     today = SystemClock().today()
     monday = today + timedelta(days=21 - today.weekday())
-    if not rulebook_for(monday + timedelta(days=18)).is_final:
-        pytest.skip("the commands go by the true day, and the law of the next year is not complete yet")
+    if (monday + timedelta(days=18)).year not in supported_years():
+        pytest.skip("the commands go by the true day, whose year has no rules")
     terms = ("--hours", "40", "--frequency", "weekly", "--anchor", str(monday), "--pay-days-after", "5")
     refused = autopilot(running, "enroll", rosa, *terms, stdin="n\n")
     assert (refused.returncode, b"has to agree" in refused.stderr) == (2, True)
@@ -86,7 +86,7 @@ def test_an_employee_is_enrolled_managed_and_shown(running: EmbeddedServer, fami
     later = str(monday + timedelta(days=7))
     more = ("--hours", "30", "--frequency", "weekly", "--from-period", later, "--pay-days-after", "5")
     refused = autopilot(running, "change", rosa, "--hours", "NaN", *more[2:])
-    assert (refused.returncode, b"--hours must be" in refused.stderr) == (2, True)
+    assert (refused.returncode, b"--hours must have" in refused.stderr) == (2, True)
     assert autopilot(running, "change", rosa, *more).returncode == 0
     assert autopilot(running, "authorize", rosa, "--agree").stdout == b"Authorized.\n"
     assert autopilot(running, "pause", rosa).stdout == b"paused.\n"

@@ -78,3 +78,22 @@ def test_localities_lists_codes_rates_and_the_household_rule():
     assert "for a household" in text
     assert b"No local payroll tax" in hearthpay("localities", "--state", "TX").stdout
     assert hearthpay("localities", "--state", "ZZ").returncode == 2
+
+
+def test_a_states_name_suggests_its_two_letters():
+    result = hearthpay("calculate", "--state", "California", "--annual-wages", "45000")
+    assert result.returncode == 2
+    assert b"did you mean CA (California)?" in result.stderr
+
+
+def test_an_incomplete_line_code_suggests_the_lines_that_begin_with_it():
+    result = hearthpay("explain-line", "NY-PFL", "--year", "2026")
+    assert result.returncode == 2
+    assert b"did you mean NY-PFL-EE?" in result.stderr
+
+
+def test_help_groups_the_commands_by_what_they_are_for():
+    text = hearthpay("--help").stdout.decode()
+    places = [text.index(group) for group in ("Run a service", "Pay people", "Look things up", "Operate")]
+    assert len(places) == 4
+    assert "─ Commands ─" not in text

@@ -45,7 +45,7 @@ def test_an_organization_from_its_creation_to_a_smaller_plan(running: EmbeddedSe
     assert UUID(identity)
     assert (plan, name) == ("professional", "Lopez family")
     assert "  free  " in organizations("create", "Albright family", "--plan", "free")
-    assert "is taken" in refused("organizations", "create", "Lopez family")
+    assert "an organization already" in refused("organizations", "create", "Lopez family")
 
     limits = ("requests_per_day=100000", "employees_per_household=40", "households=none")
     assert organizations("lift", "Lopez family", *limits) == (

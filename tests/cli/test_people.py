@@ -11,7 +11,7 @@ import pytest
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import SystemClock
 from hearthpay.database.embedded import EmbeddedServer
-from hearthpay.people import credentials, sign_in, sign_up
+from hearthpay.people import credentials, first_owner, sign_in, sign_up
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sign_up import NewPerson
 from hearthpay.people.throttle import SignInThrottle
@@ -60,8 +60,8 @@ def test_from_nobody_to_somebody_who_is_helped(running: EmbeddedServer) -> None:
 
     async def story() -> None:
         with pytest.raises(Refusal, match="used already"):
-            await sign_up.become_first_owner(desk, token(earlier, "welcome"), MARIA, new, "Lopez", VISIT)
-        await sign_up.become_first_owner(desk, token(link, "welcome"), MARIA, new, "Lopez", VISIT)
+            await first_owner.become_first_owner(desk, token(earlier, "welcome"), MARIA, new, "Lopez", VISIT)
+        await first_owner.become_first_owner(desk, token(link, "welcome"), MARIA, new, "Lopez", VISIT)
         listed = await asyncio.to_thread(people, "list")
         assert listed.startswith(f"{MARIA}  Maria Lopez  organizations 1  last seen 20")
         assert "people already" in await asyncio.to_thread(refused, "first-owner")

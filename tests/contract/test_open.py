@@ -7,6 +7,7 @@ import pytest
 from fastapi import FastAPI
 
 from hearthpay.app import INTERFACE_VERSION
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from tests.http.api import Account, NewKey, refusal
 
 CHANGELOG = Path(__file__).parents[2] / "docs" / "changelog-api.md"
@@ -16,6 +17,17 @@ CHANGELOG = Path(__file__).parents[2] / "docs" / "changelog-api.md"
 async def test_what_is_open(client: httpx.AsyncClient, path: str) -> None:
     """Open, without a key: `GET /healthz`, `/readyz`, `/openapi.json`, `/docs`."""
     assert (await client.get(path)).status_code == 200
+
+
+async def test_readiness_names_the_editions_of_the_rules(client: httpx.AsyncClient) -> None:
+    """`GET /readyz` lists each year's rules: `tax_year`, `edition`, `fingerprint`, `released`, `age_days`."""
+    ready = (await client.get("/readyz")).json()["data"]
+    assert ready["status"] == "ready"
+    assert [each["tax_year"] for each in ready["rules"]] == list(supported_years())
+    for each in ready["rules"]:
+        assert f"{each['edition']}-{each['fingerprint']}" == rulebook_of(each["tax_year"]).version
+        assert each["released"] == rulebook_of(each["tax_year"]).released.isoformat()
+        assert each["age_days"] >= 0
 
 
 @pytest.mark.parametrize("path", ["/", "/docs/"])

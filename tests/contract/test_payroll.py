@@ -216,24 +216,86 @@ async def test_every_refusal_of_dates_shows_dates_that_would_do(
     data(await account.live.post("/payroll/run", error["example"]))
 
 
-async def test_a_preview_without_a_method_is_dated_as_direct_deposit(
+async def test_a_preview_without_a_method_and_date_is_dated_as_direct_deposit(
     account: Account, household: Any, rosa: str
 ) -> None:
-    """A preview in which no entry names a method: the earliest ACH date, `is_estimated` far out, told in `next_step`."""
+    """A preview that names neither method nor pay date: the earliest ACH date; `next_step` says what a run does."""
+    preview = data(await account.live.post("/payroll/preview", unnamed(household["id"], rosa)))
+    assert (preview["pay_period"]["pay_date"], preview["pay_date_defaulted"]) == (EARLIEST, True)
+    assert preview.keys().isdisjoint({"is_estimated", "scheduled_send_at", "next_valid_pay_date"})
+    assert "completes at once" in preview["next_step"]
+    assert preview["employees"][0]["payment_method"] == "check"
+
+
+async def test_a_preview_of_a_period_to_come_needs_no_date_either(
+    account: Account, household: Any, rosa: str
+) -> None:
+    """Where no direct deposit date fits the period, the date is that of a run by check: nothing is refused."""
+    week = {"pay_period_start": "2026-12-14", "pay_period_end": "2026-12-20"}
+    body = unnamed(household["id"], rosa, **week)
+    preview = data(await account.live.post("/payroll/preview", body))
+    ran = data(await account.live.post("/payroll/run", body))
+    assert preview["pay_period"] == ran["pay_period"]
+    assert ran["pay_period"]["pay_date"] == "2026-12-20"
+
+
+async def test_a_given_pay_date_is_never_refused_for_a_lead_time_that_the_run_does_not_need(
+    account: Account, household: Any, rosa: str
+) -> None:
+    """A pay date that a run by check would take is a warning with `next_valid_pay_date`, also in the past and on a Saturday."""
     caller = account.live
-    near = data(await caller.post("/payroll/preview", unnamed(household["id"], rosa)))
-    assert (near["pay_period"]["pay_date"], near["pay_date_defaulted"]) == (EARLIEST, True)
-    assert "is_estimated" not in near
-    assert "scheduled_send_at" not in near
-    assert "completes at once" in near["next_step"]
-    assert near["employees"][0]["payment_method"] == "check"
-    far = data(await caller.post("/payroll/preview", unnamed(household["id"], rosa, pay_date="2026-12-18")))
-    assert far["is_estimated"] is True
-    assert far["scheduled_send_at"] == "2026-12-11T20:00:00Z"
-    early = unnamed(household["id"], rosa, pay_date="2026-11-24")
-    error = refusal(await caller.post("/payroll/preview", early), 400, "pay_date_past_deadline")
-    assert error["example"] == early | {"pay_date": EARLIEST}
-    assert data(await caller.post("/payroll/run", early))["status"] == "completed"
+    for pay_date in ("2026-11-09", "2026-11-20", "2026-11-24", "2026-11-28"):
+        body = unnamed(household["id"], rosa, pay_date=pay_date)
+        preview = data(await caller.post("/payroll/preview", body))
+        assert preview["pay_period"]["pay_date"] == pay_date
+        assert preview["next_valid_pay_date"] == EARLIEST
+        told = [each for each in preview["employees"][0]["warnings"] if EARLIEST in each]
+        assert len(told) == 1
+        assert preview.keys().isdisjoint({"is_estimated", "scheduled_send_at"})
+        ran = data(await caller.post("/payroll/run", body))
+        assert ran["pay_period"] == preview["pay_period"]
+        assert ran["totals"] == preview["totals"]
+        assert data(await caller.post(f"/payroll/{ran['payroll_id']}/void", {}))["status"] == "voided"
+    named = payroll_of(household["id"], rosa, pay_date="2026-11-24")
+    preview = data(await caller.post("/payroll/preview", named))
+    assert "next_valid_pay_date" not in preview
+    assert not any(EARLIEST in each for each in preview["employees"][0]["warnings"])
+
+
+async def test_a_far_pay_date_without_a_method_is_an_estimate(
+    account: Account, household: Any, rosa: str
+) -> None:
+    """`is_estimated: true` when the date is so far out that a direct deposit run would schedule."""
+    far = unnamed(household["id"], rosa, pay_date="2026-12-18")
+    preview = data(await account.live.post("/payroll/preview", far))
+    assert preview["is_estimated"] is True
+    assert preview["scheduled_send_at"] == "2026-12-11T20:00:00Z"
+    assert "next_valid_pay_date" not in preview
+    ran = data(await account.live.post("/payroll/run", far))
+    assert (ran["status"], ran["pay_period"]) == ("completed", preview["pay_period"])
+
+
+async def test_the_lead_time_holds_where_the_run_needs_it(family: Family) -> None:
+    """By the employee's own direct deposit, preview and run refuse the same date with the same words."""
+    patched = await family.caller.client.patch(
+        f"/api/v1/employees/{family.employee_id}",
+        json={"payment_method": "direct_deposit"},
+        headers=family.caller.headers(),
+    )
+    assert patched.is_success, patched.text
+    body = unnamed(family.employer_id, family.employee_id, pay_date="2026-11-25")
+    shown, refused = [
+        refusal(await family.caller.post(path, body), 400, "pay_date_past_deadline")
+        for path in ("/payroll/preview", "/payroll/run")
+    ]
+    for told in (shown, refused):
+        told.pop("docs_url")
+    assert shown == refused
+    assert shown["details"]["next_valid_pay_date"] == EARLIEST
+    by_check = body | {"default_payment_method": "check"}
+    preview = data(await family.caller.post("/payroll/preview", by_check))
+    assert preview["next_valid_pay_date"] == EARLIEST
+    assert data(await family.caller.post("/payroll/run", by_check))["status"] == "completed"
 
 
 async def test_a_closed_day_moves_to_the_banking_day_before(family: Family) -> None:

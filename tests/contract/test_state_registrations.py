@@ -13,11 +13,11 @@ from hearthpay.employers.models import Employer
 from hearthpay.registrations.service import keep_number
 from hearthpay.security.key_ring import KeyRing
 from tests.http.api import MARIA, Account, NewKey, data, fields, refusal
-from tests.worlds.households import add_employee
+from tests.worlds.households import add_employee, add_household, payroll_of
 
 ITEM = {
     *("state_code", "account_type", "label", "agency", "registration_url", "account_number_last_four"),
-    *("status", "required"),
+    *("status", "required", "required_from"),
 }
 PLANTED = "987-6543-2"
 
@@ -75,6 +75,66 @@ async def test_an_all_family_household_still_needs_unemployment_insurance(
         "withholding": False,
         "sdi": False,
     }
+
+
+async def test_required_is_for_what_is_still_to_be_done(
+    account: Account, household: Any, registered: Any
+) -> None:
+    """`required` is true exactly for `required` and `pending` rows: false once on file, or not owed."""
+    items = data(await account.live.get("/state-registrations"))["items"]
+    assert {(item["status"], item["required"], item["required_from"] is None) for item in items} == {
+        ("registered", False, True)
+    }
+
+
+async def test_below_a_threshold_a_row_tells_from_when_it_is_required(account: Account) -> None:
+    """Beside it `required_from` {quarterly_wages, paid} below a wage threshold: of the state's own rule."""
+    employer_id = await add_household(account.live, state="TX")
+    rosa = await add_employee(account.live, employer_id, work_state="TX", residence_state="TX")
+
+    async def unemployment_insurance() -> Any:
+        (item,) = data(await account.live.get("/state-registrations", employer_id=employer_id))["items"]
+        assert (item["status"], item["required"]) == ("required", True)
+        return item["required_from"]
+
+    assert await unemployment_insurance() == {"quarterly_wages": 1000, "paid": 0}
+    data(await account.live.post("/payroll/run", bonus(employer_id, rosa, 999.99)))
+    assert await unemployment_insurance() == {"quarterly_wages": 1000, "paid": 999.99}
+    data(await account.live.post("/payroll/run", bonus(employer_id, rosa, 0.01)))
+    assert await unemployment_insurance() is None
+
+
+def bonus(employer_id: str, employee_id: str, amount: float) -> dict[str, Any]:
+    entry = {"employee_id": employee_id, "bonus": amount, "payment_method": "check"}
+    return payroll_of(employer_id, employee_id, employees=[entry])
+
+
+async def test_voluntary_withholding_is_listed_when_asked_for(account: Account) -> None:
+    """No withholding row for AL, AZ, AR, OK, SC; `include=voluntary` adds it while tax is withheld; AZ never."""
+    for state in ("AL", "AR", "OK", "SC", "AZ"):
+        employer_id = await add_household(account.live, state=state)
+        rosa = await add_employee(account.live, employer_id, work_state=state, residence_state=state)
+
+        async def types(**query: str) -> list[str]:
+            answered = await account.live.get("/state-registrations", employer_id=employer_id, **query)  # noqa: B023
+            return [item["account_type"] for item in data(answered)["items"]]
+
+        assert await types() == ["sui"]
+        by_agreement = ["sui"] if state == "AZ" else ["sui", "withholding"]
+        assert await types(include="voluntary") == by_agreement
+        off = {"federal_withholding": {"elected": False}, "state_withholding": {"elected": False}}
+        changed = await account.live.client.patch(
+            f"/api/v1/employees/{rosa}", json=off, headers=account.live.headers()
+        )
+        data(changed)
+        assert await types(include="voluntary") == ["sui"]
+
+
+@pytest.mark.parametrize("include", ["local", "insurance", "voluntary,local", "", "everything"])
+async def test_what_cannot_be_included_is_refused(account: Account, household: Any, include: str) -> None:
+    """`include` takes the values that there are rows for; others are a 400 that names the field."""
+    error = refusal(await account.live.get("/state-registrations", include=include), 400, "validation_error")
+    assert fields(error) == ["include"]
 
 
 async def test_hiring_leaving_and_coming_back_changes_the_rows(account: Account, household: Any) -> None:

@@ -42,6 +42,7 @@ _WITHOUT_ID = (
     "payroll_estimates",
     "year_balances",
     "escrow_accounts",
+    "household_clocks",
 )
 
 
@@ -71,6 +72,22 @@ def add_calendar(connection: psycopg.Connection, household: dict[str, Any]) -> N
     insert(connection, "filing_choices", **said, **account, since_year=2026, frequency="annual")
     insert(connection, "closed_accounts", **said, **account, closed_on=NOW.date())
     insert(connection, "calendar_links", **household, token_hash=uuid7().bytes * 2, created_at=NOW)
+
+
+def add_clock(connection: psycopg.Connection, household: dict[str, Any]) -> None:
+    """The test clock of a sandbox household, which stands."""
+    insert(
+        connection,
+        "household_clocks",
+        **household,
+        created_at=NOW,
+        stands_at=NOW,
+        status="ready",
+        advanced_from=NOW,
+        target=NOW,
+        requested_at=NOW,
+        finished_at=NOW,
+    )
 
 
 def add_agent(connection: psycopg.Connection, household: dict[str, Any], person_id: UUID) -> UUID:
@@ -192,6 +209,8 @@ def add_household(
         updated_at=NOW,
     )
     add_calendar(connection, household)
+    if sandbox:
+        add_clock(connection, household)
     insert(
         connection,
         "documents",

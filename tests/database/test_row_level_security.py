@@ -13,11 +13,13 @@ from hearthpay.database.embedded import OWNER_ROLE
 from hearthpay.database.session import Database, Tenant
 from tests.database.household import Household, add_household, insert
 from tests.database.sealing import enter
-from tests.worlds.tables import INSTALLATION_TABLES, TABLES
+from tests.worlds.tables import INSTALLATION_TABLES, SANDBOX_ONLY, TABLES
+
+OF_BOTH_MODES = tuple(table for table in TABLES if table not in SANDBOX_ONLY)
 
 HOUSEHOLD_TABLES = tuple(
     table
-    for table in TABLES
+    for table in OF_BOTH_MODES
     if table
     not in (
         "organizations",
@@ -36,7 +38,7 @@ def count(connection: psycopg.Connection, table: str) -> int:
     return row[0]
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", OF_BOTH_MODES)
 def test_without_a_tenant_nothing_is_visible(
     table: str, service: psycopg.Connection, smiths: Household, joneses: Household
 ) -> None:
@@ -48,7 +50,7 @@ def test_without_a_tenant_nothing_is_visible(
     assert count(service, table) == 0
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", OF_BOTH_MODES)
 def test_each_tenant_sees_its_own_rows_only(
     table: str, service: psycopg.Connection, smiths: Household, joneses: Household
 ) -> None:
@@ -60,7 +62,7 @@ def test_each_tenant_sees_its_own_rows_only(
 
 @pytest.mark.parametrize(
     "table",
-    [t for t in TABLES if t not in ("organizations", "api_keys", "memberships", "member_invitations")],
+    [t for t in OF_BOTH_MODES if t not in ("organizations", "api_keys", "memberships", "member_invitations")],
 )
 def test_real_and_sandbox_rows_never_mix(
     table: str, owner: psycopg.Connection, service: psycopg.Connection, smiths: Household
@@ -81,6 +83,23 @@ def test_a_household_scope_hides_the_organizations_other_households(
     enter(service, smiths.organization_id, employer_id=second.employer_id)
     assert service.execute(f"SELECT employer_id FROM {table}").fetchall() == [(second.employer_id,)]
     assert service.execute("SELECT id FROM employers").fetchall() == [(second.employer_id,)]
+
+
+@pytest.mark.parametrize("table", SANDBOX_ONLY)
+def test_rows_of_the_sandbox_alone_are_seen_by_their_household(
+    table: str, owner: psycopg.Connection, service: psycopg.Connection, smiths: Household, joneses: Household
+) -> None:
+    _, second = (add_household(owner, smiths.organization_id, sandbox=True) for _ in range(2))
+    assert count(service, table) == 0
+    for organization_id, sandbox in ((smiths.organization_id, False), (joneses.organization_id, True)):
+        enter(service, organization_id, sandbox=sandbox)
+        assert count(service, table) == 0
+    enter(service, smiths.organization_id, sandbox=True)
+    assert count(service, table) == 2
+    enter(service, smiths.organization_id, sandbox=True, employer_id=second.employer_id)
+    assert service.execute(f"SELECT employer_id FROM {table}").fetchall() == [(second.employer_id,)]
+    with pytest.raises(errors.InsufficientPrivilege):
+        service.execute(f"DELETE FROM {table}")
 
 
 def test_a_foreign_row_cannot_be_changed_or_locked(

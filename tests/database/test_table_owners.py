@@ -52,6 +52,7 @@ OWNERS = {
     "mail": ("mail_outbox",),
     "oauth": ("agent_clients", "agent_grants", "agent_requests", "agent_tokens"),
     "payroll": (
+        "awaited_rules",
         "escrow_accounts",
         "escrow_movements",
         "paycheck_lines",
@@ -78,6 +79,7 @@ OWNERS = {
         "person_sessions",
     ),
     "registrations": ("state_registrations",),
+    "sandbox": ("household_clocks",),
 }
 """Which package writes a table, and reads it as it likes."""
 

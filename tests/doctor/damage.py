@@ -164,6 +164,15 @@ DAMAGE = {
             "AND p.status = 'scheduled' AND o.live AND o.employee_id = e.employee_id AND o.payroll_id <> e.payroll_id",
         ),
     ],
+    "salary_shares": [
+        (
+            "UPDATE paychecks SET salary = jsonb_build_object('amount', 5200000, 'per', 'year', 'frequency', 'weekly', "
+            "'full_period', 100000, 'working_days', 5, 'paid_days', '4', 'unpaid_days', '1', 'weekly_hours', NULL, "
+            f"'regular_rate', 2500, 'pay', 80001) WHERE id = {ONE_STANDING}",
+            "UPDATE payroll_entries e SET salary = c.salary FROM paychecks c "
+            f"WHERE c.id = {ONE_STANDING} AND e.payroll_id = c.payroll_id AND e.position = c.position",
+        ),
+    ],
     "reversals": [
         (
             f"UPDATE paycheck_lines SET subject_wages = subject_wages - 1 WHERE paycheck_id = {ONE_REVERSING} AND code = 'CA-SDI-EE'",
@@ -219,6 +228,19 @@ DAMAGE = {
             f'UPDATE paychecks SET carried = \'[["US-SS-EE", "Social Security", {cents}]]\' WHERE id = {STANDING_LATEST}',
         )
         for cents in (10, -10)
+    ],
+    "year_editions": [
+        (
+            f"UPDATE paychecks SET provisional = '[\"US-FIT\"]' WHERE id = {ONE_STANDING}",
+            "UPDATE year_balances SET provisional = '{US-FIT}', rulebook_version = 'another' "
+            f"WHERE employee_id = (SELECT employee_id FROM paychecks WHERE id = {ONE_STANDING})",
+        ),
+    ],
+    "year_provisional": [
+        (
+            "UPDATE year_balances SET provisional = '{US-FIT}' WHERE employee_id = (SELECT min(employee_id::text)::uuid FROM year_balances)",
+        ),
+        (f"UPDATE paychecks SET provisional = '[\"US-FIT\"]' WHERE id = {ONE_STANDING}",),
     ],
     "threshold_wages": [
         (
@@ -372,6 +394,13 @@ DAMAGE = {
             "INSERT INTO payroll_transitions (id, organization_id, employer_id, sandbox, payroll_id, from_status, to_status, "
             "actor_kind, at) SELECT new_id(), organization_id, employer_id, sandbox, id, 'scheduled', 'firing', 'system', "
             "now() FROM payrolls WHERE status = 'firing'",
+        ),
+    ],
+    "household_clocks": [
+        (
+            "INSERT INTO household_clocks SELECT id, organization_id, true, '2020-01-01', '2020-01-01', 'ready', '2020-01-01', "
+            "'2020-01-01', '2020-01-01', '2020-01-01' FROM employers e WHERE sandbox AND EXISTS "
+            "(SELECT FROM payrolls p WHERE p.employer_id = e.id) LIMIT 1",
         ),
     ],
     "idempotency": [

@@ -1,5 +1,6 @@
 """Pay stubs: earnings, lines with the year to date, set-asides, voids, and what each state asks."""
 
+from dataclasses import replace
 from decimal import Decimal
 from uuid import uuid4
 
@@ -7,6 +8,7 @@ import pytest
 
 from hearthpay.documents.figures.stub import PayStub, SickLeave, StubParties, stub_of
 from hearthpay.documents.figures.stub_law import STUB_FIELDS, stub_laws
+from hearthpay.payroll.orders import SalaryShare
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.prior_wages import PriorLine
 from tests.documents.household import Household
@@ -150,3 +152,31 @@ def test_a_stub_with_everything_told_meets_every_state(state):
     booked = household.pay(household.hire(state), 0, "2026-02-13", hours="40", overtime="2")
     leave = SickLeave(Decimal(1), Decimal(1), Decimal(1), Decimal(1), 100)
     assert stub_of(household.books(), booked.id, StubParties(True, True, True), leave).missing == ()
+
+
+def test_a_salary_is_a_line_of_its_own_beside_earlier_hours():
+    household = Household(2026)
+    nanny = household.hire("IL")
+    household.pay(nanny, 0, "2026-01-09", hours="40")
+    booked = household.pay(nanny, 0, "2026-01-16", hours="40")
+    share = SalaryShare(
+        amount=4_160_000,
+        per="year",
+        frequency="weekly",
+        full_period=80_000,
+        working_days=5,
+        paid_days=Decimal(5),
+        unpaid_days=Decimal(0),
+        weekly_hours=None,
+        regular_rate=2_000,
+        pay=80_000,
+    )
+    books = household.books()
+    salaried = replace(booked, paycheck=replace(booked.paycheck, salary=share))
+    books = replace(books, paychecks=tuple(salaried if each is booked else each for each in books.paychecks))
+    stub = stub_of(books, booked.id)
+    assert earnings(stub) == [
+        ("regular", None, None, "0.00", "800.00"),
+        ("salary", "40", None, "800.00", "800.00"),
+    ]
+    assert not stub.missing or "rate" not in " ".join(stub.missing)

@@ -286,7 +286,6 @@ async def test_strangers_and_the_other_mode_find_nobody(
         ({"type": "w4"}, "type"),
         ({"type": None}, "type"),
         ({"type": "tax_info", "send_email": "no"}, "send_email"),
-        ({"type": "tax_info", "send_email": None}, "send_email"),
         ({"type": "tax_info", "ssn": "536-22-8145"}, "ssn"),
         ({"type": "tax_info", "email": "someone@example.com"}, "email"),
     ],

@@ -12,6 +12,7 @@ from tests.http.api import Account, data, refusal
 
 WITHOUT_SCOPE = {
     "get /api/v1/jurisdictions/{state}",
+    "get /api/v1/rules",
     "post /api/v1/ach/transfer",
     "post /api/v1/autopilot/enroll",
 }

@@ -109,7 +109,13 @@ async def test_the_smallest_plan_reaches_calculator_and_threshold_only(app: Fast
     smallest = next(iter(PLANS.values()))
     reached = {route.path for route in _routes(app) if route.required_feature in smallest.features}
     retired = "/api/v1/ach/transfer"  # which tells everybody so
-    assert reached == {"/api/v1/calculate", "/api/v1/threshold", "/api/v1/autopilot/enroll", retired}
+    assert reached == {
+        "/api/v1/calculate",
+        "/api/v1/rules",
+        "/api/v1/threshold",
+        "/api/v1/autopilot/enroll",
+        retired,
+    }
 
 
 @pytest.mark.parametrize("plan", [name for name, plan in PLANS.items() if "test_keys" not in plan.features])

@@ -1,5 +1,6 @@
 """Wages belong to the year in which they arrive: closed days, late firing, and deposits held past New Year's."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import psycopg
@@ -11,6 +12,7 @@ from hearthpay.database.session import Database
 from hearthpay.doctor.examination import examine
 from tests.http.api import Account, data, fields, refusal
 from tests.worlds.households import add_employee, add_household
+from tests.worlds.rule_editions import edition, unpublished_program
 from tests.worlds.town import Family, Town, rows, statuses
 
 YEARS = (
@@ -221,10 +223,20 @@ async def test_what_was_paid_in_time_stays_in_its_year(
     assert await differences(town, owner_database) == []
 
 
-async def test_as_long_as_the_new_law_is_not_complete_it_waits_and_is_told(
+NOT_KNOWN = ("2027/us.toml", unpublished_program("US-NEW-EE", "us-irs", "2027-01-01"))
+
+
+async def test_as_long_as_a_line_of_the_new_year_is_not_known_it_waits(
+    family: Family, town: Town, owner_connection: psycopg.Connection, owner_database: Database, tmp_path: Path
+):
+    """Nothing is paid in a year of which a line is unknown, nor booked before where it would arrive in it."""
+    with edition(tmp_path, NOT_KNOWN):
+        await _wages_come_too_late(family, town, owner_connection, owner_database)
+
+
+async def _wages_come_too_late(
     family: Family, town: Town, owner_connection: psycopg.Connection, owner_database: Database
 ):
-    """2027 is a projection: nothing is paid in it, and nothing is booked in 2026 that would arrive in 2027."""
     town.go_to("2026-12-15", 10)
     order = family.order("2026-12-30", pay_period_start="2026-12-07", pay_period_end="2026-12-13")
     ran = data(await family.caller.post("/payroll/run", order))
@@ -234,7 +246,7 @@ async def test_as_long_as_the_new_law_is_not_complete_it_waits_and_is_told(
     set_account(owner_connection, family.employee_id, "active")
     town.go_to("2027-01-04", 15)
     report = await town.work()
-    assert any("the law of 2027 is not complete" in problem for problem in report.problems)
+    assert any("figures of 2027 are not published: US-NEW-EE" in problem for problem in report.problems)
     assert any("belongs to 2026" in problem for problem in report.problems)
     assert data(await family.caller.get(f"/payroll/{ran['payroll_id']}"))["status"] == "processing"
     assert rows(owner_connection, YEARS) == []

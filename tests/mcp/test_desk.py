@@ -72,7 +72,7 @@ async def test_without_a_key_each_call_says_what_to_set(address: str) -> None:
             answer = await ask(agent, "calculate_nanny_taxes", **_CALCULATE)
             assert answer["code"] == "key_missing"
             assert "HEARTHPAY_API_KEY" in answer["error"]
-        assert len((await agent.list_resources()).resources) == 51
+        assert (await agent.list_resources()).resources == []
 
 
 _CALCULATE: Final = {"state": "CA", "annual_wages": 35000}

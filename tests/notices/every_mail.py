@@ -130,6 +130,8 @@ def _return(write: Callable[[NoticeReader, ReturnTold], Mail], told: ReturnTold)
 
 def _autopilot(kind: str) -> Write:
     details = {
+        "next_period": {"start": "2027-01-04", "end": "2027-01-10", "pay_date": "2027-01-15"},
+        "not_paid": [{"start": "2026-12-28", "end": "2027-01-03"}],
         "failure_count": 3,
         "reasons": ["R01", "not_plus"],
         "period_start": "2026-11-09",

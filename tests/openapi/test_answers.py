@@ -1,5 +1,6 @@
 """Answers of real calls, of every operation and of every kind of refusal, held against the document."""
 
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,7 @@ from hearthpay.employers.models import Employer
 from tests.boundary.worlds import enroll, hold_deposits
 from tests.http.api import MARIA, ROSA, Account, NewKey, refusal
 from tests.openapi.document import Document
+from tests.worlds.rule_editions import edition, unpublished_program
 
 NOBODY = "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b11"
 
@@ -115,6 +117,7 @@ async def test_every_success_is_documented_to_the_last_field(
     again = await caller.post("/payroll/run", {**both, "notes": "first"}, idempotency_key="a")
     assert again.content == run.content
     await caller.get(f"/payroll/{run.json()['data']['payroll_id']}")
+    await caller.get(f"/payroll/{run.json()['data']['payroll_id']}/explanation", employee_id=rosa)
     await caller.get("/payrolls", limit=1)
     payroll_id = run.json()["data"]["payroll_id"]
     hold_deposits(owner_connection, employer_id, payroll_id)
@@ -134,6 +137,8 @@ async def test_every_success_is_documented_to_the_last_field(
     )
     await caller.get(f"/employees/{rosa}")
     await caller.get("/jurisdictions/IN")
+    await caller.get("/rules", state="ny", year=2027)
+    await caller.get("/rules")
     for reveal in ("false", "true"):
         await caller.get("/state-registrations", employer_id=employer_id, reveal=reveal)
     await caller.get("/reports/state-wages", employer_id=employer_id, state="CA", year=2026, quarter=4)
@@ -172,7 +177,18 @@ async def test_every_success_is_documented_to_the_last_field(
     await caller.post(f"/employees/{rosa}/terminate", {"end_date": "2026-11-20"})
     await caller.post(f"/employees/{rosa}/reinstate", {})
     sandbox = (await account.test.post("/employers", MARIA)).json()["data"]["id"]
-    await account.test.post("/employees", ROSA)
+    employed = (await account.test.post("/employees", {**ROSA, "employer_id": sandbox})).json()["data"]["id"]
+    for path, magic in (
+        (f"employers/{sandbox}/bank-account", "verified"),
+        (f"employers/{sandbox}/ein", "assigned"),
+        (f"employees/{employed}/tax-info", "ssn"),
+        (f"employees/{employed}/bank-account", "verified"),
+    ):
+        await account.test.post(f"/sandbox/{path}", {"magic": magic})
+    await account.test.get(f"/sandbox/employers/{sandbox}/clock")
+    other = (await account.test.post("/employers", MARIA)).json()["data"]["id"]
+    await account.test.post(f"/sandbox/employers/{other}/advance", {"to": "2027-01-15"})
+    await account.test.get(f"/sandbox/employers/{other}/clock")
     for query in ({"reset": "true"}, {}):
         await client.delete(f"/api/v1/employers/{sandbox}", params=query, headers=account.test.headers())
     await caller.get("/threshold", state="NY", annual_wages=2900)
@@ -199,7 +215,7 @@ async def test_every_success_is_documented_to_the_last_field(
 
 
 async def test_every_refusal_is_documented_with_its_code(
-    account: Account, new_key: NewKey, document: Document, answers: list[httpx.Response]
+    account: Account, new_key: NewKey, document: Document, answers: list[httpx.Response], tmp_path: Path
 ) -> None:
     caller = account.live
     narrow = await new_key("Lopez family", scopes=("documents",))
@@ -285,6 +301,9 @@ async def test_every_refusal_is_documented_with_its_code(
             await caller.post(path, {**good, **wrong})
         await account.test.post(path, {**good, "employer_id": employer_id})
     await caller.post("/payroll/run", good)
+    with edition(tmp_path, ("2027/us.toml", unpublished_program("US-NEW-EE", "us-irs", "2027-01-01"))):
+        dates = {"pay_period_start": "2027-01-11", "pay_period_end": "2027-01-22", "pay_date": "2027-01-22"}
+        await caller.post("/payroll/preview", {**good, **dates})
     await account.test.post("/employees", {**ROSA, "employer_id": employer_id})
     for _ in range(4):
         await account.test.post("/employers", MARIA)

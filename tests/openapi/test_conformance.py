@@ -86,6 +86,8 @@ def _localised(openapi: dict[str, Any], household: dict[str, Any], people: list[
     for component in ("PayrollRequest", "PayrollEmployee", "NewEmployee", "NewEmployer", "Calculation"):
         properties = schemas[component]["properties"]
         properties |= {name: {"enum": words[name]} for name in properties.keys() & words.keys()}
+    for of_the_salaried in ("unpaid_days", "pay_salary"):
+        del schemas["PayrollEmployee"]["properties"][of_the_salaried]
     schemas["PayrollEmployee"]["required"] = ["employee_id", "regular_hours"]
     schemas["PayrollRequest"]["properties"]["employees"]["maxItems"] = 2
     for operation in _operations(document):

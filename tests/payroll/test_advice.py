@@ -10,7 +10,7 @@ from hearthpay.banking.return_codes import return_codes
 from hearthpay.payroll.lifecycle import STATUSES
 from hearthpay.payroll.trouble.advice import Circumstances, WayOut, hold_of, reason_of, what_to_do
 from hearthpay.payroll.trouble.attempts import MOST_ATTEMPTS, given_up_at, pause_after
-from hearthpay.payroll.trouble.failures import FailureKind
+from hearthpay.payroll.trouble.failures import FOR_THE_OPERATOR, FailureKind
 
 NEXT = datetime.datetime(2026, 11, 24, 20, tzinfo=datetime.UTC)
 OURS = (
@@ -19,6 +19,7 @@ OURS = (
     "employee_left",
     "not_calculable",
     "tax_year_not_final",
+    "unsupported_jurisdiction",
     "internal_error",
     "payment_held",
     "not_authorized",
@@ -74,9 +75,19 @@ def test_a_hold_is_told_without_what_only_the_operator_knows(reason: str, code: 
 def test_the_last_attempt_is_known_from_the_first():
     """1 + 4 + 16 + 64 + 256 + 480 + 480 minutes of pauses between eight attempts."""
     began = datetime.datetime(2026, 11, 27, 20, tzinfo=datetime.UTC)
-    pauses = [pause_after(each) for each in range(MOST_ATTEMPTS - 1)]
+    pauses = [pause_after(each, "not_calculable") for each in range(MOST_ATTEMPTS - 1)]
     assert [int(pause.total_seconds() // 60) for pause in pauses] == [1, 4, 16, 64, 256, 480, 480]
     last = began + datetime.timedelta(minutes=1301)
     for failed in range(1, MOST_ATTEMPTS):
         following = began + sum(pauses[:failed], datetime.timedelta())
-        assert given_up_at(following, failed, "internal_error") == last
+        assert given_up_at(following, failed, "not_calculable") == last
+
+
+@pytest.mark.parametrize("code", sorted(FOR_THE_OPERATOR))
+def test_what_the_household_cannot_mend_is_tried_every_hour_and_never_given_up(code: str):
+    minutes = [int(pause_after(each, code).total_seconds() // 60) for each in range(6)]
+    assert minutes == [1, 4, 16, 60, 60, 60]
+    assert pause_after(30_000, code) == datetime.timedelta(hours=1)
+    assert given_up_at(NEXT, 500, code) is None
+    case = Circumstances("not_sent", code, "scheduled", NEXT, frozenset({"void"}))
+    assert ("by check" in what_to_do(case)) == (code == "internal_error")

@@ -55,14 +55,6 @@ async def test_who_signs_up_owns_an_organization_and_is_signed_in(
     assert actions == [("organization.create", "user", maria.person_id)]
 
 
-async def test_a_name_that_is_taken_gets_an_ending(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
-) -> None:
-    other = await Newcomers(desk, owner_connection, ring).make("another@example.com")
-    assert other.here is not None
-    assert other.here.organization.startswith("Lopez ")
-
-
 async def test_signing_up_twice_tells_only_the_owner_of_the_address(
     desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing
 ) -> None:

@@ -28,11 +28,12 @@ from hearthpay.mail.mail_folder import KEPT_FOR, MailFolder, fill_folder
 from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.person_postman import PersonPostman
 from hearthpay.mail.postman import Postman
-from hearthpay.people import credentials, operators, sign_up
+from hearthpay.people import credentials, first_owner, operators
+from hearthpay.people.first_owner import offer_first_owner
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.notice_choices import choose_notices, notice_choices
 from hearthpay.people.sessions import SignedIn
-from hearthpay.people.sign_up import NewPerson, offer_first_owner
+from hearthpay.people.sign_up import NewPerson
 from hearthpay.security.key_ring import KeyRing
 from tests.mail.servers import Postbox, mail_server, silent_server
 from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, signed_in
@@ -245,7 +246,7 @@ async def test_the_first_owner_is_the_operator_and_a_later_one_is_not(
         token = await offer_first_owner(session, clock)
     assert token is not None
     new = NewPerson("Maria", PASSWORD, "en")
-    entered = await sign_up.become_first_owner(desk, token.text, MARIA, new, "Lopez", VISIT)
+    entered = await first_owner.become_first_owner(desk, token.text, MARIA, new, "Lopez", VISIT)
     assert (await signed_in(desk, entered.token.text)).operates
     async with desk.database.transaction(None) as session:
         other = await signed_in(desk, entered.token.text)

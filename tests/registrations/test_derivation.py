@@ -51,10 +51,10 @@ Row = tuple[str, str, str, str, str | None, str, bool, None, str]
 
 
 def expected(state: str, case: str) -> list[Row]:
-    """The rows of a state in a case, by the table."""
+    """The rows of a state in a case, by the table, without those that are listed only when asked for."""
     rows: list[Row] = []
     for line in EXPECTED:
-        if line["state"] == state:
+        if line["state"] == state and not line["include"]:
             status = line[case]
             needed = status == "required"
             url = line["url"] if needed else None
@@ -80,7 +80,7 @@ def statuses(facts: HouseholdFacts, on: datetime.date = TODAY) -> dict[tuple[str
 
 def test_the_table_has_every_account_once():
     listed = [(line["state"], line["account_type"]) for line in EXPECTED]
-    assert len(set(listed)) == len(listed) == 103
+    assert len(set(listed)) == len(listed) == 107
     assert {state for state, _ in listed} == set(STATES)
     assert {line[case] for line in EXPECTED for case in CASES} == {"required", "not_required"}
 
@@ -106,7 +106,9 @@ def test_nobody_employed_or_gone_before_the_first_payday_asks_for_nothing(state:
     gone = EmployeeFacts(state, active=False)
     for facts in (household(state), household(state, gone)):
         rows = registrations_of(facts, TODAY)
-        assert [row.account_type for row in rows] == [account.type for account in accounts_of(state).accounts]
+        assert [row.account_type for row in rows] == [
+            account.type for account in accounts_of(state).accounts if not account.voluntary
+        ]
         assert {(row.status, row.required, row.url) for row in rows} == {("not_required", False, None)}
 
 
@@ -126,9 +128,9 @@ def test_a_household_of_two_states_written_out():
     edd, applied = "https://edd.ca.gov", datetime.date(2026, 11, 2)
     coverage = "https://www.wcb.ny.gov/content/main/coverage-requirements-db/household-employers.jsp"
     assert rows == [
-        ("CA", "sui", "registered", True, "6789", None, f"{edd}/e-Services_for_Business"),
-        ("CA", "withholding", "registered", True, "6789", None, edd),
-        ("CA", "sdi", "registered", True, "6789", None, f"{edd}/en/payroll_taxes/Household_Employer"),
+        ("CA", "sui", "registered", False, "6789", None, f"{edd}/e-Services_for_Business"),
+        ("CA", "withholding", "registered", False, "6789", None, edd),
+        ("CA", "sdi", "registered", False, "6789", None, f"{edd}/en/payroll_taxes/Household_Employer"),
         ("NY", "sui", "required", True, None, None, "https://www.businessexpress.ny.gov"),
         ("NY", "withholding", "not_required", False, None, None, None),
         ("NY", "sdi", "pending", True, None, applied, coverage),
@@ -315,6 +317,74 @@ def test_who_moves_leaves_the_old_states_rows_behind():
     }
 
 
+# --- income tax by agreement, and thresholds ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_withholding_by_agreement_is_listed_when_asked_for(case: str):
+    by_agreement = {line["state"] for line in EXPECTED if line["include"] == "voluntary"}
+    assert by_agreement == {"AL", "AR", "OK", "SC"}
+    for state in (*by_agreement, "AZ"):
+        facts = household(state, *CASES[case](state))
+        rows = registrations_of(facts, TODAY, voluntary=True)
+        added = [told(row) for row in rows if row not in registrations_of(facts, TODAY)]
+        (line,) = [each for each in EXPECTED if (each["state"], each["include"]) == (state, "voluntary")] or [
+            {}
+        ]
+        wanted = line.get(case) == "required"
+        assert [(row[0], row[1], row[2], row[3], row[4], row[5]) for row in added] == (
+            [(state, "withholding", line["agency"], line["label"], line["url"], "required")] if wanted else []
+        )
+
+
+def required_from(facts: HouseholdFacts, account: str, on: datetime.date = TODAY) -> tuple[int, int] | None:
+    row = next(row for row in registrations_of(facts, on) if row.account_type == account)
+    return None if row.required_from is None else tuple(cents // 100 for cents in row.required_from)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("state", "account", "dollars"),
+    [("TX", "sui", 1000), ("NY", "sui", 500), ("DC", "pfml", 500), ("CA", "sdi", 750), ("CA", "sui", 1000)],
+)
+def test_below_a_threshold_a_row_says_from_when_and_how_much_is_paid(state: str, account: str, dollars: int):
+    def of(*wages: WagesOfQuarter, on: datetime.date = TODAY) -> tuple[int, int] | None:
+        return required_from(household(state, EmployeeFacts(state, wages=wages)), account, on)
+
+    this, last = {"quarter": 4}, {"quarter": 4, "year": 2025}
+    assert of() == (dollars, 0)
+    assert of(*paid(state, dollars - 1, **this)) == (dollars, dollars - 1)
+    assert of(*paid(state, dollars, **this)) is None
+    # Below it in another quarter, it counts for nothing now; reached last year, it holds this year and no longer.
+    assert of(*paid(state, dollars - 1)) == (dollars, 0)
+    assert of(*paid(state, dollars, **last)) is None
+    assert of(*paid(state, dollars, **last), on=datetime.date(2027, 1, 4)) == (dollars, 0)
+    # All household employees count together.
+    half = EmployeeFacts(state, wages=paid(state, dollars // 2, **this))
+    assert required_from(household(state, half), account) == (dollars, dollars // 2)
+    assert required_from(household(state, half, half), account) is None
+
+
+def test_where_each_employee_is_counted_alone_the_most_paid_one_is_told():
+    some, more = (EmployeeFacts("HI", wages=paid("HI", each, quarter=4)) for each in (100, 200))
+    assert required_from(household("HI", some, more), "sdi") == (225, 200)
+    assert (
+        required_from(household("HI", some, EmployeeFacts("HI", wages=paid("HI", 225, quarter=4))), "sdi")
+        is None
+    )
+
+
+def test_only_what_is_still_to_be_done_says_from_when():
+    facts = household("TX", *first_hire("TX"))
+    assert required_from(facts, "sui") == (1000, 0)
+    assert required_from(replace(facts, numbers=(NumberOnFile("TX", "sui", "1234"),)), "sui") is None
+    assert required_from(household("TX"), "sui") is None
+    assert required_from(household("GA", *first_hire("GA")), "withholding") is None
+    assert required_from(household("CO", *first_hire("CO")), "pfml") is None  # every wage owes it
+    exempt = EmployeeFacts("CA", relationship="spouse", wages=paid("CA", 700, quarter=4))
+    assert required_from(household("CA", exempt, *first_hire("CA")), "sdi") == (750, 0)
+    assert required_from(household("CA", exempt, *first_hire("CA")), "sui") == (1000, 700)
+
+
 # --- numbers and applications -------------------------------------------------------------------------------------
 
 
@@ -324,8 +394,9 @@ def test_a_number_on_file_registers_every_row_that_goes_by_it_and_no_other(state
         facts = replace(
             household(state, *first_hire(state)), numbers=(NumberOnFile(state, number.id, "4321"),)
         )
-        for row in registrations_of(facts, TODAY):
+        for row in registrations_of(facts, TODAY, voluntary=True):
             assert (row.status == "registered") == (row.number_id == number.id)
+            assert row.required == (row.status in ("required", "pending"))
             assert row.last_four == ("4321" if row.number_id == number.id else None)
 
 

@@ -84,7 +84,8 @@ def test_an_item_tells_the_last_four_and_the_number_only_when_asked():
         "registration_url": "https://www.businessexpress.ny.gov",
         "account_number_last_four": "4567",
         "status": "registered",
-        "required": True,
+        "required": False,
+        "required_from": None,
     }
     assert asdict(item_of(sui)) == told
     revealed = revealed_item_of(sui, {("NY", "sui"): "12-34567 4"})

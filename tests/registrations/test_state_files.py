@@ -10,22 +10,23 @@ from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 
-#: States whose income tax a household cannot or need not be registered for.
-WITHOUT_WITHHOLDING = {"AL", "AZ", "AR", "OK", "SC"}
+#: States whose income tax is withheld from household wages by agreement alone, and the one that forbids it.
+BY_AGREEMENT, FORBIDDEN = {"AL", "AR", "OK", "SC"}, "AZ"
 
 
 def test_every_state_has_its_file_and_nobody_else():
     assert {path.name for path in FOLDER.iterdir()} == {f"{state}.toml" for state in STATES}
     accounts = [account for state in STATES for account in accounts_of(state).accounts]
-    assert len(accounts) == 103
+    assert len(accounts) == 107
     assert {account.type for account in accounts} == {"sui", "withholding", "sdi", "pfml"}
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_a_withholding_account_stands_where_a_household_may_withhold(state: str):
     taxed = rulebook_of(2026).state(state).income_tax is not None
-    expected = taxed and state not in WITHOUT_WITHHOLDING
-    assert (accounts_of(state).account("withholding") is not None) == expected
+    account = accounts_of(state).account("withholding")
+    assert (account is not None) == (taxed and state != FORBIDDEN)
+    assert (account is not None and account.voluntary) == (state in BY_AGREEMENT)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -153,6 +154,7 @@ def test_a_sound_file_is_read_in_the_order_of_types():
         ('agency = "ca-edd"', 'agency = "EDD"', "agency: is not the id of an agency of CA"),
         ('agency = "ca-edd"', 'agency = "ny-nys-dol"', "agency: is not the id of an agency of CA"),
         ('number = "edd"', 'number = "eddy"', "number: is not the id of a number of this file"),
+        ('type = "sdi"', 'type = "sdi"\nvoluntary = true', "voluntary: is for withholding alone"),
         ('url = "https://edd.ca.gov"', 'url = "edd.ca.gov"', "url: must begin with https://"),
         ("[[account]]", '[[number]]\nid = "edd"\nconfidence = "low"\n[[account]]', "'edd' is listed twice"),
         ("[[account]]", '[[number]]\nid = "b"\nconfidence = "low"\n[[account]]', "no account goes by 'b'"),

@@ -13,7 +13,7 @@ from playwright.async_api import Browser, BrowserContext, expect
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.people.sign_up import offer_first_owner
+from hearthpay.people.first_owner import offer_first_owner
 from tests.people.visitors import MARIA, PASSWORD
 from tests.stories.housekeepers import Housekeeper
 from tests.stories.readers import Way

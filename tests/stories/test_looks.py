@@ -16,9 +16,9 @@ from playwright.async_api import BrowserContext, Page
 
 from hearthpay.clock import FixedClock
 from hearthpay.people import credentials, members, sign_up
+from hearthpay.people.first_owner import offer_first_owner
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.sessions import SignedIn
-from hearthpay.people.sign_up import offer_first_owner
 from hearthpay.security.key_ring import KeyRing
 from tests.database.household import add_household
 from tests.people.visitors import HERE, MARIA, PASSWORD, VISIT, link_in, mails

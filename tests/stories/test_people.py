@@ -17,8 +17,8 @@ from playwright.async_api import Browser, BrowserContext, expect
 
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
+from hearthpay.people.first_owner import offer_first_owner
 from hearthpay.people.sessions import SignedIn
-from hearthpay.people.sign_up import offer_first_owner
 from hearthpay.security.key_ring import KeyRing
 from tests.people.visitors import MARIA, PASSWORD, mails
 from tests.stories.readers import Reader, Way

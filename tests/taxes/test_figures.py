@@ -96,7 +96,7 @@ def test_2027_delaware_taxes_16500_for_unemployment_and_training():
     taxable = {line.code: line.taxable_wages for line in paycheck.lines}
     assert taxable["DE-SUI-ER"] == Decimal("600.00")
     assert taxable["DE-TRAIN-ER"] == Decimal("600.00")
-    assert {"DE-SUI-ER", "DE-TRAIN-ER"} <= set(paycheck.projected)
+    assert {"DE-SUI-ER", "DE-TRAIN-ER"} <= set(paycheck.provisional)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_2027_nebraska_withholds_no_more_than_3_99_percent(status, wages, tax):
 
 def test_2027_maine_says_that_its_deduction_becomes_the_federal_one():
     paycheck = _paycheck("2027-03-05", "ME", state={"elected": True})
-    assert "ME-SIT" in paycheck.projected
+    assert "ME-SIT" in paycheck.provisional
     assert any("5124-C" in limitation for limitation in paycheck.limitations)
 
 
@@ -176,7 +176,9 @@ def test_2027_maine_says_that_its_deduction_becomes_the_federal_one():
         ("MT-SUI-ER", 2026, ["low"]),
         ("MN-SUI-ER", 2026, ["low"]),
         ("LA-SUI-ER", 2026, ["low"]),
-        ("MD-FAMLI-EE", 2027, ["low"]),
+        ("MD-FAMLI-EE", 2027, ["medium"]),
+        ("CO-FAMLI-EE", 2027, ["high"]),
+        ("MA-PFML-EE", 2027, ["low"]),
         ("DE-SUI-ER", 2027, ["low"]),
     ],
 )
@@ -196,7 +198,7 @@ def test_the_social_security_base_of_2027_is_announced(code):
     ("code", "year", "words"),
     [
         ("CO-FAMLI-EE", 2027, "Half of 0.86 %"),
-        ("MD-FAMLI-EE", 2027, "announce"),
+        ("MD-FAMLI-EE", 2027, "fewer than 15"),
         ("VA-SUI-ER", 2026, "2.73 %"),
         ("NH-SUI-ER", 2026, "2.7 %"),
         ("KS-SUI-ER", 2026, "14,000"),

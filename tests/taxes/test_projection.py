@@ -19,35 +19,35 @@ BASE = {
 }
 
 
-def test_published_figures_replace_the_base_and_the_rest_is_projected():
+def test_published_figures_replace_the_base_and_the_rest_is_kept():
     published = {
         "state": "XX",
         "sources": {"new": {"title": "new"}},
         "contribution": [{"code": "XX-A", "rate": 9}, {"code": "XX-NEW", "rate": 3}],
     }
-    content, projected = project(published, BASE, 2027)
+    content, kept = project(published, BASE, 2027)
     assert [line["code"] for line in content["contribution"]] == ["XX-B", "XX-A", "XX-NEW"]
-    assert projected == {"XX-SIT", "XX-B"}
+    assert kept == {"XX-SIT", "XX-B"}
     assert set(content["sources"]) == {"old", "new"}
 
 
 def test_a_published_income_tax_keeps_the_form():
-    content, projected = project({"income_tax": {"version": ["2027"]}}, BASE, 2027)
+    content, kept = project({"income_tax": {"version": ["2027"]}}, BASE, 2027)
     assert content["income_tax"] == {"code": "XX-SIT", "form": "W", "version": ["2027"]}
-    assert "XX-SIT" not in projected
+    assert "XX-SIT" not in kept
 
 
-def test_a_figure_published_in_part_stays_projected():
-    content, projected = project({"contribution": [{"code": "XX-A", "projected": True}]}, BASE, 2027)
-    assert "XX-A" in projected
-    assert all("projected" not in line for line in content["contribution"])
+def test_what_the_year_before_said_of_its_figures_does_not_stand():
+    base = BASE | {"finality": [{"codes": ["XX-A"]}]}
+    content, _ = project({}, base, 2027)
+    assert "finality" not in content
 
 
-def test_local_taxes_are_projected_by_code():
+def test_local_taxes_are_kept_by_code():
     base = {"local": [{"code": "XX-P"}, {"code": "XX-Q", "effective_to": date(2026, 12, 31)}]}
-    content, projected = project_local({"local": [{"code": "XX-R"}]}, base, 2027)
+    content, kept = project_local({"local": [{"code": "XX-R"}]}, base, 2027)
     assert [tax["code"] for tax in content["local"]] == ["XX-P", "XX-R"]
-    assert projected == {"XX-P"}
+    assert kept == {"XX-P"}
 
 
 def test_2027_uses_what_is_published_and_names_the_rest():
@@ -63,18 +63,19 @@ def test_2027_uses_what_is_published_and_names_the_rest():
     lines = {line.code: line for line in paycheck.lines}
     assert lines["US-SS-EE"].taxable_wages == 300  # 192,300 is published
     assert lines["NY-PFL-EE"].amount == Decimal("4.52")
-    assert "US-FIT" in paycheck.projected
-    assert "NY-SIT" in paycheck.projected
-    assert "NY-PFL-EE" not in paycheck.projected
+    assert "US-FIT" in paycheck.provisional
+    assert "NY-SIT" in paycheck.provisional
+    assert "NY-PFL-EE" not in paycheck.provisional
+    assert not paycheck.unknown
     assert any("2027" in limitation for limitation in paycheck.limitations)
 
 
-def test_final_years_project_nothing():
+def test_in_complete_years_nothing_is_provisional():
     for year in (2025, 2026):
         rulebook = rulebook_of(year)
         assert rulebook.is_final
-        assert not rulebook.projected
-        assert not rulebook.state("NY").projected
+        assert not rulebook.finality
+        assert not rulebook.state("NY").unsettled
 
 
 def test_an_assessment_that_ends_is_not_carried_into_the_next_year():

@@ -11,6 +11,8 @@ from hearthpay.taxes import TaxInputError
 from hearthpay.taxes.errors import RuleError
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rulebook import Rulebook, rulebook_of, supported_years
+from hearthpay.taxes.thresholds import liability_thresholds
+from tests.worlds.rule_editions import edition
 
 RULES = Path(hearthpay.taxes.__file__).parent / "rules"
 YEAR = 2026
@@ -88,6 +90,36 @@ def test_the_version_is_a_fingerprint_of_every_file(tmp_path):
         after = Rulebook(folder).version
         assert after != before
         before = after
+
+
+def test_a_new_threshold_of_a_year_changes_the_fingerprint_of_that_year_alone(tmp_path):
+    before = {year: rulebook_of(year).version for year in supported_years()}
+
+    def threshold(text: str) -> str:
+        assert "cash_wages = 3100" in text
+        return text.replace("cash_wages = 3100", "cash_wages = 3200")
+
+    with edition(tmp_path, ("household_thresholds.toml", threshold)):
+        after = {year: rulebook_of(year).version for year in supported_years()}
+        assert liability_thresholds("TX", 2027)[0].cents == 320_000
+    assert {year for year in before if after[year] != before[year]} == {2027}
+    assert liability_thresholds("TX", 2027)[0].cents == 310_000
+
+    def commented(text: str) -> str:
+        return "# A remark.\n" + text
+
+    with edition(tmp_path / "again", ("household_thresholds.toml", commented)):
+        assert {year: rulebook_of(year).version for year in supported_years()} == before
+
+
+def test_an_edition_says_when_it_was_released(tmp_path):
+    assert rulebook_of(2026).released == datetime.date(2026, 11, 22)
+    # Not the date of the year whose figures stand in.
+    assert rulebook_of(2027).released == datetime.date(2026, 11, 23)
+    assert rulebook_of(2027).edition == "2027.1"
+    with pytest.raises(RuleError) as caught:
+        Rulebook(_break(tmp_path, "us.toml", "released = 2026-11-22\n", ""))
+    assert (caught.value.file, caught.value.key) == ("us.toml", "released")
 
 
 # --- what is refused ---------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from hearthpay.taxes.thresholds import LiabilityThreshold, liability_thresholds,
 from tests.taxes.strategies import RULEBOOK, STATES, YEAR
 
 CENT = Decimal("0.01")
-FICA = {2024: Decimal(2_700), 2025: Decimal(2_800), 2026: Decimal(3_000)}
+FICA = {2024: Decimal(2_700), 2025: Decimal(2_800), 2026: Decimal(3_000), 2027: Decimal(3_100)}
 
 
 # --- the check ---------------------------------------------------------------------------------------------------

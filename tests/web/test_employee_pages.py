@@ -280,3 +280,36 @@ async def test_an_employee_of_another_household_is_not_there(
     )
     assert answer.status_code == 404
     assert row(world)["pay_rate_cents"] == 2850
+
+
+async def test_a_salary_is_entered_shown_and_changed_in_both_languages(
+    browser: Browser, world: World, owner_connection: psycopg.Connection
+) -> None:
+    at = f"/app/{world.household_id}/employees"
+    salaried = {name: value for name, value in NEW.items() if name != "pay_rate"} | {"pay_type": "salary"}
+    wrong = await send(browser, f"{at}/new", **salaried, pay_rate="20")
+    assert wrong.status_code == 400
+    assert typed_in(wrong)["pay_rate"] == "20"
+    made = await send(
+        browser, f"{at}/new", **salaried, salary="$52,000", salary_per="year", usual_weekly_hours="45"
+    )
+    assert made.status_code == 303, made.text
+    ana = row(world, "Ana")
+    stored = (
+        ana["pay_type"],
+        ana["salary_cents"],
+        ana["salary_per"],
+        ana["usual_weekly_hours"],
+        ana["pay_rate_cents"],
+    )
+    assert stored == ("salary", 5_200_000, "year", 45, None)
+    assert "$52,000.00 a year" in (await browser.look(f"{at}/{ana['id']}")).text
+    assert "$52,000.00 a year" in (await browser.look(at)).text
+    rate = await send(
+        browser, f"{at}/{ana['id']}/rate", pay_type="salary", salary="2100", salary_per="period"
+    )
+    assert rate.status_code == 303, rate.text
+    page = (await browser.look(f"{at}/{ana['id']}/rate")).text
+    assert "$52,000.00 a year" in page
+    assert "$2,100.00 each pay period" in page
+    assert row(world, "Ana")["usual_weekly_hours"] is None

@@ -12,6 +12,8 @@ from hearthpay.doctor.examination import CheckResult
 from hearthpay.doctor.last_word import keep_last_word
 from hearthpay.people.operators import make_operator, unmake_operator
 from hearthpay.people.sessions import SignedIn
+from hearthpay.taxes.rulebook import rulebook_of
+from tests.database.household import add_household, add_organization
 from tests.web.test_pages_by_role import _browser, app, desk, people
 
 __all__ = ["app", "desk", "people"]
@@ -31,6 +33,8 @@ async def test_only_who_was_named_sees_it_and_until_he_is_named_no_more(
     page = await browser.look("/operator")
     assert page.status_code == 200
     assert "Never asked" in page.text
+    assert "Rules for 2027: edition 2027.1" in page.text
+    assert rulebook_of(2027).fingerprint in page.text
     other = await _browser(app, "owner", clock)
     assert (await other.look("/operator")).status_code == 404
 
@@ -49,6 +53,33 @@ async def test_only_who_was_named_sees_it_and_until_he_is_named_no_more(
         "SELECT action FROM person_events WHERE action LIKE 'operator.%' ORDER BY id"
     )
     assert [action for (action,) in events] == ["operator.make", "operator.unmake"]
+
+
+async def test_rules_that_are_not_final_stand_there_for_operators(
+    app: FastAPI,
+    people: dict[str, SignedIn],
+    owner_database: Database,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+) -> None:
+    organization = add_organization(owner_connection, "Miller")
+    add_household(owner_connection, organization)
+    owner_connection.execute("DELETE FROM payroll_entries")
+    owner_connection.execute(
+        "UPDATE autopilot_enrollments SET status = 'active', generate_at = now(), pause_reason = NULL, "
+        "disabled_at = NULL, next_pay_date = '2027-03-01'"
+    )
+    async with owner_database.transaction(None) as session:
+        await make_operator(session, clock, "viewer@example.com")
+    browser = await _browser(app, "viewer", clock)
+    assert "Rules that are not final" not in (await browser.look("/operator")).text
+    owner_connection.execute("UPDATE autopilot_enrollments SET next_pay_date = '2027-01-04'")
+    page = (await browser.look("/operator")).text
+    assert "1 enrollment and 0 scheduled payrolls have pay dates under rules that are not final." in page
+    assert "provisional" in page
+    assert "pip install --upgrade hearthpay" in page
+    owner = await _browser(app, "owner", clock)
+    assert (await owner.look("/operator")).status_code == 404
 
 
 async def test_the_service_itself_names_nobody(database: Database, people: dict[str, SignedIn]) -> None:

@@ -369,3 +369,21 @@ async def test_a_viewer_looks_and_finds_no_button(app: FastAPI, world: World, cl
         assert page.status_code == 200
         for way in ("/new", "/run", "/change", "/drop", "/void", "/stubs"):
             assert not re.search(rf'{way}["/?]', page.text), (path, way)
+
+
+async def test_a_salary_is_paid_without_hours_and_prorated_on_the_pages(maria: Browser, world: World) -> None:
+    at = f"/app/{world.household_id}/payrolls"
+    world.connection.execute(
+        "UPDATE employees SET pay_type = 'salary', pay_rate_cents = NULL, salary_cents = 5200000, salary_per = 'year', "
+        "start_date = '2026-01-05' WHERE id = %s",
+        (world.employee_id,),
+    )
+    form = (await maria.look(f"{at}/new")).text
+    assert f'name="unpaid_{world.employee_id}"' in form
+    draft = await _draft(maria, at, world.employee_id, regular="", unpaid="1")
+    page = (await maria.look(draft)).text
+    assert "4 of 5 working days" in page
+    assert "$800.00" in page
+    sent = await maria.send(f"{draft}/run", page=_FORM, **(await _seen(maria, draft)))
+    assert sent.status_code == 303, sent.text
+    assert "4 of 5 working days" in (await maria.look(sent.headers["location"])).text

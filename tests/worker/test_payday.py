@@ -41,6 +41,9 @@ async def test_the_duties_of_one_worker(
         "autopilot": Progress(done=0),
         "news": Progress(done=1),  # a household that was looked at
         "connect_accounts": Progress(done=0),
+        "advance_clocks": Progress(done=0),
+        "settle_years": Progress(done=0),
+        "awaited_rules": Progress(done=0),
     }
     assert rows(owner_connection, "SELECT DISTINCT status FROM payrolls") == [("pending_funding",)]
 

@@ -17,6 +17,9 @@ _REFERENCE = re.compile(r"\bREFERENCES (\w+)")
 # All others of a tenant tell real rows from sandbox ones.
 _OF_BOTH_MODES = ("organizations", "api_keys", "memberships", "member_invitations")
 
+SANDBOX_ONLY = ("household_clocks",)
+"""Tables of which no real household has a row."""
+
 OWN_TABLES = ("installation", "alembic_version")
 """What the migrations themselves write, and no test empties."""
 

@@ -50,6 +50,9 @@ ANY_KEY: Final = Permission("any_key", None, None, "viewer")
 """To be who one is: all that a key, token or session in force opens by itself."""
 
 CALCULATE: Final = Permission("calculate", "calculator", "calculator", "viewer")
+READ_RULES: Final = Permission("read_rules", None, "calculator", "viewer")
+"""What is known of a year's law."""
+
 READ_LAW: Final = Permission("read_law", None, "employees", "viewer")
 """What the states' law asks for."""
 LEARN_OF_RETIREMENT: Final = Permission("learn_of_retirement", None, "calculator", "viewer")
@@ -66,6 +69,10 @@ CREATE_HOUSEHOLD: Final = Permission(
 DELETE_HOUSEHOLD: Final = Permission("delete_household", "multi_employer", "multi_employer", "owner")
 READ_HOUSEHOLD: Final = Permission("read_household", "employees", "employees", "viewer")
 CHANGE_HOUSEHOLD: Final = Permission("change_household", "employees", "employees", "admin")
+
+READ_SANDBOX: Final = Permission("read_sandbox", "employees", "employees", "viewer")
+USE_SANDBOX: Final = Permission("use_sandbox", "employees", "employees", "admin")
+"""To put test values in the place of numbers, and to move a clock: in the sandbox alone, which the service sees to."""
 
 READ_EMPLOYEES: Final = Permission("read_employees", "employees", "employees", "viewer")
 CHANGE_EMPLOYEES: Final = Permission("change_employees", "employees", "employees", "admin")

@@ -32,6 +32,7 @@ STATUS: Final[Mapping[str, int]] = {
     "autopilot_enroll_in_app": 403,
     "not_found": 404,
     "method_not_allowed": 405,
+    "clock_advancing": 409,
     "autopilot_run_scheduled": 409,
     "period_ahead_of_anchor": 409,
     "payroll_overlap": 409,

@@ -7,7 +7,9 @@ from uuid import UUID
 from hearthpay.access.refusal import Refusal
 from hearthpay.security.api_keys import Mode
 
-Why = Literal["real", "sandbox", "made_under_a_sandbox", "deletes_sandboxes_only", "never_deleted"]
+Why = Literal[
+    "real", "sandbox", "made_under_a_sandbox", "deletes_sandboxes_only", "never_deleted", "sandbox_only"
+]
 
 _SAID: Final[Mapping[Why, tuple[str, Mode | None]]] = {
     "real": ("This is a real household; it needs a live key (hp_live_…).", "live"),
@@ -21,6 +23,10 @@ _SAID: Final[Mapping[Why, tuple[str, Mode | None]]] = {
     ),
     "deletes_sandboxes_only": (
         "Only sandbox households can be deleted or reset, with a test key (hp_test_…).",
+        "test",
+    ),
+    "sandbox_only": (
+        "This exists for sandbox households only; it needs a test key (hp_test_…).",
         "test",
     ),
     "never_deleted": (

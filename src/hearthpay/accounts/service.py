@@ -30,12 +30,13 @@ _LONGEST_NAME: Final = 200
 _EMPLOYER_OF: Final = text(
     f"SELECT sandbox FROM {EMPLOYERS} employers WHERE id = :employer_id AND organization_id = :organization_id"
 )
+_IN_TURN: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('hearthpay new organization', 0))")
 _SUMMARIES: Final = text(
     "SELECT o.id, o.name, o.plan, o.lifted_limits, "
     f"(SELECT count(*) FROM {EMPLOYERS} e WHERE e.organization_id = o.id AND NOT e.sandbox) AS households, "
     f"(SELECT count(*) FROM {EMPLOYERS} e WHERE e.organization_id = o.id AND e.sandbox) AS sandbox_households, "
     "(SELECT count(*) FROM api_keys k WHERE k.organization_id = o.id AND k.revoked_at IS NULL) AS keys "
-    "FROM organizations o ORDER BY o.name"
+    "FROM organizations o ORDER BY o.name, o.created_at, o.id"
 )
 
 
@@ -71,7 +72,7 @@ async def create_organization(
 ) -> Organization:
     """Create the account `name` on `plan`.
 
-    Raises `validation_error` for a name that is unfit or taken, and for a plan that there is not.
+    Raises `validation_error` for a name that is unfit or that an account already has, and for a plan that there is not.
     """
     _check_plan(plan)
     trimmed = name.strip()
@@ -79,8 +80,12 @@ async def create_organization(
         raise invalid("name", f"must have 1 to {_LONGEST_NAME} printable characters")
     if holds_a_secret(trimmed):
         raise invalid("name", PORTAL_ONLY)
-    if await find_organization(session, trimmed) is not None:
-        raise invalid("name", "is taken by another organization")
+    if _id_in(trimmed) is not None:
+        raise invalid("name", "looks like an id; there is no organization with it")
+    # Of two who create at once the second sees what the first created; so does the first owner's link.
+    await session.execute(_IN_TURN)
+    if await find_organizations(session, trimmed):
+        raise invalid("name", "is the name of an organization already")
     organization = Organization(id=uuid7(), name=trimmed, created_at=clock.now(), plan=plan, lifted_limits={})
     session.add(organization)
     await session.flush()
@@ -89,7 +94,7 @@ async def create_organization(
 
 
 async def list_organizations(session: AsyncSession) -> Sequence[OrganizationSummary]:
-    """Return every organization, by name, with its real and its sandbox households and its keys in force."""
+    """Return every organization, by name and age, with its real and its sandbox households and its keys in force."""
     rows = (await session.execute(_SUMMARIES)).all()
     return [OrganizationSummary(**row._mapping) for row in rows]
 
@@ -139,12 +144,33 @@ async def lift_limits(
     await _leave_trace(session, organization.id, "organization.lift", organization.id, change)
 
 
+async def find_organizations(session: AsyncSession, name: str) -> Sequence[Organization]:
+    """Return the accounts of that name, oldest first: families that sign up may have the same one."""
+    named = select(Organization).where(Organization.name == name.strip())
+    return (await session.scalars(named.order_by(Organization.created_at, Organization.id))).all()
+
+
 async def find_organization(session: AsyncSession, name: str) -> Organization | None:
-    """Return the account of that name; None where there is none."""
-    found: Organization | None = await session.scalar(
-        select(Organization).where(Organization.name == name.strip())
-    )
-    return found
+    """Return the account of that name or id; None where there is none.
+
+    Raises `validation_error` that lists the ids where several have the name.
+    """
+    found = await find_organizations(session, name)
+    if len(found) > 1:
+        listed = "; ".join(f"{each.id}, created {each.created_at:%Y-%m-%d}" for each in found)
+        raise invalid("organization", f"{len(found)} have the name {name.strip()!r}: give the id ({listed})")
+    if found:
+        return found[0]
+    organization_id = _id_in(name.strip())
+    return None if organization_id is None else await session.get(Organization, organization_id)
+
+
+def _id_in(text: str) -> UUID | None:
+    """Return the id that the text spells; None where it spells none."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
 
 
 async def create_key(

@@ -24,7 +24,7 @@ from hearthpay.autopilot.records import (
 )
 from hearthpay.autopilot.refusals import not_eligible
 from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage, common_starts, stage_of
-from hearthpay.autopilot.versions import new_version, refuse_hours
+from hearthpay.autopilot.versions import new_version, refuse_hours, refuse_other_pay
 from hearthpay.autopilot.views import EnrollmentView, views_of
 from hearthpay.clock import Clock
 from hearthpay.employers.service import resolve_employer
@@ -50,6 +50,7 @@ async def change_enrollment(
     versions = (await versions_of(session, [enrollment.id]))[enrollment.id]
     stages = stages_of(versions)
     terms, period = _changed(wanted, versions, stages, enrollment.next_start)
+    refuse_other_pay(terms.standard_hours, salaried=employee.pay_type == "salary")
     refuse_hours(terms.standard_hours, period)
     payroll = planned(owner_of(enrollment), employee.id, terms.frequency, terms.standard_hours, period, now)
     record = await estimate(session, payroll)

@@ -23,15 +23,16 @@ _MOST_HOURS: Final = 10_000
 
 
 def is_standard_hours(hours: Decimal) -> bool:
-    """Return whether that many hours can be enrolled: more than 0, with at most 3 decimals."""
-    return hours.is_finite() and 0 < hours < _MOST_HOURS and round(hours, 3) == hours
+    """Return whether that many hours can be enrolled: from 0, of a salary, with at most 3 decimals."""
+    return hours.is_finite() and 0 <= hours < _MOST_HOURS and round(hours, 3) == hours
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnrolledTerms:
     """What is enrolled: hours of each period, how often, from which period on, and the pay day after each.
 
-    Raises ValueError for hours that are none or have parts of a thousandth.
+    Of a salaried employee the hours are 0: the salary is paid. Raises ValueError for hours that are none or have parts
+    of a thousandth.
     """
 
     standard_hours: Decimal
@@ -42,7 +43,7 @@ class EnrolledTerms:
     def __post_init__(self) -> None:
         if not is_standard_hours(self.standard_hours):
             raise ValueError(
-                f"standard_hours must be more than 0 with at most 3 decimals, not {self.standard_hours}"
+                f"standard_hours must be at least 0 with at most 3 decimals, not {self.standard_hours}"
             )
 
 
@@ -84,9 +85,9 @@ class Manage:
     meant, the next that is paid as somebody has seen it.
     """
 
-    employer_id: UUID
     employee_id: UUID
     action: AutopilotAction
+    employer_id: UUID | None = None
     through_date: datetime.date | None = None
     period_start: datetime.date | None = None
 
@@ -95,7 +96,7 @@ class Manage:
 class HistoryWanted:
     """Whose history, and which page of it."""
 
-    employer_id: UUID
+    employer_id: UUID | None = None
     employee_id: UUID | None = None
     cursor: UUID | None = None
     limit: int = 25

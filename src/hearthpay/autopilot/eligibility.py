@@ -24,7 +24,9 @@ from hearthpay.database.relations import (
     STANDING_AUTHORIZATIONS,
 )
 from hearthpay.languages.catalogue import mark
+from hearthpay.payroll.trouble import failures
 from hearthpay.taxes import TaxInputError, rulebook_for
+from hearthpay.taxes.finality import unpublished_programs
 
 Reason = Literal[
     "not_plus",
@@ -33,6 +35,7 @@ Reason = Literal[
     "employee_incomplete",
     "insufficient_history",
     "direct_deposit_unavailable",
+    "direct_deposit_not_offered",
     "authorization_missing",
     "tax_year_not_final",
     "unsupported_jurisdiction",
@@ -40,6 +43,9 @@ Reason = Literal[
     "internal_error",
 ]
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
+
+FOR_THE_OPERATOR: Final[frozenset[str]] = failures.FOR_THE_OPERATOR | {"direct_deposit_not_offered"}
+"""Reasons that no household can mend: they count as no failure, and what they keep from being paid stays open."""
 
 IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
     "not_plus": (
@@ -51,7 +57,10 @@ IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
         mark("Reinstate the employee, or end Autopilot."),
     ),
     "employee_not_started": (mark("The employee has not started yet"), mark("Begin with a later period.")),
-    "employee_incomplete": (mark("The employee has no pay rate"), mark("Tell the pay rate.")),
+    "employee_incomplete": (
+        mark("The employee has no pay rate or salary"),
+        mark("Enter the pay rate or salary."),
+    ),
     "insufficient_history": (
         mark("No payroll of this employee has been completed yet"),
         mark("Run a payroll first and look at it; once it is completed Autopilot can go on."),
@@ -60,25 +69,30 @@ IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
         mark("Direct deposit is not possible"),
         mark("Connect your bank account, and have the employee enter one in the portal."),
     ),
+    "direct_deposit_not_offered": (
+        mark("Direct deposit is switched off on this service at the moment"),
+        mark("No action needed."),
+    ),
     "authorization_missing": (
         mark("Nobody has agreed to the debits of the bank account that is connected now"),
         mark("Agree to them on the page of Autopilot."),
     ),
     "tax_year_not_final": (
-        mark("The law of the pay date's year is not complete"),
-        mark("The operator must update Hearthpay."),
+        mark("Tax figures for the pay date aren't published yet, or aren't in this version of Hearthpay"),
+        mark("No action needed."),
     ),
     "unsupported_jurisdiction": (
-        mark("There are no rules for the state of work"),
-        mark("Run the payroll by other means."),
+        mark("Hearthpay has no tax rules for the state of work yet"),
+        mark("No action needed."),
     ),
     "not_calculable": (mark("The payroll cannot be calculated"), mark("Correct the employee's settings.")),
-    "internal_error": (mark("An error on our side"), mark("The operator finds it in the log of the worker.")),
+    "internal_error": (mark("There was an error on our side"), mark("No action needed.")),
 }
 """Why, and what the household can do about it."""
 
 _PEOPLE: Final = text(
-    "SELECT m.id, m.employer_id, m.status, m.start_date, m.pay_rate_cents IS NULL AS incomplete, m.first_name, "
+    "SELECT m.id, m.employer_id, m.status, m.start_date, m.work_state, m.first_name, "
+    "coalesce(m.pay_rate_cents, m.salary_cents) IS NULL AS incomplete, "
     "m.last_name, h.first_name AS household_first, h.last_name AS household_last, h.sandbox, o.plan, EXISTS ("
     f"SELECT FROM {PAYCHECKS} c JOIN {PAYROLLS} p ON p.id = c.payroll_id WHERE c.employee_id = m.id "
     "AND c.reverses IS NULL AND p.status = 'completed' "
@@ -102,22 +116,31 @@ class EligibilityFacts:
     start_date: datetime.date
     incomplete: bool
     paid_before: bool
+    offered: bool
     direct_deposit: bool
+    work_state: str
 
 
 def reasons_against(
     facts: EligibilityFacts, *, authorized: bool, period_end: datetime.date, pay_date: datetime.date
 ) -> tuple[Reason, ...]:
-    """Return all reasons against paying the period; none: Autopilot may."""
+    """Return all reasons against paying the period; none: Autopilot may.
+
+    Of the law it is asked whether the year has rules and all programs of the state of work that have begun by then:
+    whether a paycheck needs a figure that nobody knows yet, its calculation tells.
+    """
+    law = _law_missing(facts.work_state, pay_date)
     found: dict[Reason, bool] = {
         "not_plus": not facts.has_plan,
         "employee_inactive": not facts.active,
         "employee_not_started": facts.start_date > period_end,
         "employee_incomplete": facts.incomplete,
         "insufficient_history": not facts.paid_before,
-        "direct_deposit_unavailable": not facts.direct_deposit,
+        "direct_deposit_unavailable": facts.offered and not facts.direct_deposit,
+        "direct_deposit_not_offered": not facts.offered,
         "authorization_missing": not authorized,
-        "tax_year_not_final": not _is_final(pay_date),
+        "tax_year_not_final": law == "tax_year_not_final",
+        "unsupported_jurisdiction": law == "unsupported_jurisdiction",
     }
     return tuple(reason for reason, holds in found.items() if holds)
 
@@ -143,11 +166,12 @@ async def read_facts(
             start_date=row.start_date,
             incomplete=row.incomplete,
             paid_before=row.paid_before,
-            direct_deposit=(offered or row.sandbox)
-            and row.employer_id not in blocked
+            offered=offered or row.sandbox,
+            direct_deposit=row.employer_id not in blocked
             and row.id not in blocked
             and is_spellable(f"{row.first_name} {row.last_name}")
             and is_spellable(f"{row.household_first} {row.household_last}"),
+            work_state=row.work_state,
         )
         for row in rows
     }
@@ -158,8 +182,9 @@ async def authorized_enrollments(session: AsyncSession, enrollments: Sequence[UU
     return set(await session.scalars(_AUTHORIZED, {"enrollments": list(enrollments)}))
 
 
-def _is_final(pay_date: datetime.date) -> bool:
+def _law_missing(work_state: str, pay_date: datetime.date) -> Reason | None:
     try:
-        return rulebook_for(pay_date).is_final
-    except TaxInputError:
-        return False
+        rules = rulebook_for(pay_date).state(work_state)
+    except TaxInputError as error:
+        return reason_of_code(error.code)
+    return "tax_year_not_final" if unpublished_programs(rules.finality, pay_date) else None

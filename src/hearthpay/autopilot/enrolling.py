@@ -18,7 +18,7 @@ from hearthpay.autopilot.models import Enrollment
 from hearthpay.autopilot.records import audit, employee_of, lock_live, note, send_on_errand, stand_before
 from hearthpay.autopilot.refusals import enrolled_already, not_eligible
 from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage, first_still_sent
-from hearthpay.autopilot.versions import new_version, refuse_hours
+from hearthpay.autopilot.versions import new_version, refuse_hours, refuse_other_pay
 from hearthpay.autopilot.views import EnrollmentView, views_of
 from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
@@ -48,6 +48,7 @@ async def enroll(
         raise enrolled_already(employee.id)
     stages = (Stage(wanted.terms.anchor, _schedule(wanted.terms, clock)),)
     first = first_still_sent(stages, wanted.terms.anchor, now)
+    refuse_other_pay(wanted.terms.standard_hours, salaried=employee.pay_type == "salary")
     refuse_hours(wanted.terms.standard_hours, first)
     reasons, net_pay = await _look_ahead(
         session, employer, employee, wanted.terms, first, now, offered=offered

@@ -16,12 +16,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.autopilot.generation import MOST_FAILURES
 from hearthpay.autopilot.mails import mail_of
+from hearthpay.banking.authorizations import authorized_payrolls
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
-from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYROLLS
+from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, PAYCHECKS, PAYROLLS
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice, NoticeDesk, queue_notice
+from hearthpay.payroll.trouble.failures import FOR_THE_OPERATOR
 from hearthpay.people.readers import NoticeReader, Topic, addressed, readers_of_households
 from hearthpay.security.key_ring import KeyRing
 
@@ -29,8 +31,8 @@ CHUNK: Final = 50
 """Errands in one transaction."""
 
 _POSTPONED: Final = datetime.timedelta(hours=1)
-_NOT_COUNTED: Final = frozenset({"year_passed"})
-"""Failures of a payroll that is paid by another one."""
+_NOT_COUNTED: Final = FOR_THE_OPERATOR
+"""Failures that the household cannot mend; nor does a payroll count that another one pays, `year_passed`."""
 
 _log = structlog.get_logger("hearthpay.autopilot")
 
@@ -57,6 +59,15 @@ _PAYROLLS: Final = text(
     "SELECT p.id, p.status, p.period_start, p.period_end, p.pay_date, p.net_pay, p.scheduled_send_at, "
     f"p.failure ->> 'code' AS code FROM {PAYROLLS} p WHERE p.id = ANY(:payrolls)"
 )
+_MADE_ANEW: Final = text(
+    "SELECT p.id, p.status, p.period_start, p.period_end, p.pay_date, p.net_pay, p.scheduled_send_at, "
+    f"p.failure ->> 'code' AS code FROM {PAYROLLS} p JOIN {PAYROLLS} o ON o.employer_id = p.employer_id "
+    "AND o.created_at = p.approved_at AND o.period_start = p.period_start AND o.period_end = p.period_end "
+    "WHERE o.id = :payroll AND p.id <> o.id AND p.status = 'pending_funding' "
+    f"AND EXISTS (SELECT FROM {PAYCHECKS} c WHERE c.payroll_id = p.id AND c.employee_id = :employee) "
+    "ORDER BY p.id DESC LIMIT 1"
+)
+"""The payroll of the new year that takes the place of one whose year had passed."""
 _COUNT: Final = text(
     "UPDATE autopilot_enrollments SET failure_count = :failures, updated_at = :now WHERE id = :id"
 )
@@ -146,15 +157,26 @@ async def _do(
         payroll = payrolls.get(row.payroll_id)
         kind, details = row.kind, row.details
         if kind == "failed":
-            if payroll is None or payroll.code in _NOT_COUNTED:
+            if payroll is None:
                 continue
-            failures[enrollment.id] += 1
-            count = {"id": enrollment.id, "failures": failures[enrollment.id], "now": now}
-            await session.execute(_COUNT, count)
-            if failures[enrollment.id] < MOST_FAILURES or enrollment.status != "active":
+            if payroll.code == "year_passed":
+                payroll = await _made_anew(session, payroll.id, enrollment.employee_id, now)
+                if payroll is None:
+                    continue
+                kind = "debit_tomorrow"
+            elif payroll.code in _NOT_COUNTED:
                 continue
-            await session.execute(_PAUSE, {**count, "reason": payroll.code or "failed"})
-            kind, details = "paused", {"reasons": [payroll.code], "failure_count": failures[enrollment.id]}
+            else:
+                failures[enrollment.id] += 1
+                count = {"id": enrollment.id, "failures": failures[enrollment.id], "now": now}
+                await session.execute(_COUNT, count)
+                if failures[enrollment.id] < MOST_FAILURES or enrollment.status != "active":
+                    continue
+                await session.execute(_PAUSE, {**count, "reason": payroll.code or "failed"})
+                kind, details = (
+                    "paused",
+                    {"reasons": [payroll.code], "failure_count": failures[enrollment.id]},
+                )
         elif kind == "paid" and failures[enrollment.id]:
             failures[enrollment.id] = 0
             await session.execute(_COUNT, {"id": enrollment.id, "failures": 0, "now": now})
@@ -162,8 +184,9 @@ async def _do(
             continue  # it has been voided, or sent
         if kind == "debit_tomorrow" and (payroll is None or payroll.status in ("voided", "failed")):
             continue  # a worker that was away tells of what has been sent all the same
-        about = row.payroll_id or details.get("period_start") or row.id
-        again = ":for_good" if details.get("for_good") else ""
+        payroll_id = row.payroll_id if payroll is None else payroll.id
+        about = payroll_id or details.get("period_start") or row.id
+        again = next((f":{each}" for each in ("for_good", "waiting") if details.get(each)), "")
         notice = Notice(
             f"autopilot:{enrollment.id}:{kind}:{about}{again}",
             f"autopilot_{kind}",
@@ -173,13 +196,26 @@ async def _do(
             enrollment.employer_id,
             enrollment.sandbox,
             enrollment.employee_id,
-            row.payroll_id,
+            payroll_id,
         )
         told = people[enrollment.employee_id]
         write = partial(_write, kind, told, payroll, details)
         topic: Topic | None = "payday" if kind == "paid" else None
         for each in addressed(notice, readers.get(enrollment.employer_id, ()), write, topic):
             await queue_notice(session, ring, desk, now, each)
+
+
+async def _made_anew(
+    session: AsyncSession, payroll_id: UUID, employee_id: UUID, now: datetime.datetime
+) -> Any:
+    """Return the payroll that takes the place of one whose year had passed, if its debit is authorized.
+
+    The household is told of this debit as of any other of Autopilot.
+    """
+    anew = (await session.execute(_MADE_ANEW, {"payroll": payroll_id, "employee": employee_id})).one_or_none()
+    if anew is None or not await authorized_payrolls(session, [anew.id], now):
+        return None
+    return anew
 
 
 def _write(kind: str, people: Any, payroll: Any, details: Any, reader: NoticeReader) -> Mail:

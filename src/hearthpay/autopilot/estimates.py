@@ -8,15 +8,13 @@ from uuid import UUID
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.autopilot.schedule import AutopilotPeriod
+from hearthpay.banking.authorizations import HIGHEST_PERCENT
 from hearthpay.payroll.approval import confirmations_needed
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
 from hearthpay.payroll.orders import PayrollEntry, SettledOrder, read_payees
 from hearthpay.payroll.scheduling import NotPlanned, Planned, calculate_planned, dates_ahead
 
 _NOTHING: Final = Decimal(0)
-
-HIGHEST_PERCENT: Final = 120
-"""A net pay of more than so many percent of the enrolled one is asked about first."""
 
 
 def planned(

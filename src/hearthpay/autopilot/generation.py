@@ -3,6 +3,9 @@
 Due enrollments are claimed in chunks, each one transaction of a few statements, and of each one period is decided:
 paid by a scheduled payroll, stepped over because it is paid by hand or skipped, or not paid because Autopilot may not.
 What is enrolled and not due is not looked at. What cannot be decided with its chunk is tried apart, and then later.
+
+What the household can mend is a failure once its time is over. What only the operator or the law can mend never is:
+the period stays open, is tried every hour, and is paid as soon as it can be.
 """
 
 import datetime
@@ -17,6 +20,7 @@ from sqlalchemy import select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.autopilot.eligibility import (
+    FOR_THE_OPERATOR,
     Reason,
     authorized_enrollments,
     read_facts,
@@ -26,7 +30,7 @@ from hearthpay.autopilot.eligibility import (
 from hearthpay.autopilot.estimates import held_for, planned
 from hearthpay.autopilot.models import Enrollment, EnrollmentVersion
 from hearthpay.autopilot.records import stages_of, versions_of
-from hearthpay.autopilot.schedule import AutopilotPeriod, is_skipped, periods_of, stage_of
+from hearthpay.autopilot.schedule import GENERATE_AHEAD, AutopilotPeriod, is_skipped, periods_of, stage_of
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
@@ -42,7 +46,11 @@ MOST_FAILURES: Final = 3
 """After so many failures in a row an enrollment is paused."""
 
 TRY_AGAIN: Final = datetime.timedelta(hours=6)
-"""When it is looked again whether what speaks against a payment has been put right, until the money had to be sent."""
+"""When it is looked again whether the household has put right what speaks against a payment, until its time is over."""
+
+_FIRST_PAUSE_FOR_US: Final = datetime.timedelta(minutes=5)
+_LONGEST_PAUSE_FOR_US: Final = datetime.timedelta(hours=1)
+"""How soon, and at the latest, it is tried again what only the operator or the law can put right."""
 
 TELL_BEFORE: Final = datetime.timedelta(hours=24)
 """How long before a debit the household is told of it."""
@@ -74,12 +82,12 @@ _PERIODS: Final = text(
 )
 _GO_ON: Final = text(
     "UPDATE autopilot_enrollments e SET next_start = d.next_start, next_end = d.next_end, "
-    "next_pay_date = d.next_pay_date, generate_at = d.generate_at, status = d.status, failure_count = d.failures, "
-    "pause_reason = d.pause_reason, updated_at = :now "
+    "next_pay_date = d.next_pay_date, generate_at = d.generate_at, mend_by = d.mend_by, status = d.status, "
+    "failure_count = d.failures, pause_reason = d.pause_reason, updated_at = :now "
     "FROM unnest(CAST(:ids AS uuid[]), CAST(:starts AS date[]), CAST(:ends AS date[]), CAST(:pay_dates AS date[]), "
-    "CAST(:generate_ats AS timestamptz[]), CAST(:statuses AS text[]), CAST(:failures AS smallint[]), "
-    "CAST(:pause_reasons AS text[])) AS d(id, next_start, next_end, next_pay_date, generate_at, status, failures, "
-    "pause_reason) WHERE e.id = d.id"
+    "CAST(:generate_ats AS timestamptz[]), CAST(:mend_bys AS timestamptz[]), CAST(:statuses AS text[]), "
+    "CAST(:failures AS smallint[]), CAST(:pause_reasons AS text[])) AS d(id, next_start, next_end, next_pay_date, "
+    "generate_at, mend_by, status, failures, pause_reason) WHERE e.id = d.id"
 )
 _EVENTS: Final = text(
     "INSERT INTO autopilot_events (id, organization_id, employer_id, sandbox, enrollment_id, employee_id, event, at, "
@@ -144,6 +152,7 @@ class _Decision:
     reasons: tuple[Reason, ...] = ()
     held: tuple[str, ...] = ()
     net_pay: int | None = None
+    mend_by: datetime.datetime | None = None
 
 
 @dataclass(slots=True)
@@ -323,8 +332,18 @@ async def _decide(
 
 
 def _refused(case: _Case, reasons: tuple[Reason, ...], now: datetime.datetime) -> _Decision:
-    """Return the decision not to pay a period; it is open as long as the money could still be sent in time."""
-    return _Decision("ineligible" if now >= case.period.send_at else None, reasons=reasons)
+    """Return the decision not to pay a period.
+
+    The household has until the money is to be sent to mend what it can, and three days where it could not know before:
+    because the worker was away, or nothing could be paid for reasons that are not the household's. While there is one
+    of these the period stays open.
+    """
+    send_at = case.period.send_at
+    afterwards = now + GENERATE_AHEAD
+    mend_by = case.enrollment.mend_by or (send_at if now < send_at else afterwards)
+    if FOR_THE_OPERATOR.intersection(reasons):
+        return _Decision(None, reasons=reasons, mend_by=max(mend_by, afterwards))
+    return _Decision("ineligible" if now >= mend_by else None, reasons=reasons, mend_by=mend_by)
 
 
 async def _write(
@@ -338,8 +357,8 @@ async def _write(
     going_on: list[tuple[object, ...]] = []
     for case, decision in decided:
         going_on.append(_goes_on(case, decision, now, chunk))
-    names = ("ids", "starts", "ends", "pay_dates", "generate_ats", "statuses", "failures", "pause_reasons")
-    columns = dict(zip(names, map(list, zip(*going_on, strict=True)), strict=True))
+    names = ("ids", "starts", "ends", "pay_dates", "generate_ats", "mend_bys", "statuses", "failures")
+    columns = dict(zip((*names, "pause_reasons"), map(list, zip(*going_on, strict=True)), strict=True))
     await session.execute(_GO_ON, {**columns, "now": now})
     if chunk.events:
         await session.execute(
@@ -387,9 +406,20 @@ def _goes_on(case: _Case, decision: _Decision, now: datetime.datetime, chunk: _C
     days: dict[str, object] = {"period_start": period.start, "period_end": period.end}
     failures, reasons = enrollment.failure_count, list(decision.reasons)
     if decision.outcome is None:
-        chunk.errands.append(Errand(enrollment.id, "refused", None, {**days, "reasons": reasons}, now))
-        again = min(now + TRY_AGAIN, period.send_at)
-        return (enrollment.id, *period[:2], period.pay_date, again, "active", failures, None)
+        waiting = FOR_THE_OPERATOR.issuperset(reasons)
+        details = {**days, "reasons": reasons} | ({"waiting": True} if waiting else {})
+        chunk.errands.append(Errand(enrollment.id, "refused", None, details, now))
+        again = _try_again(case, decision, now)
+        return (
+            enrollment.id,
+            *period[:2],
+            period.pay_date,
+            again,
+            decision.mend_by,
+            "active",
+            failures,
+            None,
+        )
     match decision.outcome:
         case "scheduled":
             _tell_of_scheduled(case, decision, now, chunk, days)
@@ -418,10 +448,22 @@ def _goes_on(case: _Case, decision: _Decision, now: datetime.datetime, chunk: _C
         following.end,
         following.pay_date,
         generate_at,
+        None,
         status,
         failures,
         pause_reason,
     )
+
+
+def _try_again(case: _Case, decision: _Decision, now: datetime.datetime) -> datetime.datetime:
+    """Return when an open period is looked at again: what is ours at longer and longer intervals, up to an hour."""
+    if FOR_THE_OPERATOR.intersection(decision.reasons):
+        since = now - case.period.generate_at
+        again = now + min(max(since / 2, _FIRST_PAUSE_FOR_US), _LONGEST_PAUSE_FOR_US)
+    else:
+        again = now + TRY_AGAIN
+    last = case.period.send_at if now < case.period.send_at else decision.mend_by
+    return again if last is None else min(again, last)
 
 
 def _tell_of_scheduled(

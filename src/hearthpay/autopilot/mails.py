@@ -1,7 +1,7 @@
 """What the mails of Autopilot say: plain words, no link, and always how to stop it."""
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
 from hearthpay.autopilot.eligibility import IN_WORDS, Reason
@@ -66,7 +66,10 @@ _WORDINGS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """The subject and the paragraphs of what is about a payroll, or about none."""
 
-AUTOPILOT_KINDS: Final = (*_WORDINGS, "paused", "cannot_pay")
+_NOT_BY_HAND: Final = frozenset({"tax_year_not_final", "unsupported_jurisdiction"})
+"""Why a payroll cannot be run by hand either."""
+
+AUTOPILOT_KINDS: Final = (*_WORDINGS, "paused", "resumed", "cannot_pay")
 """What a household is told of: what else happens is that a period cannot be paid."""
 
 
@@ -87,6 +90,8 @@ def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Map
     if kind in _WORDINGS:
         facts = {"name": name} | _facts(reader.language, payroll)
         return [say(each, **facts) for each in _WORDINGS[kind]]
+    if kind == "resumed":
+        return _resumed(reader, name, details)
     if kind == "paused":
         failures = details["failure_count"]
         return [
@@ -103,6 +108,8 @@ def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Map
         key: day_in(reader.language, datetime.date.fromisoformat(details[f"period_{end}"]))
         for key, end in (("first", "start"), ("last", "end"))
     }
+    if details.get("waiting"):
+        return _waiting(reader, name, days, details["reasons"])
     happens = (
         mark("Autopilot has not paid {name} for {first} to {last}, and will not: run this period by hand.")
         if details.get("for_good")
@@ -116,6 +123,56 @@ def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Map
         say(happens, name=name, **days),
         *_why(reader, details),
     ]
+
+
+def _waiting(reader: NoticeReader, name: str, days: Mapping[str, str], reasons: Sequence[str]) -> list[str]:
+    """Return what is said where only the operator or the law stands in the way: nothing is to be done."""
+    say = reader.say
+    lines = [
+        say(mark("Autopilot will pay {name} later"), name=name),
+        say(mark("Autopilot can't pay {name} for {first} to {last} yet."), name=name, **days),
+        *(f"{say(IN_WORDS[cast(Reason, reason)][0])}." for reason in reasons),
+        say(
+            mark(
+                "No action needed. Autopilot keeps trying and pays on the first possible date. We'll email you before "
+                "your account is debited."
+            )
+        ),
+    ]
+    if _NOT_BY_HAND.intersection(reasons):
+        lines.append(say(mark("Until then, this pay period can't be run by hand either.")))
+    return lines
+
+
+def _resumed(reader: NoticeReader, name: str, details: Mapping[str, Any]) -> list[str]:
+    say = reader.say
+
+    def day(value: str) -> str:
+        return day_in(reader.language, datetime.date.fromisoformat(value))
+
+    following = details["next_period"]
+    lines = [
+        say(mark("Autopilot is on again for {name}"), name=name),
+        say(
+            mark(
+                "Autopilot was paused because tax figures were missing. That was our side, and Hearthpay now pays "
+                "without them. The next pay period is {first} to {last}, paid on {pay_date}."
+            ),
+            first=day(following["start"]),
+            last=day(following["end"]),
+            pay_date=day(following["pay_date"]),
+        ),
+    ]
+    if details["not_paid"]:
+        first, last = details["not_paid"][0]["start"], details["not_paid"][-1]["end"]
+        lines.append(
+            say(
+                mark("Autopilot does not pay for {first} to {last}. If you haven't paid it, run it by hand."),
+                first=day(first),
+                last=day(last),
+            )
+        )
+    return [*lines, say(_HOW_TO_STOP)]
 
 
 def _why(reader: NoticeReader, details: Mapping[str, Any]) -> list[str]:

@@ -12,12 +12,11 @@ from hearthpay.access.refusal import Problem, invalid_fields
 from hearthpay.autopilot.commands import LONGEST_SKIP, Manage
 from hearthpay.autopilot.ending import disable
 from hearthpay.autopilot.pausing import pause, resume
-from hearthpay.autopilot.records import employee_of, latest_of, lock_live
+from hearthpay.autopilot.records import household_of, latest_of, lock_live
 from hearthpay.autopilot.refusals import not_enrolled
 from hearthpay.autopilot.skipping import skip
 from hearthpay.autopilot.views import Managed, views_of
 from hearthpay.clock import Clock
-from hearthpay.employers.service import resolve_employer
 
 
 async def manage(
@@ -35,10 +34,9 @@ async def manage(
     ``period_start`` is the next by now, and `validation_error` for a ``through_date`` that is past, more than two years
     ahead, or of anything but a skip.
     """
-    allow(actor, MANAGE_AUTOPILOT, wanted.employer_id)
+    allow(actor, MANAGE_AUTOPILOT)
     _check_through_date(wanted, clock)
-    await resolve_employer(session, actor, wanted.employer_id, hold=True)
-    await employee_of(session, wanted.employer_id, wanted.employee_id)
+    await household_of(session, actor, wanted.employer_id, wanted.employee_id, hold=True)
     enrollment = await lock_live(session, wanted.employee_id)
     if enrollment is None:
         ended = await latest_of(session, wanted.employee_id)

@@ -29,6 +29,7 @@ class Enrollment(Base):
     next_end: Mapped[date]
     next_pay_date: Mapped[date]
     generate_at: Mapped[datetime | None]
+    mend_by: Mapped[datetime | None]
     skip_through: Mapped[date | None]
     failure_count: Mapped[int] = mapped_column(SmallInteger)
     pause_reason: Mapped[str | None]

@@ -8,6 +8,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.autopilot.eligibility import (
+    FOR_THE_OPERATOR,
     authorized_enrollments,
     read_facts,
     reason_of_code,
@@ -41,7 +42,8 @@ async def resume(
 ) -> Managed:
     """Go on with the first period that can still be sent; those in between are never paid.
 
-    Raises `invalid_state` with the reasons in `details` where Autopilot may not pay.
+    Raises `invalid_state` with the reasons in `details` where the household keeps Autopilot from paying. What only the
+    operator or the law can mend does not: the period stays open until it is mended.
     """
     if enrollment.status == "active":
         (view,) = await views_of(session, clock, [enrollment])
@@ -65,7 +67,7 @@ async def resume(
         )
         record = await estimate(session, payroll)
         reasons = (reason_of_code(record.code),) if isinstance(record, NotPlanned) else ()
-    if reasons:
+    if not FOR_THE_OPERATOR.issuperset(reasons):
         raise not_eligible(reasons)
     missed = _paused_periods(enrollment, versions, period.start, now)
     session.add_all(missed)

@@ -11,7 +11,7 @@ from hearthpay.access.permissions import READ_AUTOPILOT, allow
 from hearthpay.autopilot.commands import HistoryWanted
 from hearthpay.autopilot.eligibility import read_facts, reasons_against
 from hearthpay.autopilot.models import AutopilotEvent, Enrollment
-from hearthpay.autopilot.records import employee_of, latest_of
+from hearthpay.autopilot.records import household_of, latest_of
 from hearthpay.autopilot.views import AutopilotView, EnrollmentView, reasons_of, views_of
 from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import Clock
@@ -20,15 +20,20 @@ from hearthpay.wire.paging import page_of
 
 
 async def read_autopilot(
-    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, employee_id: UUID, *, offered: bool
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employer_id: UUID | None,
+    employee_id: UUID,
+    *,
+    offered: bool,
 ) -> AutopilotView:
     """Return where an employee stands.
 
     Raises what `allow` and `resolve_employer` raise, and `employee_not_in_household`.
     """
-    allow(actor, READ_AUTOPILOT, employer_id)
-    await resolve_employer(session, actor, employer_id)
-    await employee_of(session, employer_id, employee_id)
+    allow(actor, READ_AUTOPILOT)
+    employer_id = await household_of(session, actor, employer_id, employee_id)
     enrollment = await latest_of(session, employee_id)
     if enrollment is None:
         paid = earliest_pay_date(clock.now())
@@ -43,13 +48,17 @@ async def read_autopilot(
 async def list_autopilot(
     session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID
 ) -> list[EnrollmentView]:
-    """Return a household's enrollments, the live ones and those that were ended, newest first.
+    """Return a household's live enrollments (active and paused), newest first.
 
     Raises what `allow` and `resolve_employer` raise.
     """
     allow(actor, READ_AUTOPILOT, employer_id)
     await resolve_employer(session, actor, employer_id)
-    statement = select(Enrollment).where(Enrollment.employer_id == employer_id).order_by(Enrollment.id.desc())
+    statement = (
+        select(Enrollment)
+        .where(Enrollment.employer_id == employer_id, Enrollment.status != "disabled")
+        .order_by(Enrollment.id.desc())
+    )
     return await views_of(session, clock, (await session.scalars(statement)).all())
 
 
@@ -60,10 +69,12 @@ async def read_history(
 
     Raises what `allow` and `resolve_employer` raise.
     """
-    allow(actor, READ_AUTOPILOT, wanted.employer_id)
-    await resolve_employer(session, actor, wanted.employer_id)
-    statement = select(AutopilotEvent).where(AutopilotEvent.employer_id == wanted.employer_id)
+    allow(actor, READ_AUTOPILOT)
+    if wanted.employee_id is None:
+        employer_id = (await resolve_employer(session, actor, wanted.employer_id)).id
+    else:
+        employer_id = await household_of(session, actor, wanted.employer_id, wanted.employee_id)
+    statement = select(AutopilotEvent).where(AutopilotEvent.employer_id == employer_id)
     if wanted.employee_id is not None:
-        await employee_of(session, wanted.employer_id, wanted.employee_id)
         statement = statement.where(AutopilotEvent.employee_id == wanted.employee_id)
     return await page_of(session, statement, AutopilotEvent.id, wanted)

@@ -21,6 +21,7 @@ from hearthpay.clock import Clock
 from hearthpay.database.audit import ActorKind
 from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
+from hearthpay.employers.service import resolve_employer, resolve_employer_of
 from hearthpay.payroll.ledger.rows import Owner
 
 SOURCES: Final[Mapping[ActorKind, str]] = {
@@ -98,6 +99,7 @@ def stand_before(enrollment: Enrollment, period: AutopilotPeriod) -> None:
     enrollment.next_start, enrollment.next_end = period.start, period.end
     enrollment.next_pay_date = period.pay_date
     enrollment.generate_at = period.generate_at if enrollment.status == "active" else None
+    enrollment.mend_by = None
 
 
 def note(
@@ -149,12 +151,33 @@ async def employee_of(session: AsyncSession, employer_id: UUID, employee_id: UUI
     """Return the employee. Raises `employee_not_in_household` for any other than the household's."""
     employee = await session.get(Employee, employee_id)
     if employee is None or employee.employer_id != employer_id:
-        raise Refusal(
-            "employee_not_in_household",
-            "employee_id is not an employee of this household.",
-            details={"employee_id": employee_id},
-        )
+        raise _not_in_household(employee_id)
     return employee
+
+
+def _not_in_household(employee_id: UUID) -> Refusal:
+    return Refusal(
+        "employee_not_in_household",
+        "employee_id is not an employee of this household.",
+        details={"employee_id": employee_id},
+    )
+
+
+async def household_of(
+    session: AsyncSession, actor: Actor, employer_id: UUID | None, employee_id: UUID, *, hold: bool = False
+) -> UUID:
+    """Return the household that is named, or whose employee is, once it is found to be within reach.
+
+    Raises what `resolve_employer` raises, and `employee_not_in_household` for any other than the household's.
+    """
+    if employer_id is None:
+        owner = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
+        missing = _not_in_household(employee_id)
+        employer = await resolve_employer_of(session, actor, None, owner, missing, hold=hold)
+    else:
+        employer = await resolve_employer(session, actor, employer_id, hold=hold)
+    await employee_of(session, employer.id, employee_id)
+    return employer.id
 
 
 async def require_live(session: AsyncSession, employee_id: UUID) -> Enrollment:

@@ -66,6 +66,8 @@ async def get_autopilot(
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:
         if query.employee_id is None:
+            if query.employer_id is None:
+                raise invalid("employer_id", "is required where no employee is named")
             views = await list_autopilot(session, actor, runtime.clock, query.employer_id)
             return answer(
                 request, AutopilotOfHousehold(query.employer_id, [enrollment_item(view) for view in views])
@@ -93,6 +95,8 @@ async def list_autopilot_history(
     actor: Annotated[Actor, Depends(require(READ_AUTOPILOT))],
 ) -> Response:
     """Newest first: each payment and each gap has its line, with who caused it and by which way."""
+    if query.employer_id is None and query.employee_id is None:
+        raise invalid("employer_id", "is required where no employee is named")
     async with runtime_of(request).database.transaction(actor.tenant) as session:
         events, next_cursor = await read_history(session, actor, query.to_command())
     return listing(request, [history_item(event) for event in events], next_cursor)

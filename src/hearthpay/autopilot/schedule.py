@@ -137,6 +137,16 @@ def first_still_sent(
     return next(period for period in periods_of(stages, start) if period.send_at > now)
 
 
+def as_sent_from(period: AutopilotPeriod, now: datetime.datetime) -> AutopilotPeriod:
+    """Return the period as it is paid by money that is sent from the instant on: on its day, or as soon as it can."""
+    arrives = max(period.pay_date, calendar.earliest_pay_date(now))
+    return (
+        period
+        if arrives == period.pay_date
+        else period._replace(pay_date=arrives, send_at=calendar.send_at(arrives))
+    )
+
+
 def preview(
     stages: Sequence[Stage], start: datetime.date, *, skip_through: datetime.date | None = None
 ) -> tuple[AutopilotPeriod, ...]:

@@ -26,7 +26,9 @@ AutopilotSource = Literal["app", "api", "mcp", "system"]
 class AutopilotQuery(RequestModel):
     """Whose Autopilot: a household's, or one employee's."""
 
-    employer_id: Identifier = Field(description="The household; it is never guessed.")
+    employer_id: Identifier | None = Field(
+        default=None, description="The household; needed only where no employee is named."
+    )
     employee_id: Identifier | None = Field(
         default=None, description="The employee; left out, all enrollments of the household."
     )
@@ -35,7 +37,9 @@ class AutopilotQuery(RequestModel):
 class AutopilotHistoryQuery(Page):
     """Whose history, and which page of it."""
 
-    employer_id: Identifier = Field(description="The household; it is never guessed.")
+    employer_id: Identifier | None = Field(
+        default=None, description="The household; needed only where no employee is named."
+    )
     employee_id: Identifier | None = Field(default=None, description="Only of this employee.")
 
     def to_command(self) -> HistoryWanted:
@@ -51,7 +55,7 @@ class AutopilotHistoryQuery(Page):
 class AutopilotRequest(RequestModel):
     """Whose enrollment to pause, resume, skip a period of, or end."""
 
-    employer_id: Identifier = Field(description="The household; it is never guessed.")
+    employer_id: Identifier | None = Field(default=None, description="The employee's household; not needed.")
     employee_id: Identifier
     through_date: Day | None = Field(
         default=None,
@@ -188,7 +192,7 @@ def autopilot_of_employee(view: AutopilotView) -> AutopilotOfEmployee:
 def managed_autopilot(wanted: Manage, managed: Managed) -> ManagedAutopilot:
     """Return what came of a wish, as the API tells it."""
     return ManagedAutopilot(
-        employer_id=wanted.employer_id,
+        employer_id=managed.view.enrollment.employer_id,
         action=wanted.action,
         changed=managed.changed,
         enrollment=enrollment_item(managed.view),

@@ -106,7 +106,11 @@ async def _next_as_seen(
         first = min((each.period_start, each.period_end) for each in waiting)
     else:
         stages = stages_of((await versions_of(session, [enrollment.id]))[enrollment.id])
-        coming = periods_of(stages, first_still_sent(stages, enrollment.next_start, now).start)
+        # An active enrollment still pays the period before which it stands, however late.
+        next_start = enrollment.next_start
+        if enrollment.status == "paused":
+            next_start = first_still_sent(stages, next_start, now).start
+        coming = periods_of(stages, next_start)
         first = next(
             (each.start, each.end) for each in coming if not is_skipped(each, enrollment.skip_through)
         )

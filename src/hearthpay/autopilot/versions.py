@@ -41,6 +41,14 @@ def new_version(
     )
 
 
+def refuse_other_pay(hours: Decimal, *, salaried: bool) -> None:
+    """Raise `validation_error` for hours of somebody paid a salary, and for none of somebody paid by the hour."""
+    if salaried and hours:
+        raise invalid("standard_hours", "must be 0: this employee is paid a salary")
+    if not salaried and not hours:
+        raise invalid("standard_hours", "must be more than 0: this employee is paid by the hour")
+
+
 def refuse_hours(hours: Decimal, period: AutopilotPeriod) -> None:
     """Raise `validation_error` for more hours than the period has."""
     there_are = ((period.end - period.start).days + 1) * 24

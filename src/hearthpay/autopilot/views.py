@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.autopilot.eligibility import Reason, authorized_enrollments, read_facts, reasons_against
 from hearthpay.autopilot.models import DecidedPeriod, Enrollment, EnrollmentVersion
 from hearthpay.autopilot.records import stages_of, versions_of
-from hearthpay.autopilot.schedule import AutopilotPeriod, first_still_sent, preview, stage_of
+from hearthpay.autopilot.schedule import AutopilotPeriod, as_sent_from, first_still_sent, preview, stage_of
 from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import Clock
 
@@ -68,7 +68,8 @@ async def views_of(
             start = enrollment.next_start
             if enrollment.status == "paused":
                 start = first_still_sent(stages, start, clock.now()).start
-            coming = preview(stages, start, skip_through=enrollment.skip_through)
+            following = preview(stages, start, skip_through=enrollment.skip_through)
+            coming = tuple(as_sent_from(period, clock.now()) for period in following)
         days = paid.get(enrollment.id, [])
         if enrollment.status == "active":
             days = [*days, coming[0].pay_date]

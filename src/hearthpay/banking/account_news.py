@@ -7,6 +7,7 @@ from typing import Any, Final
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import EMPLOYERS, NOTICES
 from hearthpay.languages.catalogue import mark, moment_in
 from hearthpay.mail.letter import letter
@@ -17,19 +18,28 @@ from hearthpay.people.readers import NoticeReader, addressed, readers_of_househo
 STILL_NEWS: Final = timedelta(days=3)
 """An account that has been there for longer is none."""
 
-_NEW: Final = text(
-    "SELECT DISTINCT ON (b.employer_id) b.id, b.organization_id, b.employer_id, b.sandbox, b.last_four, b.created_at, "
-    f"h.first_name AS household_first FROM bank_accounts b JOIN {EMPLOYERS} h ON h.id = b.employer_id "
-    "WHERE b.employee_id IS NULL AND NOT b.sandbox AND b.created_at > :since AND b.created_at <= :now "
-    f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.employer_id = b.employer_id "
-    "AND n.kind = 'notice.account_changed' AND n.created_at >= b.created_at) "
-    "ORDER BY b.employer_id, b.created_at DESC, b.id LIMIT :limit"
+_NEW: Final = by_mode(
+    lambda mode: text(
+        "SELECT DISTINCT ON (b.employer_id) b.id, b.organization_id, b.employer_id, b.sandbox, b.last_four, "
+        "b.created_at, "
+        f"h.first_name AS household_first FROM bank_accounts b JOIN {EMPLOYERS} h ON h.id = b.employer_id "
+        f"WHERE b.employee_id IS NULL AND {mode} AND b.created_at > :since "
+        "AND b.created_at <= :now "
+        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.employer_id = b.employer_id "
+        "AND n.kind = 'notice.account_changed' AND n.created_at >= b.created_at) "
+        "ORDER BY b.employer_id, b.created_at DESC, b.id LIMIT :limit"
+    ),
+    "b.sandbox",
 )
 
 
 async def find_new_accounts(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
     """Return what is told of households' accounts that were connected, a list for each household."""
-    rows = (await session.execute(_NEW, {"now": now, "since": now - STILL_NEWS, "limit": limit})).all()
+    rows = (
+        await session.execute(
+            _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}
+        )
+    ).all()
     readers = await readers_of_households(session, {row.employer_id for row in rows})
     return [
         addressed(

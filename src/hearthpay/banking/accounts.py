@@ -16,8 +16,9 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import MANAGE_ACCOUNTS, allow
+from hearthpay.access.permissions import MANAGE_ACCOUNTS, USE_SANDBOX, allow
 from hearthpay.access.refusal import Refusal
+from hearthpay.access.wrong_mode import wrong_mode
 from hearthpay.banking import authorizations
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.magic_numbers import simulated_answer
@@ -118,6 +119,52 @@ async def connect_employee_account(
     return await _connect(session, ring, actor, _owner_of(employee), details, now, verification)
 
 
+async def connect_sandbox_account(
+    session: AsyncSession,
+    ring: KeyRing,
+    actor: Actor,
+    whose: Employer | Employee,
+    details: AccountDetails,
+    now: datetime.datetime,
+    *,
+    prenote: bool,
+) -> BankAccount:
+    """Connect a test account of a sandbox household or employee, in the place of an earlier one.
+
+    It is ready at once, unless a `prenote` is to try it. Raises what `allow` raises, and `key_mode_mismatch` outside of
+    the sandbox.
+    """
+    household = whose.employer_id if isinstance(whose, Employee) else whose.id
+    allow(actor, USE_SANDBOX, household)
+    if not (actor.sandbox and whose.sandbox):
+        raise wrong_mode("sandbox_only", household)
+    if isinstance(whose, Employee):
+        await session.execute(_WITHDRAW_CHANGE, {"employee": whose.id, "now": now})
+        owner = _owner_of(whose)
+    else:
+        owner = SecretOwner(whose.organization_id, whose.id, True, "employer", whose.id)
+    return await _connect(session, ring, actor, owner, details, now, None, prenote=prenote)
+
+
+async def disconnect_sandbox_account(
+    session: AsyncSession, actor: Actor, whose: Employer | Employee, now: datetime.datetime
+) -> None:
+    """Use the account of a sandbox household or employee no more, where there is one.
+
+    Raises what `connect_sandbox_account` raises, and `invalid_state` while money waits for the account.
+    """
+    household = whose.employer_id if isinstance(whose, Employee) else whose.id
+    allow(actor, USE_SANDBOX, household)
+    if not (actor.sandbox and whose.sandbox):
+        raise wrong_mode("sandbox_only", household)
+    if isinstance(whose, Employee):
+        account = (await current_employee_accounts(session, [whose.id])).get(whose.id)
+    else:
+        account = await current_household_account(session, whose.id)
+    if account is not None:
+        await _disconnect(session, actor, account, now)
+
+
 async def connect_waiting_account(
     session: AsyncSession,
     ring: KeyRing,
@@ -145,6 +192,12 @@ async def disconnect(
     Raises `invalid_state` while money waits for it, and what `allow` raises.
     """
     allow(actor, MANAGE_ACCOUNTS, account.employer_id)
+    await _disconnect(session, actor, account, now)
+
+
+async def _disconnect(
+    session: AsyncSession, actor: Actor, account: BankAccount, now: datetime.datetime
+) -> None:
     if await session.scalar(_WAITING, {"account": account.id}):
         raise Refusal("invalid_state", "Money is on its way over this account. Connect another one instead.")
     await _retire(session, account, now, "disconnected")
@@ -216,8 +269,13 @@ async def _connect(
     details: AccountDetails,
     now: datetime.datetime,
     verification: InstantVerification | None,
+    *,
+    prenote: bool = False,
 ) -> BankAccount:
-    instant = owner.sandbox or (verification is not None and await verification.verify(details))
+    """Connect the account; one of the sandbox is ready at once, unless a `prenote` is to try it."""
+    instant = (owner.sandbox and not prenote) or (
+        verification is not None and await verification.verify(details)
+    )
     employee_id = owner.id if owner.kind == "employee" else None
     await _lock_owner(session, owner)
     earlier = await _current(session, owner)

@@ -20,7 +20,7 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import RUN_PAYROLL, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.models import Authorization, BankAccount
-from hearthpay.database.relations import AUTOPILOT_PERIODS, PAYROLLS
+from hearthpay.database.relations import AUTOPILOT_PERIODS, AUTOPILOT_VERSIONS, PAYCHECKS, PAYROLLS
 from hearthpay.employers.models import Employer
 
 AUTHORIZATION_DAYS: Final = 30
@@ -28,6 +28,12 @@ AUTHORIZATION_DAYS: Final = 30
 
 AUTHORIZATION_TEXT_VERSION: Final = "2026-11-20"
 """The version of `authorization.md`: a changed text is a new version."""
+
+HIGHEST_PERCENT: Final = 120
+"""A net pay of Autopilot of more than so many percent of the enrolled one is debited only once it is confirmed."""
+
+LARGE_NET_PAY: Final = 300_000
+"""Cents: a payroll with a single larger direct deposit must be confirmed."""
 
 AuthorizationStatus = Literal["none", "active", "expired", "revoked"]
 
@@ -40,6 +46,24 @@ _LATEST: Final = (
     .limit(1)
     .execution_options(populate_existing=True)
 )
+_MADE_ANEW: Final = (
+    f"{{payroll}}.approved_at IS NOT NULL AND EXISTS (SELECT FROM {PAYROLLS} o "
+    f"JOIN {AUTOPILOT_PERIODS} g ON g.payroll_id = o.id "
+    f"JOIN {AUTOPILOT_VERSIONS} v ON v.enrollment_id = g.enrollment_id AND v.number = g.version "
+    "JOIN autopilot_authorizations s ON s.enrollment_id = g.enrollment_id "
+    "WHERE o.employer_id = {payroll}.employer_id AND o.id <> {payroll}.id "
+    "AND o.created_at = {payroll}.approved_at AND o.period_start = {payroll}.period_start "
+    "AND o.period_end = {payroll}.period_end AND s.bank_account_id = {account}.id AND s.revoked_at IS NULL "
+    "AND (s.ended_at IS NULL OR {payroll}.approved_at BETWEEN s.authorized_at AND s.ended_at) "
+    f"AND {{payroll}}.net_pay <= greatest(o.net_pay, least(v.expected_net * {HIGHEST_PERCENT} / 100, {LARGE_NET_PAY})) "
+    f"AND (SELECT bool_and(c.employee_id = g.employee_id) FROM {PAYCHECKS} c WHERE c.payroll_id = {{payroll}}.id))"
+)
+"""A payroll that takes the place of one of Autopilot, for the same employee and period, whose year had passed.
+
+Only such a payroll has an `approved_at` of its own: the moment at which Autopilot made the one before. A net pay that
+Autopilot would have asked about is not covered, unless it is no higher than the one that was let go.
+"""
+
 _COVERS: Final = (
     "(EXISTS (SELECT FROM ach_authorizations z WHERE z.employer_id = {account}.employer_id "
     "AND z.bank_account_id = {account}.id AND z.revoked_at IS NULL "
@@ -47,10 +71,12 @@ _COVERS: Final = (
     "OR z.authorized_at > {payroll}.created_at AND CAST(:now AS timestamptz) <= z.expires_at)) "
     f"OR EXISTS (SELECT FROM {AUTOPILOT_PERIODS} g JOIN autopilot_authorizations s "
     "ON s.enrollment_id = g.enrollment_id WHERE g.payroll_id = {payroll}.id AND s.bank_account_id = {account}.id "
-    "AND s.revoked_at IS NULL AND (s.ended_at IS NULL OR {payroll}.created_at BETWEEN s.authorized_at AND s.ended_at)))"
+    "AND s.revoked_at IS NULL AND (s.ended_at IS NULL OR {payroll}.created_at BETWEEN s.authorized_at AND s.ended_at)) "
+    f"OR {_MADE_ANEW})"
 )
 """A payroll is covered by the authorization it was approved under, or by a later one while that holds; one that
-Autopilot made, and no other, also by the standing authorization of its enrollment.
+Autopilot made, or that pays the same work in a new year, and no other, also by the standing authorization of its
+enrollment.
 """
 
 

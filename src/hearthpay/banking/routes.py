@@ -13,7 +13,7 @@ from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL
 from hearthpay.banking.authorizations import authorize
 from hearthpay.banking.schemas import DebitAuthorization, DirectDepositStatus
 from hearthpay.banking.service import direct_deposit_status
-from hearthpay.employers.service import find_employer
+from hearthpay.employers.service import find_employer, find_employer_or_tell_mode
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, answer
 from hearthpay.http.idempotency import idempotent
@@ -28,7 +28,7 @@ router: Final = api_router("Employers")
     "/employers/{employer_id}/dd-status",
     operation_id="getDirectDepositStatus",
     summary="Tell whether a household can pay by direct deposit",
-    **describe(answer=Envelope[DirectDepositStatus], errors=("not_found",)),
+    **describe(answer=Envelope[DirectDepositStatus], errors=("not_found", "key_mode_mismatch")),
 )
 async def get_direct_deposit_status(
     request: Request, employer_id: UUID, actor: Annotated[Actor, Depends(require(READ_PAYROLLS))]
@@ -39,7 +39,7 @@ async def get_direct_deposit_status(
     """
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:
-        employer = await find_employer(session, actor, employer_id)
+        employer = await find_employer_or_tell_mode(session, actor, employer_id)
         status = await direct_deposit_status(
             session, employer, runtime.clock.now(), offered=runtime.direct_deposit
         )

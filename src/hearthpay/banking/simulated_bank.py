@@ -34,8 +34,8 @@ _PURPOSE: Final = "banking.simulated_bank"
 _WINDOW: Final = 10
 _SEND: Final = text(
     "UPDATE bank_entries e SET status = 'sent', effective_date = greatest(e.settle_on, :earliest), updated_at = :now "
-    "FROM bank_accounts b WHERE b.id = e.bank_account_id AND b.status = 'active' AND e.sandbox "
-    "AND e.status = 'pending' AND e.send_on <= :cut_off AND (e.kind <> 'credit' "
+    "FROM bank_accounts b WHERE b.id = e.bank_account_id AND (b.status = 'active' OR e.kind = 'prenote') "
+    "AND e.sandbox AND e.status = 'pending' AND e.send_on <= :cut_off AND (e.kind <> 'credit' "
     "OR extract(year FROM greatest(e.settle_on, :earliest)) = "
     f"(SELECT c.tax_year FROM {PAYCHECKS} c WHERE c.id = e.paycheck_id)) AND (e.kind <> 'debit' "
     f"OR (SELECT {covers(account='b', payroll='p')} FROM {PAYROLLS} p WHERE p.id = e.payroll_id)) RETURNING e.id"

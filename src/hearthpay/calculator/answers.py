@@ -104,6 +104,8 @@ def estimate_data(estimate: AnnualEstimate, money: Callable[[int], object] = fro
         "limitations": list(estimate.limitations),
         "rulebook": {"version": estimate.rulebook_version, "tax_year": estimate.tax_year},
     }
+    if estimate.provisional:
+        data["provisional"] = list(estimate.provisional)
     if estimate.reciprocity_certificate is not None:
         data["reciprocity"] = {
             "applied": estimate.reciprocity is not None,

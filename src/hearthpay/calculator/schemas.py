@@ -1,6 +1,6 @@
 """What goes over the wire about calculations and threshold checks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Annotated, Literal
 
@@ -140,6 +140,9 @@ class CalculationResult:
     lines: list[CalculationLine]
     limitations: list[str]
     rulebook: RulebookName
+    provisional: list[str] = field(default_factory=list)
+    """Codes of lines whose figures of the year aren't published yet; absent where all are."""
+
     reciprocity: Reciprocity | None = None
 
 

@@ -20,7 +20,7 @@ _PIPED_WIDTH = 200
 
 
 def audit(
-    organization: Annotated[str | None, typer.Option(help="One account only, by its name.")] = None,
+    organization: Annotated[str | None, typer.Option(help="One account only, by its name or id.")] = None,
     household: Annotated[str | None, typer.Option(help="One household only, by its id.")] = None,
     action: Annotated[str | None, typer.Option(help="One action only, such as payroll.run.")] = None,
     since: Annotated[

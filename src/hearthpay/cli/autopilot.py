@@ -17,6 +17,7 @@ from hearthpay.taxes import TaxInputError
 if TYPE_CHECKING:
     from hearthpay.access.actor import Actor
     from hearthpay.autopilot.commands import AutopilotAction
+    from hearthpay.clock import Clock
     from hearthpay.employees.commands import PayFrequency
 
 autopilot = typer.Typer(help="Recurring payroll: enroll employees, stop and start it.", no_args_is_help=True)
@@ -39,6 +40,8 @@ class _Found:
     employer_id: UUID
     employee_id: UUID
     actor: "Actor"
+    clock: "Clock"
+    """Real time, or that of a sandbox household with a test clock."""
 
 
 @autopilot.command("text")
@@ -78,7 +81,7 @@ def enroll_employee(
             terms=terms,
             agreement=agreement,
         )
-        return await enroll(session, found.actor, SystemClock(), wanted, offered=_offered())
+        return await enroll(session, found.actor, found.clock, wanted, offered=_offered())
 
     view = _for_employee(data_dir, employee, work)
     first = view.coming[0]
@@ -111,7 +114,7 @@ def change(
             frequency=chosen,
             pay_days_after=pay_days_after,
         )
-        return await change_enrollment(session, found.actor, SystemClock(), wanted)
+        return await change_enrollment(session, found.actor, found.clock, wanted)
 
     _for_employee(data_dir, employee, work)
     typer.echo(f"Changed from {from_period.date()} on.")
@@ -125,7 +128,7 @@ def authorize(employee: _EmployeeId, agree: _Agree = False, data_dir: DataDir = 
     agreement = _agreement(agree)
 
     async def work(session: Any, found: _Found) -> Any:
-        await agree_anew(session, found.actor, SystemClock(), found.employer_id, found.employee_id, agreement)
+        await agree_anew(session, found.actor, found.clock, found.employer_id, found.employee_id, agreement)
 
     _for_employee(data_dir, employee, work)
     typer.echo("Authorized.")
@@ -142,7 +145,7 @@ def confirm(
     payroll_id = _id(payroll)
 
     async def work(session: Any, found: _Found) -> Any:
-        await confirm_payroll(session, found.actor, SystemClock(), payroll_id)
+        await confirm_payroll(session, found.actor, found.clock, payroll_id)
 
     _run(data_dir, "payrolls", payroll_id, work)
     typer.echo("Confirmed.")
@@ -185,7 +188,7 @@ def show(
 
     async def work(session: Any, found: _Found) -> Any:
         return await read_autopilot(
-            session, found.actor, SystemClock(), found.employer_id, found.employee_id, offered=_offered()
+            session, found.actor, found.clock, found.employer_id, found.employee_id, offered=_offered()
         )
 
     told = autopilot_of_employee(_for_employee(data_dir, employee, work))
@@ -197,8 +200,9 @@ def show(
     else:
         each = told.enrollment
         next_pay = f"next pay date {each.next_pay_date}" if each.next_pay_date else "nothing to be paid"
+        pays = f"{each.standard_hours.normalize():f} hours" if each.standard_hours else "the salary"
         typer.echo(
-            f"{each.status}: {each.standard_hours.normalize():f} hours, about {each.expected_net_pay:,} net, "
+            f"{each.status}: {pays}, about {each.expected_net_pay:,} net, "
             f"{next_pay}, {each.failure_count} failures"
         )
     for reason in told.eligibility.reasons:
@@ -241,7 +245,7 @@ def _ask(data_dir: Any, employee: str, action: "AutopilotAction", through: date 
             action=action,
             through_date=through,
         )
-        return await manage(session, found.actor, SystemClock(), wanted, offered=_offered())
+        return await manage(session, found.actor, found.clock, wanted, offered=_offered())
 
     managed = _for_employee(data_dir, employee, work)
     typer.echo(f"{managed.view.enrollment.status}{'' if managed.changed else ', as before'}.")
@@ -282,9 +286,7 @@ def _hours(text: str) -> Any:
     except TaxInputError as error:
         refuse(str(error))
     if not is_standard_hours(hours):
-        refuse(
-            "--hours must be more than 0 hours, with at most 3 decimals, and no more than a pay period has"
-        )
+        refuse("--hours must have at most 3 decimals, and be no more than a pay period has; 0 of a salary")
     return hours
 
 
@@ -322,6 +324,7 @@ async def _find(session: Any, table: str, row_id: UUID) -> _Found:
     from uuid_utils.compat import uuid7
 
     from hearthpay.access.actor import Actor
+    from hearthpay.database.household_clocks import clock_at
     from hearthpay.employees.models import Employee
     from hearthpay.payroll.models import Payroll
 
@@ -329,7 +332,7 @@ async def _find(session: Any, table: str, row_id: UUID) -> _Found:
     if row is None:
         refuse(f"there is no such {table.removesuffix('s')}")
     actor = Actor.operator(row.organization_id, sandbox=row.sandbox, request_id=f"cli-{uuid7()}")
-    return _Found(row.employer_id, row.id, actor)
+    return _Found(row.employer_id, row.id, actor, await clock_at(session, row.employer_id, SystemClock()))
 
 
 def _id(text: str) -> UUID:

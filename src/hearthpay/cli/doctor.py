@@ -12,6 +12,7 @@ from hearthpay.clock import SystemClock
 if TYPE_CHECKING:
     from hearthpay.database.startup import OpenedDatabase
     from hearthpay.doctor.examination import CheckResult, OpenTax
+    from hearthpay.payroll.awaited.pay_dates import AwaitedRules
     from hearthpay.security.key_ring import KeyRing
 
 EXIT_DIFFERING = 1
@@ -24,17 +25,19 @@ def doctor(
     """Prove every sum, reversal and transfer of the whole database against each other; none of it is changed.
 
     The vault's numbers are opened too, in memory only, where the keys are at hand.
-    What years still owe after a void is told as open, and is no difference.
+    What years still owe after a void is told as open, and is no difference. Neither are pay dates under rules that are
+    not final, which are counted.
     Ends with status 1 where something differs. Safe while the service runs: it looks at one moment of it.
     How many figures differ is kept, for the operator's page.
     """
-    results, open_years = asyncio.run(_examine(data_dir))
+    results, open_years, awaited = asyncio.run(_examine(data_dir))
     differing = sum(result.found for result in results)
     if as_json:
-        _print_json(results, open_years)
+        _print_json(results, open_years, awaited)
     else:
         _print(results)
         _print_open(open_years)
+        _print_awaited(awaited)
         typer.echo(
             "The books are right." if not differing else f"{differing} figures differ from what they must be."
         )
@@ -42,24 +45,27 @@ def doctor(
         raise typer.Exit(EXIT_DIFFERING)
 
 
-async def _examine(data_dir: DataDir) -> "tuple[list[CheckResult], list[OpenTax]]":
+async def _examine(data_dir: DataDir) -> "tuple[list[CheckResult], list[OpenTax], AwaitedRules]":
     from hearthpay.database.startup import Addresses, open_database
     from hearthpay.doctor.examination import examine, open_for_reading, open_taxes
     from hearthpay.doctor.exposure import open_cases
     from hearthpay.doctor.last_word import keep_last_word
+    from hearthpay.payroll.awaited.pay_dates import read_awaited_rules
 
     async with open_database(data_dir, Addresses.of(os.environ)) as opened:
         database = open_for_reading(opened.owner_url, opened.installation.owner)
         try:
             async with database.transaction(None) as session:
-                now = SystemClock().now()
+                clock = SystemClock()
+                now = clock.now()
                 results = await examine(session, now, _show_progress, ring=_keys(opened))
                 owed, cases = await open_taxes(session), await open_cases(session, now)
+                awaited = await read_awaited_rules(session, clock.today())
         finally:
             await database.dispose()
         async with opened.as_operator() as operator, operator.transaction(None) as session:
             await keep_last_word(session, now, results, cases)
-        return results, owed
+        return results, owed, awaited
 
 
 def _keys(opened: "OpenedDatabase") -> "KeyRing | None":
@@ -101,8 +107,25 @@ def _print_open(open_years: "list[OpenTax]") -> None:
         )
 
 
-def _print_json(results: "list[CheckResult]", open_years: "list[OpenTax]") -> None:
+def _print_awaited(awaited: "AwaitedRules") -> None:
+    from hearthpay.languages.catalogue import say_in
+    from hearthpay.payroll.awaited.telling import headline, standing, what_to_do
+
+    if not awaited:
+        return
+    say = say_in("en")
+    typer.echo(f"RULES   {headline(say, awaited)}")
+    for sentence in (*standing(say, awaited), what_to_do(say)):
+        typer.echo(f"        {sentence}")
+
+
+def _print_json(results: "list[CheckResult]", open_years: "list[OpenTax]", awaited: "AwaitedRules") -> None:
     import orjson
 
-    document = {"sound": not any(result.found for result in results), "checks": results, "open": open_years}
+    document = {
+        "sound": not any(result.found for result in results),
+        "checks": results,
+        "open": open_years,
+        "awaited_rules": awaited,
+    }
     typer.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())

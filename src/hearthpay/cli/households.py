@@ -19,7 +19,9 @@ households = typer.Typer(
 
 @households.command("create")
 def create(
-    organization: Annotated[str, typer.Option(help="The account that the household belongs to.")],
+    organization: Annotated[
+        str, typer.Option(help="The account that the household belongs to, by its name or id.")
+    ],
     first_name: Annotated[str, typer.Option(help="The employer's first name.")],
     last_name: Annotated[str, typer.Option(help="The employer's last name.")],
     state: Annotated[str, typer.Option(help="The state where the work is done, by its two letters.")],

@@ -16,7 +16,10 @@ keys = typer.Typer(help="API keys, made and revoked by the operator.", no_args_i
 
 @keys.command("create")
 def create_key(
-    organization: Annotated[str, typer.Option(help="The account's name; it is created if there is none.")],
+    organization: Annotated[
+        str,
+        typer.Option(help="The account's name or id; an account of that name is created if there is none."),
+    ],
     mode: Annotated[str, typer.Option(help="live or test. A test key reaches sandbox households only.")],
     scopes: Annotated[str, typer.Option(help="Scopes separated by commas, or all.")] = "all",
     employer: Annotated[str | None, typer.Option(help="The household the key falls back on.")] = None,
@@ -74,7 +77,7 @@ def create_key(
 
 @keys.command("list")
 def list_keys(
-    organization: Annotated[str, typer.Option(help="The account's name.")], data_dir: DataDir = None
+    organization: Annotated[str, typer.Option(help="The account's name or id.")], data_dir: DataDir = None
 ) -> None:
     """List an account's keys; the keys themselves are not stored."""
     from hearthpay.accounts import service as accounts

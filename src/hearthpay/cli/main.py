@@ -31,6 +31,7 @@ from hearthpay.cli.people import people
 from hearthpay.cli.plans import plans
 from hearthpay.cli.registrations import register, registrations
 from hearthpay.cli.reports import reports
+from hearthpay.cli.rules import rules
 from hearthpay.cli.vault import vault
 from hearthpay.cli.worker import worker
 from hearthpay.clock import SystemClock
@@ -40,6 +41,9 @@ from hearthpay.taxes.interchange import assumed, read_paycheck_input, write_payc
 if TYPE_CHECKING:
     from hearthpay.taxes import AnnualEstimate, Rulebook
 
+_RUN, _PAY, _LOOK_UP, _OPERATE = "Run a service", "Pay people", "Look things up", "Operate"
+"""The groups of `hearthpay --help`."""
+
 app = typer.Typer(
     name="hearthpay",
     help="Payroll and taxes for US household employers.",
@@ -48,31 +52,32 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.add_typer(keys, name="keys")
+app.add_typer(keys, name="keys", rich_help_panel=_OPERATE)
 households.command("register")(register)
 households.command("filing")(filing)
 households.command("close-account")(close_account)
 households.command("calendar-link")(calendar_link)
-app.add_typer(households, name="households")
-app.add_typer(vault, name="vault")
-app.add_typer(bank, name="bank")
-app.add_typer(escrow, name="escrow")
-app.add_typer(documents, name="documents")
-app.add_typer(autopilot, name="autopilot")
-app.command()(doctor)
-app.command()(worker)
-app.add_typer(organizations, name="organizations")
-app.add_typer(people, name="people")
-app.command()(plans)
-app.command()(registrations)
-app.add_typer(reports, name="reports")
-app.command()(calendar)
-app.command()(audit)
-app.command()(mcp)
-app.command()(backup)
-app.command()(restore)
-app.command("hold-after-restore")(hold_after_restore)
-app.command("resume-after-restore")(resume_after_restore)
+app.add_typer(households, name="households", rich_help_panel=_PAY)
+app.add_typer(vault, name="vault", rich_help_panel=_OPERATE)
+app.add_typer(bank, name="bank", rich_help_panel=_OPERATE)
+app.add_typer(escrow, name="escrow", rich_help_panel=_PAY)
+app.add_typer(documents, name="documents", rich_help_panel=_PAY)
+app.add_typer(autopilot, name="autopilot", rich_help_panel=_PAY)
+app.command(rich_help_panel=_OPERATE)(doctor)
+app.command(rich_help_panel=_RUN)(worker)
+app.add_typer(organizations, name="organizations", rich_help_panel=_OPERATE)
+app.add_typer(people, name="people", rich_help_panel=_OPERATE)
+app.command(rich_help_panel=_OPERATE)(plans)
+app.command(rich_help_panel=_PAY)(registrations)
+app.add_typer(reports, name="reports", rich_help_panel=_PAY)
+app.add_typer(rules, name="rules", rich_help_panel=_LOOK_UP)
+app.command(rich_help_panel=_PAY)(calendar)
+app.command(rich_help_panel=_OPERATE)(audit)
+app.command(rich_help_panel=_RUN)(mcp)
+app.command(rich_help_panel=_OPERATE)(backup)
+app.command(rich_help_panel=_OPERATE)(restore)
+app.command("hold-after-restore", rich_help_panel=_OPERATE)(hold_after_restore)
+app.command("resume-after-restore", rich_help_panel=_OPERATE)(resume_after_restore)
 
 
 def main() -> None:
@@ -126,7 +131,7 @@ def _error(error: TaxInputError) -> dict[str, object]:
     return {"error": {"code": error.code, "field": error.field, "message": error.message}}
 
 
-@app.command()
+@app.command(rich_help_panel=_LOOK_UP)
 def calculate(
     state: Annotated[str, typer.Option(help="The state of work, by its two letters.")],
     annual_wages: Annotated[str, typer.Option(help="Gross cash wages of a year, such as 35000.")],
@@ -214,7 +219,7 @@ def _show_estimate(estimate: "AnnualEstimate", data: dict[str, Any]) -> None:
     console.print(f"Rulebook {data['rulebook']['version']}", style="dim")
 
 
-@app.command()
+@app.command(rich_help_panel=_LOOK_UP)
 def paycheck(
     file: Annotated[str, typer.Argument(help="A JSON file, or - for standard input.")] = "-",
     jsonl: Annotated[
@@ -260,7 +265,7 @@ def _no_constant(name: str) -> NoReturn:
 YearOption = Annotated[int | None, typer.Option("--year", help="The tax year; left out, this year.")]
 
 
-@app.command()
+@app.command(rich_help_panel=_LOOK_UP)
 def coverage(
     state: Annotated[str | None, typer.Option(help="One state only; US for federal law.")] = None,
     year: YearOption = None,
@@ -290,7 +295,7 @@ def coverage(
         )
 
 
-@app.command("explain-line")
+@app.command("explain-line", rich_help_panel=_LOOK_UP)
 def explain_line(
     code: Annotated[str, typer.Argument(help="A line code, such as US-SS-EE or NY-PFL-EE.")],
     state: Annotated[
@@ -316,7 +321,7 @@ def explain_line(
         typer.echo("")
 
 
-@app.command()
+@app.command(rich_help_panel=_LOOK_UP)
 def localities(state: Annotated[str, typer.Option(help="The state, by its two letters.")]) -> None:
     """List the localities whose payroll taxes are known, by the codes that ``localities`` takes."""
     from hearthpay.taxes.localities import list_localities
@@ -345,7 +350,7 @@ def _rulebook(year: int | None) -> "Rulebook":
     return rulebook_for(SystemClock().today() if year is None else date(year, 1, 1), "year")
 
 
-@app.command()
+@app.command(rich_help_panel=_RUN)
 def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The TCP port; 0 takes a free one.")] = 8000,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
@@ -363,7 +368,7 @@ def serve(
     run_in_event_loop(run(host, port, data_dir, Addresses.of(os.environ), with_worker=with_worker))
 
 
-@app.command()
+@app.command(rich_help_panel=_RUN)
 def migrate(data_dir: DataDir = None) -> None:
     """Bring the database's schema up to date; `serve` does so by itself."""
     from hearthpay.database.startup import Addresses, open_database
@@ -376,7 +381,7 @@ def migrate(data_dir: DataDir = None) -> None:
     typer.echo("The schema is up to date.")
 
 
-@app.command()
+@app.command(rich_help_panel=_RUN)
 def demo() -> None:
     """Show the main job on a throw-away database: two sandbox households, a calculator, three payrolls."""
     from hearthpay.demo import run_demo

@@ -9,7 +9,7 @@ from hearthpay.clock import SystemClock
 
 organizations = typer.Typer(help="Accounts, their plans and limits.", no_args_is_help=True)
 
-Name = Annotated[str, typer.Argument(help="The organization's name.")]
+Name = Annotated[str, typer.Argument(help="The organization's name or id.")]
 
 
 @organizations.command("create")

@@ -32,7 +32,7 @@ def list_everybody(data_dir: DataDir = None) -> None:
 @people.command("first-owner")
 def first_owner(data_dir: DataDir = None) -> None:
     """Print the one-time link by which the first owner makes an account; earlier ones work no more."""
-    from hearthpay.people.sign_up import offer_first_owner
+    from hearthpay.people.first_owner import offer_first_owner
 
     async def run(session: Any) -> Any:
         return await offer_first_owner(session, SystemClock())
@@ -46,7 +46,7 @@ def first_owner(data_dir: DataDir = None) -> None:
 @people.command()
 def invite(
     email: EmailArgument,
-    organization: Annotated[str, typer.Option(help="The account's name.")],
+    organization: Annotated[str, typer.Option(help="The account's name or id.")],
     role: Annotated[str, typer.Option(help="viewer, admin or owner.")] = "owner",
     data_dir: DataDir = None,
 ) -> None:

@@ -20,10 +20,15 @@ EMPLOYERS: Final = (
 )
 ASSIGNED_RATES: Final = "(SELECT employer_id, tax_year, state, sui_rate FROM assigned_rates)"
 
+# sandbox/
+HOUSEHOLD_CLOCKS: Final = (
+    "(SELECT employer_id, stands_at, status = 'advancing' AS advancing FROM household_clocks)"
+)
+
 # employees/
 EMPLOYEES: Final = (
     "(SELECT id, organization_id, employer_id, sandbox, person_id, first_name, last_name, email, status, work_state, "
-    "relationship, start_date, end_date, pay_rate_cents, language FROM employees)"
+    "relationship, start_date, end_date, pay_rate_cents, salary_cents, language FROM employees)"
 )
 
 # mail/
@@ -64,10 +69,22 @@ AUTOPILOT_ENROLLMENTS: Final = (
     "FROM autopilot_enrollments)"
 )
 AUTOPILOT_PERIODS: Final = (
-    "(SELECT enrollment_id, employee_id, period_start, period_end, pay_date, send_at, outcome, payroll_id, held, "
-    "confirmed_at FROM autopilot_periods)"
+    "(SELECT enrollment_id, employee_id, version, period_start, period_end, pay_date, send_at, outcome, payroll_id, "
+    "held, confirmed_at FROM autopilot_periods)"
 )
+AUTOPILOT_VERSIONS: Final = "(SELECT enrollment_id, number, expected_net FROM autopilot_versions)"
 
 # database/
 VAULT: Final = "(SELECT id, owner_kind, owner_id, kind, ciphertext, nonce, key_id FROM vault)"
 VAULT_ENDINGS: Final = "(SELECT owner_kind, owner_id, kind, last_four FROM vault)"
+
+# What is due when, for a household whose clock is led from one such moment to the next.
+DUE_PAYROLLS: Final = (
+    "(SELECT coalesce(next_attempt_at, scheduled_send_at) AS due_at FROM payrolls WHERE status = 'scheduled')"
+)
+DUE_AUTOPILOT: Final = (
+    "(SELECT generate_at AS due_at FROM autopilot_enrollments WHERE status = 'active' "
+    "UNION ALL SELECT due_at FROM autopilot_errands)"
+)
+DUE_INVITATIONS: Final = "(SELECT expires_at AS due_at FROM invitations WHERE status = 'pending')"
+DUE_ACCOUNT_CHANGES: Final = "(SELECT effective_at AS due_at FROM account_changes WHERE status = 'waiting')"

@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Self
 from uuid import UUID
 
 import orjson
@@ -40,6 +41,9 @@ SETTINGS: Final = {
     "client_connection_check_interval": "1s",
 }
 """What holds in every transaction, whatever the server, the database or the role says otherwise."""
+
+CLOCK_OF: Final = "hearthpay.clock_of"
+"""The setting of a worker's transaction that is at the time of one household: its id."""
 
 _RETRY_PAUSE_SECONDS: Final = 0.05
 _NO_SUCH_ROLE: Final = ("22023", "42501")
@@ -79,7 +83,8 @@ class Database:
         target, arguments = engine_arguments(url)
         self._role: Final = role
         self._seal: Final = seal
-        self._enter_statement: Final = entrance(role, settings or {})
+        self._settings: Final = dict(settings or {})
+        self._enter_statement = entrance(role, self._settings)
         self._engine = create_async_engine(
             target,
             connect_args=arguments,
@@ -94,9 +99,10 @@ class Database:
                 {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True} if frozen_view else {}
             ),
         )
-        self._sessions = async_sessionmaker(
-            self._engine, expire_on_commit=False, autoflush=False, info={_SEAL: seal}
-        )
+        self._sessions = self._sessions_with({_SEAL: seal})
+
+    def _sessions_with(self, info: dict[str, Any]) -> async_sessionmaker[AsyncSession]:
+        return async_sessionmaker(self._engine, expire_on_commit=False, autoflush=False, info=info)
 
     @asynccontextmanager
     async def transaction(self, tenant: Tenant | None) -> AsyncIterator[AsyncSession]:
@@ -118,6 +124,16 @@ class Database:
             raise
         finally:
             await _close(session)
+
+    def at_clock_of(self, employer_id: UUID) -> Self:
+        """Return this pool, its transactions at the time of one household that has a clock of its own.
+
+        As the worker's role they see that household alone, which no other transaction of the worker's does.
+        """
+        same_pool = copy(self)
+        same_pool._sessions = self._sessions_with({_SEAL: self._seal, CLOCK_OF: employer_id})
+        same_pool._enter_statement = entrance(self._role, self._settings | {CLOCK_OF: str(employer_id)})
+        return same_pool
 
     async def dispose(self) -> None:
         """Close every idle connection; the object may be used again."""

@@ -10,6 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.calendar import banking_day_on_or_before, send_at
+from hearthpay.database.household_clocks import time_of
 from hearthpay.doctor.difference import Difference
 from hearthpay.security.key_ring import KeyRing
 
@@ -94,10 +95,10 @@ def autopilot_by_hand() -> str:
     """Autopilot stepped over a period only where another payroll had paid hours of it."""
     return """
         SELECT 'autopilot' AS subject, g.enrollment_id AS id, 'the period from ' || g.period_start AS what,
-               'stepped over for ' || h AS recorded, 'hours that were paid' AS expected
+               'stepped over for ' || h AS recorded, 'hours or a salary that were paid' AS expected
           FROM autopilot_periods g CROSS JOIN LATERAL unnest(g.by_hand) h
          WHERE NOT EXISTS (SELECT FROM payroll_entries e WHERE e.payroll_id = h AND e.employee_id = g.employee_id
-                              AND e.regular_hours + e.overtime_hours > 0
+                              AND (e.regular_hours + e.overtime_hours > 0 OR e.salary IS NOT NULL)
                               AND e.period && daterange(g.period_start, g.period_end, '[]'))
     """
 
@@ -204,13 +205,14 @@ def autopilot_standing() -> str:
 
 def autopilot_overdue() -> str:
     """No enrollment waits for more than an hour after its time to be decided, and nothing to be told after its own."""
-    return """
+    now = time_of("d.employer_id", "CAST(:now AS timestamptz)")
+    return f"""
         SELECT 'autopilot' AS subject, d.id, d.what, d.due::text AS recorded,
-               'done by ' || CAST(:now AS timestamptz) AS expected
-          FROM (SELECT id, 'the period from ' || next_start AS what, generate_at AS due FROM autopilot_enrollments
-                 WHERE status = 'active'
-                UNION ALL SELECT enrollment_id, 'told of: ' || kind, due_at FROM autopilot_errands) d
-         WHERE d.due < CAST(:now AS timestamptz) - interval '1 hour'
+               'done by ' || {now} AS expected
+          FROM (SELECT employer_id, id, 'the period from ' || next_start AS what, generate_at AS due
+                  FROM autopilot_enrollments WHERE status = 'active'
+                UNION ALL SELECT employer_id, enrollment_id, 'told of: ' || kind, due_at FROM autopilot_errands) d
+         WHERE d.due < {now} - interval '1 hour'
     """
 
 

@@ -22,10 +22,11 @@ from hearthpay.doctor.autopilot_checks import (
 )
 from hearthpay.doctor.balance_checks import latest_to_date, year_lines, year_totals
 from hearthpay.doctor.bank_checks import arrivals, debits, deposits_paid, direct_deposits, open_money, refunds
+from hearthpay.doctor.clock_checks import household_clocks
 from hearthpay.doctor.document_checks import document_versions
 from hearthpay.doctor.draft_checks import drafts
 from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings
-from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_paid
+from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_paid, salary_shares
 from hearthpay.doctor.escrow_checks import escrow_balances, escrow_deposits, escrow_history, escrow_payouts
 from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
 from hearthpay.doctor.following_checks import following_wages
@@ -41,7 +42,7 @@ from hearthpay.doctor.paycheck_checks import (
 )
 from hearthpay.doctor.people_checks import owners, ways_in
 from hearthpay.doctor.threshold_checks import refunded_years, threshold_taxes, threshold_wages
-from hearthpay.doctor.year_checks import year_caps, year_owed, year_taxes
+from hearthpay.doctor.year_checks import year_caps, year_editions, year_owed, year_provisional, year_taxes
 
 Check = Callable[[], str]
 
@@ -53,6 +54,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     entries_paid,
     entries_live,
     entries_apart,
+    salary_shares,
     reversals,
     reversed_when,
     year_totals,
@@ -60,6 +62,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     year_caps,
     year_taxes,
     year_owed,
+    year_editions,
+    year_provisional,
     threshold_wages,
     threshold_taxes,
     refunded_years,
@@ -77,6 +81,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     escrow_payouts,
     histories,
     overdue,
+    household_clocks,
     idempotency,
     drafts,
     filings,

@@ -12,6 +12,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.authorizations import covers
+from hearthpay.database.household_clocks import time_of
 
 CaseKind = Literal[
     "debit_waits",
@@ -23,6 +24,9 @@ CaseKind = Literal[
 ]
 
 _TODAY: Final = "(CAST(:now AS timestamptz) AT TIME ZONE 'America/New_York')::date"
+_TODAY_THERE: Final = (
+    f"({time_of('e.employer_id', 'CAST(:now AS timestamptz)')} AT TIME ZONE 'America/New_York')::date"
+)
 """Who is to be asked, by the owner's present account; what should have left before today waits, whatever the reason."""
 
 _WAITING: Final = f"""
@@ -46,7 +50,7 @@ _WAITING: Final = f"""
                           WHERE x.payroll_id = e.payroll_id AND x.kind = e.kind AND x.attempt = e.attempt - 1
                             AND x.paycheck_id IS NOT DISTINCT FROM e.paycheck_id) last ON true
      WHERE e.status = 'pending' AND e.kind <> 'prenote'
-       AND (e.send_on < {_TODAY} OR coalesce(n.status, 'none') NOT IN ('active', 'verifying')
+       AND (e.send_on < {_TODAY_THERE} OR coalesce(n.status, 'none') NOT IN ('active', 'verifying')
             OR e.kind = 'debit' AND NOT {covers(account="n", payroll="p")})
 """
 

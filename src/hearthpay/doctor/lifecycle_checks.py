@@ -3,6 +3,7 @@
 They are written like those of `checks`: a docstring is a law, its query returns one row for each difference.
 """
 
+from hearthpay.database.household_clocks import time_of
 from hearthpay.doctor.comparison import unequal
 from hearthpay.payroll.lifecycle import TRANSITIONS
 
@@ -39,14 +40,13 @@ def histories() -> str:
 
 def overdue() -> str:
     """No payroll waits for more than an hour after its time, or is left in the middle of firing."""
-    return """
+    now = time_of("p.employer_id", "CAST(:now AS timestamptz)")
+    return f"""
         SELECT 'payroll' AS subject, id, status || ' for ' || pay_date AS what,
-               coalesce(next_attempt_at, scheduled_send_at)::text AS recorded,
-               'fired by ' || CAST(:now AS timestamptz) AS expected
-          FROM payrolls
+               coalesce(next_attempt_at, scheduled_send_at)::text AS recorded, 'fired by ' || {now} AS expected
+          FROM payrolls p
          WHERE status = 'firing'
-            OR status = 'scheduled'
-               AND coalesce(next_attempt_at, scheduled_send_at) < CAST(:now AS timestamptz) - interval '1 hour'
+            OR status = 'scheduled' AND coalesce(next_attempt_at, scheduled_send_at) < {now} - interval '1 hour'
     """
 
 

@@ -6,7 +6,9 @@ They are written like those of `checks`: a docstring is a law, its query returns
 import functools
 from typing import Final
 
+from hearthpay.doctor.rules_in_force import MEASURED_BY_THEM, editions, rate_charged, rates_in_force
 from hearthpay.doctor.threshold_checks import GOVERNED
+from hearthpay.payroll.years.rule_changes import SETTLED
 from hearthpay.taxes.money import rate_of
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.year import MOST_ROUNDING_CENTS, WAGES_OWED
@@ -29,7 +31,14 @@ _LINES: Final = """
 _OF_EACH: Final = "coalesce(k.person, y.employee_id) AS employee_id, y.tax_year"
 _SUMS: Final = "sum(u.subject) AS subject, sum(u.taxable) AS taxable, sum(u.amount) AS amount"
 
-_BALANCES: Final = f"""
+
+def _balances() -> str:
+    """Return our own years and what other payrolls paid before; of that, a capped line counts what the law taxes.
+
+    A person's year is one, under the id of the first record. Those of `threshold_checks` are left to it.
+    """
+    return f"""
+    {editions()},
     {GOVERNED},
     {_LINKED},
     prior AS MATERIALIZED (
@@ -41,19 +50,18 @@ _BALANCES: Final = f"""
         SELECT y.employee_id, y.tax_year, u.code, u.subject, u.taxable, u.amount
           FROM year_balances y, {_LINES}
          WHERE y.subject_wages IS NOT NULL AND NOT EXISTS (SELECT FROM linked k WHERE k.employee_id = y.employee_id)
+           AND {MEASURED_BY_THEM}
            AND NOT EXISTS (SELECT FROM governed g WHERE g.employee_id = y.employee_id AND g.tax_year = y.tax_year)
          UNION ALL
         SELECT {_OF_EACH}, u.code, {_SUMS}
           FROM linked k JOIN year_balances y USING (employee_id), {_LINES}
          WHERE NOT EXISTS (SELECT FROM governed g WHERE g.employee_id = k.person AND g.tax_year = y.tax_year)
-         GROUP BY 1, 2, 3 HAVING bool_and(y.subject_wages IS NOT NULL)),
+         GROUP BY 1, 2, 3 HAVING bool_and(y.subject_wages IS NOT NULL AND {MEASURED_BY_THEM})),
     owed AS MATERIALIZED (
         SELECT {_OF_EACH}, o.key AS code, sum(o.value::bigint) AS cents
           FROM year_balances y LEFT JOIN linked k USING (employee_id), jsonb_each_text(y.owed) AS o
          GROUP BY 1, 2, 3)
 """
-"""Our own years and what other payrolls paid before; of that, a capped line counts what the law taxes. A person's
-year is one, under the id of the first record. Those of `threshold_checks` are left to it."""
 
 
 @functools.cache
@@ -65,13 +73,17 @@ def _law() -> str:
         for state in rulebook.supported_states:
             rules = rulebook.state(state)
             for line in (*rulebook.contributions, *rules.contributions):
-                if line.is_capped:
+                if line.follows is None and line.period_maximum is None:
                     base = "NULL::bigint" if line.wage_base is None else line.wage_base
                     rate = f"{rate_of(line.rate):f}::numeric"
                     rows[year, line.code] = (
-                        f"({year}, '{line.code}', '{line.ytd_code}', {base}, {line.wage_floor}::bigint, {rate})"
+                        f"({year}, '{line.code}', '{line.ytd_code}', {base}, {line.wage_floor}::bigint, {rate}, "
+                        f"{line.is_capped}, {line.assigned_rate})"
                     )
-    return f"law (tax_year, code, ytd_code, base, floor, rate) AS (VALUES {', '.join(rows.values())})"
+    return (
+        "law (tax_year, code, ytd_code, base, floor, rate, capped, assigned) "
+        f"AS (VALUES {', '.join(rows.values())}), {rates_in_force()}"
+    )
 
 
 def _due(subject: str) -> str:
@@ -91,11 +103,11 @@ def _dollars(cents: str) -> str:
 def year_caps() -> str:
     """Each capped line of a year has taxed what the year's subject wages demand, or the rest is noted as owed."""
     return f"""
-        WITH {_law()}, {_BALANCES}
+        WITH {_law()}, {_balances()}
         SELECT 'employee' AS subject, w.employee_id AS id,
                'taxable wages of ' || law.code || ' in ' || law.tax_year AS what,
                {_dollars("coalesce(t.taxable, 0)")} AS recorded, {_dollars(_own_due())} AS expected
-          FROM balance w JOIN law ON law.tax_year = w.tax_year AND law.ytd_code = w.code
+          FROM balance w JOIN law ON law.tax_year = w.tax_year AND law.ytd_code = w.code AND law.capped
           LEFT JOIN balance t ON t.employee_id = w.employee_id AND t.tax_year = w.tax_year AND t.code = law.code
           LEFT JOIN prior p ON p.employee_id = w.employee_id AND p.tax_year = w.tax_year AND p.code = law.ytd_code
           LEFT JOIN owed o ON o.employee_id = w.employee_id AND o.tax_year = w.tax_year AND o.code = law.code
@@ -112,32 +124,38 @@ def year_taxes() -> str:
     # Where nothing was ever undone, linked or is owed, each line has been charged on its own wages: a sum tells all.
     stands = "(coalesce(b.amount, 0) + coalesce(o.cents, 0))"
     return f"""
-        WITH {_law()}, {_BALANCES},
+        WITH {_law()}, {_balances()},
         mended AS MATERIALIZED (
             SELECT DISTINCT {_OF_EACH} FROM (
                 SELECT employee_id, tax_year FROM paychecks WHERE reverses IS NOT NULL
-                 UNION SELECT employee_id, tax_year FROM year_balances WHERE owed <> '{{}}'
+                 UNION SELECT employee_id, tax_year FROM year_balances WHERE owed <> '{{}}' OR provisional <> '{{}}'
                  UNION SELECT employee_id, tax_year FROM year_balances WHERE employee_id IN ({RELINKED})
                  UNION SELECT employee_id, tax_year FROM prior_wages) y
               LEFT JOIN linked k USING (employee_id)),
         mended_records AS MATERIALIZED (
             SELECT m.employee_id AS person, m.tax_year, coalesce(k.employee_id, m.employee_id) AS employee_id
               FROM mended m LEFT JOIN linked k ON k.person = m.employee_id),
+        reopened AS MATERIALIZED (
+            SELECT DISTINCT coalesce(k.person, y.employee_id) AS employee_id, y.tax_year, u.code
+              FROM year_balances y LEFT JOIN linked k USING (employee_id), unnest(y.provisional) AS u (code)),
         plain AS (
             SELECT l.employee_id, l.tax_year, l.code, sum(l.taxable_wages * l.rate) AS demanded,
                    count(*) AS payments, min(l.rate) AS lowest, max(l.rate) AS highest
               FROM paycheck_lines l JOIN law USING (tax_year, code)
-             WHERE NOT EXISTS (
+             WHERE law.capped AND NOT EXISTS (
                        SELECT FROM mended_records m WHERE m.employee_id = l.employee_id AND m.tax_year = l.tax_year)
              GROUP BY 1, 2, 3),
         standing AS (
             SELECT m.person AS employee_id, c.tax_year, law.code, law.base, law.floor, c.id,
-                   coalesce(o.rate, law.rate) AS rate, w.subject_wages AS subject,
+                   {rate_charged("law", "o")} AS rate, w.subject_wages AS subject,
                    sum(w.subject_wages) OVER (PARTITION BY m.person, c.tax_year, law.code ORDER BY c.id)
                        + coalesce(p.subject, 0) AS so_far
               FROM mended_records m JOIN paychecks c USING (employee_id, tax_year)
+              JOIN payrolls r ON r.id = c.payroll_id
               JOIN paycheck_lines w ON w.paycheck_id = c.id
-              JOIN law ON law.tax_year = c.tax_year AND law.ytd_code = w.code
+              JOIN law ON law.tax_year = c.tax_year AND law.ytd_code = w.code AND (law.capped OR EXISTS (
+                  SELECT FROM reopened n
+                   WHERE n.employee_id = m.person AND n.tax_year = c.tax_year AND n.code = law.code))
               LEFT JOIN prior p ON p.employee_id = m.person AND p.tax_year = c.tax_year AND p.code = law.ytd_code
               LEFT JOIN paycheck_lines o ON o.paycheck_id = c.id AND o.code = law.code
              WHERE c.reverses IS NULL AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)),
@@ -167,11 +185,12 @@ def year_taxes() -> str:
 def year_owed() -> str:
     """What a year owes after its latest paycheck is what that one carried: the household's lines are charged at once.
 
-    After a void, prior wages, or a change of the person's records it may be anything that `year_taxes` proves. So may
-    that of a year which waits for thresholds, since others' wages reach them too: `threshold_taxes` proves it.
+    After a void, prior wages, a change of the rules or of the person's records it may be anything that `year_taxes`
+    proves. So may that of a year which waits for thresholds, since others' wages reach them too: `threshold_taxes`
+    proves it.
     """
     return f"""
-        WITH {_BALANCES},
+        WITH {_balances()},
         concerned AS MATERIALIZED (
             SELECT employee_id, tax_year FROM owed
              UNION SELECT {_OF_EACH} FROM paychecks y LEFT JOIN linked k USING (employee_id) WHERE y.carried <> '[]'),
@@ -189,7 +208,7 @@ def year_owed() -> str:
                AND NOT EXISTS (SELECT FROM record r JOIN prior_wages p USING (employee_id, tax_year)
                                 WHERE r.person = l.person AND r.tax_year = l.tax_year AND p.id > l.id)
                AND NOT EXISTS (SELECT FROM audit_log a
-                                WHERE a.action = 'employee.same_person' AND a.id > l.id
+                                WHERE a.action IN ('employee.same_person', '{SETTLED}') AND a.id > l.id
                                   AND (a.subject_id IN (SELECT r.employee_id FROM record r WHERE r.person = l.person)
                                        OR a.details -> 'before' ->> 'person_id' = l.person::text))),
         carried AS (
@@ -202,6 +221,31 @@ def year_owed() -> str:
                   FROM owed o JOIN settled s ON s.person = o.employee_id AND s.tax_year = o.tax_year) o
           FULL JOIN carried c ON c.person = o.person AND c.tax_year = o.tax_year AND c.code = o.code
          WHERE coalesce(o.cents, 0) <> coalesce(c.cents, 0)
+    """
+
+
+def year_editions() -> str:
+    """Each year with lines that were charged by figures that stood in is measured by the rules in force."""
+    return f"""
+        WITH {editions()}
+        SELECT 'employee' AS subject, y.employee_id AS id, 'rules by which ' || y.tax_year || ' was measured' AS what,
+               y.rulebook_version AS recorded, v.version AS expected
+          FROM year_balances y JOIN edition v USING (tax_year)
+         WHERE y.provisional <> '{{}}' AND y.rulebook_version <> v.version
+    """
+
+
+def year_provisional() -> str:
+    """A year names exactly the lines that stand in for published ones in any of its paychecks."""
+    return """
+        WITH paid AS (
+            SELECT c.employee_id, c.tax_year, array_agg(DISTINCT u.code ORDER BY u.code) AS codes
+              FROM paychecks c, jsonb_array_elements_text(c.provisional) AS u (code) GROUP BY 1, 2)
+        SELECT 'employee' AS subject, y.employee_id AS id, 'provisional lines of ' || y.tax_year AS what,
+               array_to_string(y.provisional, ', ') AS recorded,
+               coalesce(array_to_string(p.codes, ', '), '') AS expected
+          FROM year_balances y LEFT JOIN paid p USING (employee_id, tax_year)
+         WHERE ARRAY(SELECT u FROM unnest(y.provisional) AS u ORDER BY 1) <> coalesce(p.codes, '{}')
     """
 
 

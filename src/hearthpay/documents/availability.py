@@ -10,7 +10,8 @@ from hearthpay.documents.figures.forms import FormNotKnownError, schedule_h_form
 
 _HOW: Final = {
     "household.address": "PATCH /api/v1/employers/{employer} with `address`",
-    "household.ein": "the operator enters it with `hearthpay households ein {employer}`; once it is applied for, "
+    "household.ein": "enter it on the page /app/{employer}/state-accounts/ein, or the operator does with "
+    "`hearthpay households ein {employer}`; once it is applied for, /app/{employer}/state-accounts or "
     "`hearthpay households ein-status {employer} pending` lets papers say so",
     "employee.address": "PATCH /api/v1/employees/{employee} with `address`, or the employee types it on the tax page "
     "of the portal (POST /api/v1/employees/{employee}/invite with `tax_info`)",

@@ -7,6 +7,7 @@ from typing import Any, Final
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS, NOTICES
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.letter import letter
@@ -20,19 +21,27 @@ STILL_NEWS: Final = timedelta(days=7)
 
 _SOMEBODY: Final = mark("Your employer")
 _KEY: Final = "'document:' || d.employee_id || ':' || d.kind || ':' || d.tax_year || ':' || d.version"
-_NEW: Final = text(
-    f"SELECT DISTINCT {_KEY} AS key, d.organization_id, d.employer_id, d.sandbox, d.employee_id, d.kind, d.tax_year, "
-    "e.first_name, h.first_name AS household_first, h.last_name AS household_last FROM documents d "
-    f"JOIN {EMPLOYEES} e ON e.id = d.employee_id JOIN {EMPLOYERS} h ON h.id = d.employer_id "
-    "WHERE d.kind IN ('w2', 'w2c') AND NOT d.sandbox AND d.created_at > :since AND d.created_at <= :now "
-    "AND date_part('year', d.created_at AT TIME ZONE 'America/New_York') > d.tax_year "
-    f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.notice_key = {_KEY}) ORDER BY key LIMIT :limit"
+_NEW: Final = by_mode(
+    lambda mode: text(
+        f"SELECT DISTINCT {_KEY} AS key, d.organization_id, d.employer_id, d.sandbox, d.employee_id, d.kind, "
+        "d.tax_year, e.first_name, h.first_name AS household_first, h.last_name AS household_last FROM documents d "
+        f"JOIN {EMPLOYEES} e ON e.id = d.employee_id JOIN {EMPLOYERS} h ON h.id = d.employer_id "
+        f"WHERE d.kind IN ('w2', 'w2c') AND {mode} AND d.created_at > :since "
+        "AND d.created_at <= :now "
+        "AND date_part('year', d.created_at AT TIME ZONE 'America/New_York') > d.tax_year "
+        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.notice_key = {_KEY}) ORDER BY key LIMIT :limit"
+    ),
+    "d.sandbox",
 )
 
 
 async def find_new_papers(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
     """Return what is told of papers that were issued, a list for each."""
-    rows = (await session.execute(_NEW, {"now": now, "since": now - STILL_NEWS, "limit": limit})).all()
+    rows = (
+        await session.execute(
+            _NEW[at_a_clock(session)], {"now": now, "since": now - STILL_NEWS, "limit": limit}
+        )
+    ).all()
     readers = await readers_of_employees(session, {row.employee_id for row in rows})
     return [
         addressed(

@@ -59,7 +59,7 @@ from hearthpay.employees.commands import PaperLanguage
 from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
-from hearthpay.employers.service import find_employer, resolve_employer
+from hearthpay.employers.service import find_employer, resolve_employer, resolve_employer_of
 from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.models import Payroll
@@ -91,7 +91,7 @@ async def prepare_documents(
     it, `not_found` for a payroll or an employee of others, and `validation_error` where the request must choose.
     """
     allow(actor, OBTAIN_DOCUMENTS)
-    employer = await _household_of(session, actor, wanted.employer_id)
+    employer = await _household_of(session, actor, wanted)
     desk = _Desk(session, ring, actor, clock.today(), employer)
     owner = Owner(employer.organization_id, employer.id, employer.sandbox)
     match wanted:
@@ -132,11 +132,24 @@ async def prepare_own_paper(
     return Prepared(owner, (await desk.w2(replace(wanted, copy="employee")),))
 
 
-async def _household_of(session: AsyncSession, actor: Actor, employer_id: UUID | None) -> Employer:
-    """Return the household that is meant; the operator's session is no tenant's, and he names it."""
-    if actor.kind != "operator" or employer_id is None:
-        return await resolve_employer(session, actor, employer_id)
-    return await find_employer(session, actor, employer_id)
+async def _household_of(session: AsyncSession, actor: Actor, wanted: Wanted) -> Employer:
+    """Return the household that is named, or whose payroll or employee is; the operator's session is no tenant's, and
+    he names it.
+    """
+    if actor.kind == "operator" and wanted.employer_id is not None:
+        return await find_employer(session, actor, wanted.employer_id)
+    match wanted:
+        case WantedPaystub():
+            owner = await session.scalar(select(Payroll.employer_id).where(Payroll.id == wanted.payroll_id))
+            missing = Refusal("not_found", "There is no such payroll.")
+        case WantedW2():
+            owner = await session.scalar(
+                select(Employee.employer_id).where(Employee.id == wanted.employee_id)
+            )
+            missing = Refusal("not_found", "There is no such employee.")
+        case _:
+            return await resolve_employer(session, actor, wanted.employer_id)
+    return await resolve_employer_of(session, actor, wanted.employer_id, owner, missing)
 
 
 async def list_documents(

@@ -18,6 +18,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR, allow
 from hearthpay.clock import BUSINESS_TIME, Clock
+from hearthpay.database.household_clocks import clock_at
 from hearthpay.database.session import Database, Tenant
 from hearthpay.duties.ical import feed_of
 from hearthpay.duties.models import CalendarLink
@@ -126,7 +127,6 @@ async def read_feed(database: Database, clock: Clock, link: OpenLink) -> bytes |
 
     It is stamped with the beginning of the day, so that it is the same to the byte until something changes.
     """
-    today = clock.today()
     async with database.transaction(link.tenant) as session:
         employer = await session.scalar(
             select(Employer)
@@ -135,6 +135,7 @@ async def read_feed(database: Database, clock: Clock, link: OpenLink) -> bytes |
         )
         if employer is None:
             return None
+        today = (await clock_at(session, employer.id, clock)).today()
         items = await items_of(session, employer, today, today - _DAYS_BACK, today + _DAYS_AHEAD)
     began = datetime.datetime.combine(today, datetime.time.min, BUSINESS_TIME)
     return feed_of(employer.id, items, began)

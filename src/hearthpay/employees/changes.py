@@ -16,7 +16,9 @@ from hearthpay.employees.payable import (
     localities_of,
     overtime_rate_of,
     refuse_future_birth,
+    refuse_other_pay_type,
 )
+from hearthpay.employees.salaries import PaidBy, PayTerms, Salary, regular_rate
 from hearthpay.unchanged import changes_of
 
 _STORED_AS_SENT: Final = frozenset(
@@ -24,8 +26,8 @@ _STORED_AS_SENT: Final = frozenset(
         "first_name",
         "last_name",
         "email",
-        "pay_rate",
         "pay_frequency",
+        "usual_weekly_hours",
         "start_date",
         "work_state",
         "residence_state",
@@ -37,6 +39,9 @@ _STORED_AS_SENT: Final = frozenset(
         "city",
     }
 )
+
+_OF_PAY_ALONE: Final = frozenset({"pay_type", "pay_rate", "salary", "overtime_rate"})
+_OF_PAY: Final = _OF_PAY_ALONE | {"pay_frequency", "usual_weekly_hours"}
 
 
 def settings_after(
@@ -61,8 +66,9 @@ def settings_after(
         raise invalid(
             "start_date", f"must be after the last day of the earlier employment, {earlier[-1]['end_date']}"
         )
-    if told.keys() & {"pay_rate", "overtime_rate"}:
-        wanted["overtime_rate"] = _overtime_rate(employee, told, wanted.get("pay_rate", employee.pay_rate))
+    if "working_days" in told:
+        wanted["working_days"] = None if told["working_days"] is None else list(told["working_days"])
+    wanted |= _pay(employee, told)
 
     warnings: list[str] = []
     work_state = wanted.get("work_state", employee.work_state)
@@ -132,20 +138,54 @@ def _taxes(clock: Clock, state: str, locality: str) -> bool:
         return False
 
 
-def _overtime_rate(
-    employee: Employee, changes: Mapping[str, Any], pay_rate: Decimal | None
-) -> Decimal | None:
-    """Return the overtime rate that goes with a new pay rate: the one sent, else one and a half times the pay where
-    that is what it was."""
-    if "overtime_rate" in changes:
-        return overtime_rate_of(pay_rate, changes["overtime_rate"])
-    follows = employee.pay_rate is not None and employee.overtime_rate == default_overtime_rate(
-        employee.pay_rate
-    )
-    if pay_rate is None or employee.overtime_rate is None or follows:
-        return overtime_rate_of(pay_rate, None)
-    if employee.overtime_rate < pay_rate:
+def _pay(employee: Employee, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the columns of the pay that change; another pay type takes the pay of the former one out.
+
+    Raises `validation_error` for a rate or a salary that does not go with the pay type.
+    """
+    if not changes.keys() & _OF_PAY:
+        return {}
+    pay_type: str = changes.get("pay_type", employee.pay_type)
+    stays = pay_type == employee.pay_type
+    salary: Salary | None = changes.get("salary")
+    refuse_other_pay_type(pay_type, changes.get("pay_rate"), salary)
+    frequency = changes.get("pay_frequency", employee.pay_frequency)
+    if stays and employee.salary_per == "period" and salary is None and frequency != employee.pay_frequency:
         raise invalid(
-            "pay_rate", f"must not be above the overtime_rate of {employee.overtime_rate}; send both"
+            "pay_frequency", "changes how often the salary of a period is paid: send salary with it"
+        )
+    pay: dict[str, Any] = {
+        "pay_type": pay_type,
+        "pay_rate": changes.get("pay_rate", employee.pay_rate if stays else None),
+        "salary": (employee.salary if stays else None) if salary is None else salary.amount,
+        "salary_per": (employee.salary_per if stays else None) if salary is None else salary.per,
+    }
+    terms = PaidBy(
+        **pay,
+        pay_frequency=frequency,
+        usual_weekly_hours=changes.get("usual_weekly_hours", employee.usual_weekly_hours),
+    )
+    if changes.keys() & _OF_PAY_ALONE or pay_type == "salary":
+        pay["overtime_rate"] = _overtime_rate(employee, changes, terms)
+    return pay
+
+
+def _overtime_rate(employee: Employee, changes: Mapping[str, Any], terms: PayTerms) -> Decimal | None:
+    """Return the overtime rate that goes with new pay: the one sent, else one and a half times the pay where that is
+    what it was, or where the pay is of another type."""
+    rate, rate_so_far = regular_rate(terms), regular_rate(employee)
+    hourly = terms.pay_type == "hourly"
+    least = "pay_rate" if hourly else f"the regular rate of the salary, {rate}"
+    if "overtime_rate" in changes:
+        return overtime_rate_of(rate, changes["overtime_rate"], least)
+    if terms.pay_type != employee.pay_type:
+        return overtime_rate_of(rate, None)
+    follows = rate_so_far is not None and employee.overtime_rate == default_overtime_rate(rate_so_far)
+    if rate is None or employee.overtime_rate is None or follows:
+        return overtime_rate_of(rate, None)
+    if employee.overtime_rate < rate:
+        field, what = ("pay_rate", "") if hourly else ("salary", "comes to an hourly rate that ")
+        raise invalid(
+            field, f"{what}must not be above the overtime_rate of {employee.overtime_rate}; send both"
         )
     return employee.overtime_rate

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
+from hearthpay.employees.salaries import PayType, Salary, Weekday
 from hearthpay.employers.commands import PostalAddress
 from hearthpay.unchanged import UNCHANGED, Unchanged
 
@@ -32,7 +33,11 @@ class AddEmployee:
     last_name: str
     employer_id: UUID | None = None
     email: str | None = None
+    pay_type: PayType = "hourly"
     pay_rate: Decimal | None = None
+    salary: Salary | None = None
+    usual_weekly_hours: Decimal | None = None
+    working_days: tuple[Weekday, ...] | None = None
     overtime_rate: Decimal | None = None
     pay_frequency: PayFrequency = "biweekly"
     start_date: datetime.date | None = None
@@ -63,7 +68,11 @@ class ChangeEmployee:
     first_name: str | Unchanged = UNCHANGED
     last_name: str | Unchanged = UNCHANGED
     email: str | Unchanged | None = UNCHANGED
+    pay_type: PayType | Unchanged = UNCHANGED
     pay_rate: Decimal | Unchanged = UNCHANGED
+    salary: Salary | Unchanged = UNCHANGED
+    usual_weekly_hours: Decimal | Unchanged | None = UNCHANGED
+    working_days: tuple[Weekday, ...] | Unchanged | None = UNCHANGED
     overtime_rate: Decimal | Unchanged | None = UNCHANGED
     pay_frequency: PayFrequency | Unchanged = UNCHANGED
     start_date: datetime.date | Unchanged = UNCHANGED

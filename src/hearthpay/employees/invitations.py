@@ -7,7 +7,7 @@ email until that has left.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Final, cast
@@ -21,7 +21,8 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import CHANGE_EMPLOYEES, allow
 from hearthpay.access.refusal import Refusal
-from hearthpay.clock import Clock
+from hearthpay.clock import Clock, HouseholdTime
+from hearthpay.database.household_clocks import household_time_of
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database, Tenant
 from hearthpay.employees.commands import InvitationType, Invite
@@ -325,6 +326,8 @@ class OpenInvitation:
     household: str
     sandbox: bool
     employee: Employee
+    time: HouseholdTime | None = None
+    """Of a sandbox household with a clock of its own."""
 
 
 StoreEntered = Callable[[AsyncSession, Actor, Invitation], Awaitable[None]]
@@ -341,7 +344,7 @@ async def look_up(
     """
     tenant, found = await _find(database, clock, token, also_completed=also_completed)
     async with database.transaction(tenant) as session:
-        return await _opened(session, found.invitation_id)
+        return replace(await _opened(session, found.invitation_id), time=found.time)
 
 
 async def complete(
@@ -389,11 +392,41 @@ async def complete(
     return opened
 
 
+async def complete_pending(
+    session: AsyncSession, clock: Clock, employee: Employee, invitation_type: InvitationType
+) -> UUID | None:
+    """Use up the open link of this type, as its form would: what it asks for was entered otherwise, in the sandbox.
+
+    Returns its id, or None where none is open. The employee must be locked.
+    """
+    now = clock.now()
+    row = (
+        await session.execute(
+            update(Invitation)
+            .where(
+                Invitation.employee_id == employee.id,
+                Invitation.type == invitation_type,
+                Invitation.status == "pending",
+                Invitation.expires_at > now,
+            )
+            .values(status="completed", completed_at=now)
+            .returning(Invitation.id, Invitation.mail_id)
+        )
+    ).one_or_none()
+    if row is None:
+        return None
+    if row.mail_id is not None:
+        await withdraw_mail(session, clock, row.mail_id, "used")
+    completed: UUID = row.id
+    return completed
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
     invitation_id: UUID
     employer_id: UUID
     employee_id: UUID
+    time: HouseholdTime | None
 
 
 async def _find(
@@ -406,11 +439,16 @@ async def _find(
         row = (await session.execute(_FIND, {"token_hash": parsed.hash})).one_or_none()
     if row is None:
         raise _unknown()
+    tenant = Tenant(row.organization_id, row.sandbox, row.employer_id)
+    time = None
+    if row.sandbox:
+        async with database.transaction(tenant) as session:
+            time = await household_time_of(session, row.employer_id)
     open_still = row.status == "pending" or (also_completed and row.status == "completed")
-    if not open_still or row.expires_at <= clock.now():
+    if not open_still or row.expires_at <= (clock.now() if time is None else time.at):
         raise _over()
-    found = _Found(row.invitation_id, row.employer_id, row.employee_id)
-    return Tenant(row.organization_id, row.sandbox, row.employer_id), found
+    found = _Found(row.invitation_id, row.employer_id, row.employee_id, time)
+    return tenant, found
 
 
 async def _opened(session: AsyncSession, invitation_id: UUID) -> OpenInvitation:

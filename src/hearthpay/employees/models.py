@@ -5,8 +5,8 @@ from decimal import Decimal
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import CHAR, SmallInteger
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import CHAR, Numeric, SmallInteger, Text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from hearthpay.database.base import Base
@@ -37,8 +37,21 @@ class Employee(Base):
     language: Mapped[str] = mapped_column(default="en", server_default="en")
     """The language that the employee reads: ``en`` or ``es``."""
 
+    pay_type: Mapped[str] = mapped_column(default="hourly", server_default="hourly")
+    """``hourly`` or ``salary``."""
+
     pay_rate: Mapped[Decimal | None] = mapped_column("pay_rate_cents")
-    """Dollars an hour; None until it is told: hours cannot be paid before."""
+    """Dollars an hour; None until it is told: hours cannot be paid before. Always None of a salary."""
+
+    salary: Mapped[Decimal | None] = mapped_column("salary_cents")
+    """Dollars a year or a pay period; None of who is paid by the hour, and until it is set."""
+
+    salary_per: Mapped[str | None]
+    """``year`` or ``period``, where a salary is set."""
+
+    usual_weekly_hours: Mapped[Decimal | None] = mapped_column(Numeric())
+    working_days: Mapped[list[str] | None] = mapped_column(ARRAY(Text()))
+    """Names of the days of a usual week; None: Monday to Friday."""
 
     overtime_rate: Mapped[Decimal | None] = mapped_column("overtime_rate_cents")
     pay_frequency: Mapped[str]
@@ -75,8 +88,10 @@ class Employee(Base):
         return f"{self.first_name} {self.last_name}"
 
     @property
-    def incomplete(self) -> tuple[Literal["pay_rate"], ...]:
-        """What must be told before hours can be paid."""
+    def incomplete(self) -> tuple[Literal["pay_rate", "salary"], ...]:
+        """What must be told before hours, or a salary, can be paid."""
+        if self.pay_type == "salary":
+            return ("salary",) if self.salary is None else ()
         return ("pay_rate",) if self.pay_rate is None else ()
 
 

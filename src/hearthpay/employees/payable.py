@@ -10,9 +10,11 @@ from hearthpay.access.refusal import from_tax_engine, invalid
 from hearthpay.clock import Clock
 from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.employees.models import Employee
+from hearthpay.employees.salaries import Salary, weekly_hours_of
 from hearthpay.taxes import PaycheckInput, TaxInputError, calculate_paycheck, rulebook_for
 from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD
+from hearthpay.taxes.labor_law import salary_overtime
 
 OVERTIME_FACTOR: Final = Decimal("1.5")
 
@@ -25,18 +27,42 @@ def default_overtime_rate(pay_rate: Decimal) -> Decimal:
     return (pay_rate * OVERTIME_FACTOR).quantize(_CENT, ROUND_HALF_UP)
 
 
-def overtime_rate_of(pay_rate: Decimal | None, overtime_rate: Decimal | None) -> Decimal | None:
-    """Return the overtime rate that goes with a pay rate: the one told, else one and a half times the pay rate.
+def overtime_rate_of(
+    regular: Decimal | None, overtime_rate: Decimal | None, least: str = "pay_rate"
+) -> Decimal | None:
+    """Return the overtime rate that goes with a regular rate: the one told, else one and a half times the regular.
 
-    Raises `validation_error` for one below the pay rate.
+    Raises `validation_error` for one below the regular rate, which ``least`` names.
     """
-    if pay_rate is None:
+    if regular is None:
         return overtime_rate
     if overtime_rate is None:
-        return default_overtime_rate(pay_rate)
-    if overtime_rate < pay_rate:
-        raise invalid("overtime_rate", "must not be below pay_rate")
+        return default_overtime_rate(regular)
+    if overtime_rate < regular:
+        raise invalid("overtime_rate", f"must not be below {least}")
     return overtime_rate
+
+
+def refuse_other_pay_type(pay_type: str, pay_rate: Decimal | None, salary: Salary | None) -> None:
+    """Raise `validation_error` for an hourly rate beside a salary, or a salary of hourly pay."""
+    if pay_type == "salary" and pay_rate is not None:
+        raise invalid("pay_rate", "goes with pay_type hourly; a salaried employee has salary")
+    if pay_type == "hourly" and salary is not None:
+        raise invalid("salary", "goes with pay_type salary: send pay_type with it")
+
+
+def salary_warnings(employee: Employee, clock: Clock) -> list[str]:
+    """Return what to know about a salary before it is paid: overtime, and the hours that are assumed."""
+    if employee.pay_type != "salary":
+        return []
+    hours = weekly_hours_of(employee.usual_weekly_hours)
+    overtime = salary_overtime(employee.work_state, clock.today(), hours, lives_in=employee.lives_in)
+    warnings = [] if overtime is None else [overtime.message]
+    if employee.usual_weekly_hours is None:
+        warnings.append(
+            f"usual_weekly_hours is not set: {hours} hours a week are assumed for the minimum wage and overtime."
+        )
+    return warnings
 
 
 def refuse_future_birth(birth_year: int | None, clock: Clock) -> None:

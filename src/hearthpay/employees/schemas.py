@@ -7,7 +7,8 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID
 
-from pydantic import Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from hearthpay.employees.certificate_schemas import FederalWithholding, StateWithholding
 from hearthpay.employees.certificates import federal_certificate, state_entries
@@ -19,6 +20,7 @@ from hearthpay.employees.commands import (
     PaymentMethod,
 )
 from hearthpay.employees.models import Employee
+from hearthpay.employees.salaries import USUAL_WORKING_DAYS, WEEKDAYS, PayType, Salary, SalaryPer, Weekday
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import Address, AddressItem
 from hearthpay.taxes import FederalCertificate, Pre2020Certificate
@@ -29,10 +31,43 @@ from hearthpay.wire.paging import Page
 
 EmployeeStatus = Literal["active", "terminated"]
 OnboardingStatus = Literal["missing", "invited", "complete"]
-IncompleteField = Literal["pay_rate"]
+IncompleteField = Literal["pay_rate", "salary"]
 
 HourlyRate = Annotated[Decimal, Amount(minimum=Decimal("0.01"), maximum=Decimal("9999.99"))]
+SalaryAmount = Annotated[Decimal, Amount(minimum=Decimal("0.01"), maximum=Decimal("9999999.99"))]
+WeeklyHours = Annotated[Decimal, Amount(minimum=Decimal(1), maximum=Decimal(168))]
 PlaceName = Annotated[str, Text(longest=100)]
+
+
+HoursOfWeek = Annotated[
+    Decimal, WithJsonSchema({"type": "number", "description": "Hours, at most two decimals."})
+]
+
+
+class SalaryTerms(RequestModel):
+    """What a salaried employee earns in a year or in each pay period."""
+
+    amount: SalaryAmount
+    per: SalaryPer = Field(
+        description="`year`: each period pays its share (weekly 1/52, biweekly 1/26, semimonthly 1/24, monthly 1/12), "
+        "and as many full periods as a year has pay the amount to the cent; `period`: each full period of the "
+        "employee's `pay_frequency` pays the amount."
+    )
+
+    def to_command(self) -> Salary:
+        """Return the same in plain values."""
+        return Salary(self.amount, self.per)
+
+
+def _read_days(days: object) -> object:
+    if not isinstance(days, list) or not 0 < len(days) <= len(WEEKDAYS):
+        raise PydanticCustomError("weekdays", "must be a list of one to seven days")
+    if len({str(day) for day in days}) != len(days):
+        raise PydanticCustomError("weekday_twice", "must name each day once")
+    return tuple(days)
+
+
+WorkingDays = Annotated[tuple[Weekday, ...], BeforeValidator(_read_days)]
 
 
 class NewEmployee(RequestModel):
@@ -44,12 +79,31 @@ class NewEmployee(RequestModel):
     first_name: PersonName
     last_name: PersonName
     email: Email | None = None
+    pay_type: PayType = Field(
+        default="hourly", description="`hourly` goes with `pay_rate`, `salary` with `salary`."
+    )
     pay_rate: HourlyRate | None = Field(
         default=None,
-        description="Dollars an hour. Without it the employee is created `incomplete`, and no hours can be paid.",
+        description="Dollars an hour, of `pay_type` hourly. Without it the employee is created `incomplete`, and no "
+        "hours can be paid.",
+    )
+    salary: SalaryTerms | None = Field(
+        default=None,
+        description="Of `pay_type` salary. Without it the employee is created `incomplete`, and no salary can be paid.",
+    )
+    usual_weekly_hours: WeeklyHours | None = Field(
+        default=None,
+        description="Hours of a usual week. Of a salary they decide the regular rate and the checks of the minimum "
+        "wage and overtime; left out, 40 are assumed, and `warnings` say so.",
+    )
+    working_days: WorkingDays | None = Field(
+        default=None,
+        description="The days of a usual week, by which a salary is prorated; left out, Monday to Friday.",
     )
     overtime_rate: HourlyRate | None = Field(
-        default=None, description="Dollars an hour of overtime; left out, one and a half times `pay_rate`."
+        default=None,
+        description="Dollars an hour of overtime; left out, one and a half times `pay_rate`, or the regular rate of "
+        "the salary: a year's salary by 52 and by `usual_weekly_hours`, of which at most 40 count.",
     )
     pay_frequency: PayFrequency = "biweekly"
     start_date: Day | None = Field(default=None, description="The first day; left out, today (US Eastern).")
@@ -82,7 +136,9 @@ class NewEmployee(RequestModel):
         federal = self.federal_withholding
         whole = None if federal is None else federal.model_dump()
         address = None if self.address is None else self.address.to_command()
-        return AddEmployee(**dict(self) | {"federal_withholding": whole, "address": address})
+        salary = None if self.salary is None else self.salary.to_command()
+        told = {"federal_withholding": whole, "address": address, "salary": salary}
+        return AddEmployee(**dict(self) | told)
 
 
 def _kept(description: str | None = None) -> Any:
@@ -96,8 +152,23 @@ class EmployeeChanges(RequestModel):
     first_name: PersonName = _kept()
     last_name: PersonName = _kept()
     email: Email | None = Field(default=None, description="Null takes it out.")
+    pay_type: PayType = _kept(
+        "Another one takes the `pay_rate`, or the `salary`, of the former out: send the new one with it."
+    )
+    salary: SalaryTerms = _kept(
+        "Of `pay_type` salary. An `overtime_rate` that is one and a half times the old regular rate "
+        "follows the new one."
+    )
+    usual_weekly_hours: WeeklyHours | None = Field(
+        default=None,
+        description="Hours of a usual week; null takes them out, and 40 are assumed of a salary.",
+    )
+    working_days: WorkingDays | None = Field(
+        default=None, description="The days of a usual week; null: Monday to Friday."
+    )
     pay_rate: HourlyRate = _kept(
-        "Dollars an hour. An `overtime_rate` that is one and a half times the old rate follows the new one."
+        "Dollars an hour, of `pay_type` hourly. An `overtime_rate` that is one and a half times the old rate follows "
+        "the new one."
     )
     overtime_rate: HourlyRate | None = Field(
         default=None, description="Dollars an hour of overtime; null: one and a half times `pay_rate`."
@@ -141,6 +212,8 @@ class EmployeeChanges(RequestModel):
             sent["federal_withholding"] = self.federal_withholding.model_dump(exclude_unset=True)
         if self.address is not None:
             sent["address"] = self.address.to_command()
+        if "salary" in sent:
+            sent["salary"] = self.salary.to_command()
         return ChangeEmployee(**sent)
 
 
@@ -187,14 +260,26 @@ class Employment:
 
 
 @dataclass(frozen=True, slots=True)
+class SalaryItem:
+    """A salary, for a year or for each pay period."""
+
+    amount: Dollars
+    per: SalaryPer
+
+
+@dataclass(frozen=True, slots=True)
 class PersonEmployed:
     """Somebody whom a household employs, or employed."""
 
     employee_id: UUID
     name: str
     status: EmployeeStatus
+    pay_type: PayType
     pay_rate: Dollars | None
-    """By the hour; None until it is told."""
+    """By the hour; None until it is set, and of a salary."""
+
+    salary: SalaryItem | None
+    """None of who is paid by the hour, and until it is set."""
 
     pay_frequency: PayFrequency
     payment_method: PaymentMethod
@@ -224,7 +309,9 @@ def household_item(employer: Employer, people: Sequence[Employee]) -> HouseholdI
                 employee_id=person.id,
                 name=person.name,
                 status=cast(EmployeeStatus, person.status),
+                pay_type=cast(PayType, person.pay_type),
                 pay_rate=person.pay_rate,
+                salary=_salary(person),
                 pay_frequency=cast(PayFrequency, person.pay_frequency),
                 payment_method=cast(PaymentMethod, person.payment_method),
                 work_state=person.work_state,
@@ -247,8 +334,18 @@ class EmployeeItem:
     status: EmployeeStatus
     work_state: str
     residence_state: str
+    pay_type: PayType
     pay_rate: Dollars | None
-    """None until it is told."""
+    """None until it is told, and of a salary."""
+
+    salary: SalaryItem | None
+    """None of who is paid by the hour, and until it is set."""
+
+    usual_weekly_hours: HoursOfWeek | None
+    """None until it is set: 40 are assumed of a salary then."""
+
+    working_days: list[Weekday]
+    """The days of a usual week, Monday to Friday where none were set."""
 
     overtime_rate: Dollars | None
     pay_frequency: PayFrequency
@@ -264,7 +361,7 @@ class EmployeeItem:
 
     created_at: datetime
     incomplete: list[IncompleteField] = field(default_factory=list)
-    """What must be told before hours can be paid."""
+    """What must be told before hours, or a salary, can be paid."""
 
     warnings: list[str] = field(default_factory=list)
     """What the household should know or do."""
@@ -349,6 +446,12 @@ def _federal(certificate: FederalCertificate) -> FederalWithholdingItem:
     )
 
 
+def _salary(employee: Employee) -> SalaryItem | None:
+    if employee.salary is None:
+        return None
+    return SalaryItem(employee.salary, cast(SalaryPer, employee.salary_per))
+
+
 def _shown(employee: Employee, onboarding: Onboarding, warnings: Iterable[str]) -> dict[str, Any]:
     return {
         "id": employee.id,
@@ -360,7 +463,11 @@ def _shown(employee: Employee, onboarding: Onboarding, warnings: Iterable[str]) 
         "status": cast(EmployeeStatus, employee.status),
         "work_state": employee.work_state,
         "residence_state": employee.residence_state,
+        "pay_type": cast(PayType, employee.pay_type),
         "pay_rate": employee.pay_rate,
+        "salary": _salary(employee),
+        "usual_weekly_hours": employee.usual_weekly_hours,
+        "working_days": list(employee.working_days or USUAL_WORKING_DAYS),
         "overtime_rate": employee.overtime_rate,
         "pay_frequency": cast(PayFrequency, employee.pay_frequency),
         "start_date": employee.start_date,

@@ -27,7 +27,10 @@ from hearthpay.employees.payable import (
     localities_of,
     overtime_rate_of,
     refuse_future_birth,
+    refuse_other_pay_type,
+    salary_warnings,
 )
+from hearthpay.employees.salaries import Salary, regular_rate
 from hearthpay.employees.same_person import former_namesakes, told_of_namesake
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import reached_employers, resolve_employer
@@ -35,6 +38,8 @@ from hearthpay.unchanged import UNCHANGED, changes_of
 from hearthpay.wire.paging import WantedPage, page_of
 
 _CHANGES_READ: Final = 200
+_OF_PAY: Final = ("pay_type", "pay_rate", "salary", "salary_per")
+_OF_SALARY: Final = frozenset({"pay_type", "salary", "salary_per", "usual_weekly_hours"})
 _WHERE_TAXED: Final = frozenset({"work_state", "residence_state", "city", "locality", "state_withholding"})
 
 
@@ -107,6 +112,7 @@ async def create_employee(session: AsyncSession, actor: Actor, clock: Clock, new
     session.add(employee)
     await session.flush()
     await record_audit(session, actor, "employee.create", employer_id=employer.id, subject_id=employee.id)
+    warnings += salary_warnings(employee, clock)
     warnings += [told_of_namesake(former) for former in await former_namesakes(session, employee)]
     return Noted(employee, warnings)
 
@@ -128,6 +134,8 @@ async def update_employee(
     assumed = check_payable(employee, clock, city=city)
     if changes_of(changes).keys() & _WHERE_TAXED:
         warnings += assumed
+    if before.keys() & _OF_SALARY:
+        warnings += salary_warnings(employee, clock)
     if employee.status == "active" and before.keys() & {"first_name", "last_name", "email"}:
         await _refuse_duplicate(session, employee)
     await _store(session, actor, clock, employee, "employee.update", before)
@@ -135,16 +143,25 @@ async def update_employee(
 
 
 @dataclass(frozen=True, slots=True)
+class Pay:
+    """What somebody is paid by: an hourly rate, or a salary for a year or each period; dollars, None until set."""
+
+    pay_type: str
+    pay_rate: Decimal | None
+    salary: Salary | None
+
+
+@dataclass(frozen=True, slots=True)
 class RateChange:
-    """An hourly rate that another took the place of, in dollars; None where there was none."""
+    """An hourly rate or a salary that another took the place of."""
 
     at: datetime.datetime
-    before: Decimal | None
-    after: Decimal | None
+    before: Pay
+    after: Pay
 
 
 async def rate_changes(session: AsyncSession, actor: Actor, employee_id: UUID) -> Sequence[RateChange]:
-    """Return the changes of the employee's hourly rate, the latest first, as the audit log has them.
+    """Return the changes of the employee's hourly rate or salary, the latest first, as the audit log has them.
 
     A rate holds for what is run from then on; payrolls that were run or approved keep theirs. Raises what `allow`
     raises, and `not_found`.
@@ -158,11 +175,24 @@ async def rate_changes(session: AsyncSession, actor: Actor, employee_id: UUID) -
         subject_id=employee_id,
         limit=_CHANGES_READ,
     )
-    return [
-        RateChange(row.at, _rate(row.details["before"]["pay_rate"]), _rate(row.details["after"]["pay_rate"]))
-        for row in rows
-        if "pay_rate" in row.details.get("before", {})
-    ]
+    after = {name: getattr(employee, name) for name in _OF_PAY}
+    found = []
+    for row in rows:
+        kept = row.details.get("before", {})
+        if not kept.keys() & after.keys():
+            continue
+        # What a change speaks of is what it left, whatever is read of the changes after it.
+        after |= {name: row.details["after"][name] for name in _OF_PAY if name in kept}
+        before = after | {name: kept[name] for name in _OF_PAY if name in kept}
+        found.append(RateChange(row.at, _pay(before), _pay(after)))
+        after = before
+    return found
+
+
+def _pay(kept: Mapping[str, object]) -> Pay:
+    amount = _rate(kept["salary"])
+    salary = None if amount is None else Salary(amount, "year" if kept["salary_per"] == "year" else "period")
+    return Pay(str(kept["pay_type"]), _rate(kept["pay_rate"]), salary)
 
 
 def _rate(kept: object) -> Decimal | None:
@@ -309,11 +339,11 @@ async def _store(
 
 
 def _employee(actor: Actor, clock: Clock, employer: Employer, new: AddEmployee) -> Employee:
-    overtime_rate = overtime_rate_of(new.pay_rate, new.overtime_rate)
+    refuse_other_pay_type(new.pay_type, new.pay_rate, new.salary)
     refuse_future_birth(new.birth_year, clock)
     work_state = new.work_state or employer.state
     now = clock.now()
-    return Employee(
+    employee = Employee(
         id=uuid7(),
         organization_id=actor.organization_id,
         employer_id=employer.id,
@@ -328,8 +358,13 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: AddEmployee) 
         city=new.city,
         address=None if new.address is None else asdict(new.address),
         language=new.language,
+        pay_type=new.pay_type,
         pay_rate=new.pay_rate,
-        overtime_rate=overtime_rate,
+        salary=None if new.salary is None else new.salary.amount,
+        salary_per=None if new.salary is None else new.salary.per,
+        usual_weekly_hours=new.usual_weekly_hours,
+        working_days=None if new.working_days is None else list(new.working_days),
+        overtime_rate=None,
         pay_frequency=new.pay_frequency,
         start_date=new.start_date or clock.today(),
         end_date=None,
@@ -345,6 +380,10 @@ def _employee(actor: Actor, clock: Clock, employer: Employer, new: AddEmployee) 
         created_at=now,
         updated_at=now,
     )
+    rate = regular_rate(employee)
+    least = "pay_rate" if new.pay_type == "hourly" else f"the regular rate of the salary, {rate}"
+    employee.overtime_rate = overtime_rate_of(rate, new.overtime_rate, least)
+    return employee
 
 
 async def active_employees(session: AsyncSession, employer_id: UUID) -> Sequence[UUID]:

@@ -9,15 +9,23 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
-_TAKE: Final = text(
-    "SELECT id, duties_seen_on FROM employers WHERE NOT sandbox "
-    "AND (duties_look_on IS NULL OR duties_look_on <= :today) "
-    "ORDER BY duties_look_on NULLS FIRST, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED"
+from hearthpay.database.household_clocks import at_a_clock, by_mode
+
+_TAKE: Final = by_mode(
+    lambda mode: text(
+        f"SELECT id, duties_seen_on FROM employers WHERE {mode} "
+        "AND (duties_look_on IS NULL OR duties_look_on <= :today) "
+        "ORDER BY duties_look_on NULLS FIRST, id LIMIT :limit FOR NO KEY UPDATE SKIP LOCKED"
+    ),
+    "sandbox",
 )
 _SEEN: Final = text("UPDATE employers SET duties_seen_on = :today, duties_look_on = :again WHERE id = :id")
-_DUE: Final = text(
-    "SELECT count(*) FROM (SELECT FROM employers WHERE NOT sandbox "
-    "AND (duties_look_on IS NULL OR duties_look_on <= :today) LIMIT 1000) due"
+_DUE: Final = by_mode(
+    lambda mode: text(
+        f"SELECT count(*) FROM (SELECT FROM employers WHERE {mode} "
+        "AND (duties_look_on IS NULL OR duties_look_on <= :today) LIMIT 1000) due"
+    ),
+    "sandbox",
 )
 
 
@@ -31,7 +39,7 @@ class DutyLook:
 
 async def take_looks(session: AsyncSession, today: datetime.date, limit: int) -> Sequence[DutyLook]:
     """Lock up to `limit` real households whose day it is, and that no other worker has; the session is the worker's."""
-    rows = await session.execute(_TAKE, {"today": today, "limit": limit})
+    rows = await session.execute(_TAKE[at_a_clock(session)], {"today": today, "limit": limit})
     return [DutyLook(row.id, row.duties_seen_on) for row in rows]
 
 
@@ -44,4 +52,4 @@ async def note_look(
 
 async def count_looks(session: AsyncSession, today: datetime.date) -> int:
     """Return how many households' day it still is; at most a thousand."""
-    return int(await session.scalar(_DUE, {"today": today}) or 0)
+    return int(await session.scalar(_DUE[at_a_clock(session)], {"today": today}) or 0)

@@ -7,13 +7,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import KEEP_EIN, allow
+from hearthpay.access.permissions import KEEP_EIN, USE_SANDBOX, allow
 from hearthpay.access.refusal import invalid
+from hearthpay.access.wrong_mode import wrong_mode
 from hearthpay.database.vault_store import last_four, store_secret
 from hearthpay.employers.models import Employer
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.security.vault_cipher import SecretOwner
-from hearthpay.security.vault_numbers import InvalidNumberError, parse_number
+from hearthpay.security.vault_numbers import InvalidNumberError, SecretNumber, parse_number
 
 _ASSIGNED: Final = "approved"
 
@@ -34,6 +35,25 @@ async def keep_ein(session: AsyncSession, ring: KeyRing, actor: Actor, employer:
         number = parse_number("ein", ein.strip())
     except InvalidNumberError as error:
         raise invalid("ein", str(error)) from None
+    return await _keep(session, ring, actor, employer, number)
+
+
+async def keep_sandbox_ein(
+    session: AsyncSession, ring: KeyRing, actor: Actor, employer: Employer, number: SecretNumber
+) -> str:
+    """Keep a test number of a sandbox household, as `keep_ein` does; its last four digits are returned.
+
+    Raises what `allow` raises, and `key_mode_mismatch` outside of the sandbox.
+    """
+    allow(actor, USE_SANDBOX, employer.id)
+    if not (actor.sandbox and employer.sandbox):
+        raise wrong_mode("sandbox_only", employer.id)
+    return await _keep(session, ring, actor, employer, number)
+
+
+async def _keep(
+    session: AsyncSession, ring: KeyRing, actor: Actor, employer: Employer, number: SecretNumber
+) -> str:
     await store_secret(session, ring, actor, ein_owner(employer), number)
     before = employer.ein_status
     if before != _ASSIGNED:

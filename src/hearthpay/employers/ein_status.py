@@ -13,8 +13,9 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import KEEP_EIN, allow
+from hearthpay.access.permissions import KEEP_EIN, USE_SANDBOX, allow
 from hearthpay.access.refusal import Refusal
+from hearthpay.access.wrong_mode import wrong_mode
 from hearthpay.database import audit
 from hearthpay.employers.models import Employer
 from hearthpay.employers.schemas import EinStatus
@@ -69,6 +70,23 @@ async def note_ein_status(
     Raises what `allow` raises, and `invalid_state` as `set_ein_status` does.
     """
     allow(actor, KEEP_EIN, employer.id)
+    return await _note(session, actor, employer, status)
+
+
+async def note_sandbox_ein_status(
+    session: AsyncSession, actor: Actor, employer: Employer, status: EinStatus
+) -> EinStatus:
+    """Move a sandbox household to `status` as if the IRS had answered, and return the one before; with an audit row.
+
+    Raises what `allow` raises, `key_mode_mismatch` outside of the sandbox, and `invalid_state` as `set_ein_status`.
+    """
+    allow(actor, USE_SANDBOX, employer.id)
+    if not (actor.sandbox and employer.sandbox):
+        raise wrong_mode("sandbox_only", employer.id)
+    return await _note(session, actor, employer, status)
+
+
+async def _note(session: AsyncSession, actor: Actor, employer: Employer, status: EinStatus) -> EinStatus:
     before: EinStatus = (await _change(session, employer.id, status)).before
     await record_audit(
         session,

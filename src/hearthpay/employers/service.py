@@ -112,6 +112,18 @@ async def find_employer(session: AsyncSession, actor: Actor, employer_id: UUID) 
     return employer
 
 
+async def find_employer_or_tell_mode(session: AsyncSession, actor: Actor, employer_id: UUID) -> Employer:
+    """Return the household of that id, for a read alone. Raises `not_found`, and `key_mode_mismatch` where it is the
+    organization's own, within reach, and of the other mode.
+    """
+    try:
+        return await find_employer(session, actor, employer_id)
+    except Refusal:
+        if actor.reaches(employer_id) and await owned_in_the_other_mode(session, actor, employer_id):
+            raise wrong_mode("real" if actor.sandbox else "sandbox", employer_id) from None
+        raise
+
+
 async def update_employer(
     session: AsyncSession, actor: Actor, employer_id: UUID, changes: ChangeEmployer
 ) -> Employer:
@@ -188,6 +200,41 @@ async def resolve_employer(
         employer = found
     await become(session, Tenant(actor.organization_id, actor.sandbox, employer.id))
     return employer
+
+
+async def resolve_employer_of(
+    session: AsyncSession,
+    actor: Actor,
+    employer_id: UUID | None,
+    owner: UUID | None,
+    missing: Refusal,
+    *,
+    hold: bool = False,
+) -> Employer:
+    """Return the household of a thing that a request names; from here on the transaction sees this one's rows only.
+
+    ``owner`` is the thing's household as the transaction saw it, None where it saw none. The thing leads to its
+    household, whichever one the key remembers. Raises what `resolve_employer` raises, `validation_error` naming
+    `employer_id` where that is another household than the thing's, and ``missing`` where there is no such thing and
+    nothing else says which household is meant.
+    """
+    if owner is not None and not actor.reaches(owner):
+        owner = None
+    if employer_id is not None:
+        employer = await resolve_employer(session, actor, employer_id, hold=hold)
+        if owner is not None and owner != employer_id:
+            raise invalid(
+                "employer_id", "is not the household of what this request names; it may be left out"
+            )
+        return employer
+    if owner is None:
+        try:
+            return await resolve_employer(session, actor, None, hold=hold)
+        except Refusal as refusal:
+            raise (missing if refusal.code == "validation_error" else refusal) from None
+    if actor.employer_sandbox and not actor.sandbox:
+        return await resolve_employer(session, actor, None, hold=hold)
+    return await resolve_employer(session, actor, owner, hold=hold)
 
 
 def _reached(actor: Actor) -> Select[Employer]:

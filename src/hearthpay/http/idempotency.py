@@ -14,7 +14,9 @@ from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.clock import real_clock
 from hearthpay.http.envelope import JsonResponse
+from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.http.json_body import read_json
 from hearthpay.http.once import (
     LONGEST_KEY,
@@ -60,12 +62,13 @@ async def idempotent(
     claim = await _claim_of(request, actor)
 
     async def deed(session: AsyncSession) -> Rendered:
+        refuse_while_advancing()  # not what is replayed
         answer = await operation(session)
         return Rendered(answer.body(actor.request_id), answer.status)
 
     try:
         answered = await do_once(
-            runtime.database, actor, claim, deed, now=runtime.clock.now(), sealed_with=sealed_with
+            runtime.database, actor, claim, deed, now=real_clock(runtime.clock).now(), sealed_with=sealed_with
         )
     except KeyTakenError:
         raise _taken() from None
@@ -88,17 +91,21 @@ async def idempotent_name(
     runtime = runtime_of(request)
     claim = await _claim_of(request, actor)
     if claim is None:
+        refuse_while_advancing()
         return await make(), False
     try:
         earlier = await find_answer(runtime.database, actor, claim)
         if earlier is not None:
             return orjson.loads(earlier.body), True
+        refuse_while_advancing()
         name = await make()
 
         async def keep_name(_: AsyncSession) -> Rendered:
             return Rendered(orjson.dumps(name), _MADE)
 
-        answered = await do_once(runtime.database, actor, claim, keep_name, now=runtime.clock.now())
+        answered = await do_once(
+            runtime.database, actor, claim, keep_name, now=real_clock(runtime.clock).now()
+        )
     except KeyTakenError:
         raise _taken() from None
     return orjson.loads(answered.rendered.body), answered.replayed

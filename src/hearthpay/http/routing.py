@@ -21,10 +21,12 @@ from starlette.types import Receive, Scope, Send
 from hearthpay.access.actor import Actor
 from hearthpay.access.plans import Feature
 from hearthpay.access.refusal import STATUS, invalid_fields
+from hearthpay.clock import household_time
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
 from hearthpay.http.errors import ELSEWHERE, nothing_here
 from hearthpay.http.example import operation_extras
+from hearthpay.http.household_times import refuse_while_advancing, time_asked_about
 from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import runtime_of
 from hearthpay.wire.problems import problems_of
@@ -99,6 +101,7 @@ class Endpoint(APIRoute):
         ]
         query = _only_model(dependant.query_params)
         body = _only_model(dependant.body_params)
+        of_households = self.required_scope not in (None, "calculator")
         optional = body is not None and not dependant.body_params[0].field_info.is_required()
 
         async def handle(request: Request) -> Response:
@@ -122,7 +125,11 @@ class Endpoint(APIRoute):
             if not isinstance(actor, Actor):
                 return await call(**values)
             async with runtime_of(request).fair_share.place(actor.organization_id):
-                return await call(**values)
+                if not (actor.sandbox and of_households):
+                    return await call(**values)
+                with household_time(await time_asked_about(request, actor, values)):
+                    refuse_while_advancing(request.method)
+                    return await call(**values)
 
         return handle
 
@@ -168,7 +175,8 @@ def describe(
     take them from; `elsewhere` a sentence for who tries another method here, about where that is done instead.
     """
     codes: dict[int, list[str]] = {}
-    for code in (*_ANY_ENDPOINT, *errors):
+    advancing = ("clock_advancing",) if "idempotency_conflict" in errors else ()
+    for code in dict.fromkeys((*_ANY_ENDPOINT, *errors, *advancing)):
         codes.setdefault(STATUS[code], []).append(code)
     if body is not None:
         codes[_TOO_LATE] = codes[_TOO_LARGE] = ["validation_error"]

@@ -2,7 +2,7 @@
 
 import datetime
 from collections.abc import Iterator
-from typing import Final, cast
+from typing import Final, cast, get_args
 
 from hearthpay.jurisdictions.schemas import (
     CertificateEntryItem,
@@ -12,13 +12,20 @@ from hearthpay.jurisdictions.schemas import (
     Jurisdiction,
     LocalityItem,
     ReciprocalState,
+    RuleCounts,
+    RuleItem,
+    Rules,
+    SourceItem,
     TaxItem,
 )
 from hearthpay.taxes import rulebook_for
 from hearthpay.taxes.certificates import CertificateField
+from hearthpay.taxes.known_law import counts_by_jurisdiction, known_lines
 from hearthpay.taxes.local import CertificatePlace, LocalTax
 from hearthpay.taxes.money import from_cents, rate_of
+from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.state import StateIncomeTax, StateRules
+from hearthpay.taxes.vocabulary import FinalityStatus
 
 _ABBREVIATION: Final = 3
 """A code this short is an abbreviation, and its first alias the name."""
@@ -62,6 +69,7 @@ def _taxes(rules: StateRules, day: datetime.date) -> Iterator[TaxItem]:
             version.effective_from,
             None,
             version.confidence,
+            *_finality(rules, tax.code),
         )
     for line in rules.contributions:
         if line.effective_from <= day and (line.effective_to is None or day <= line.effective_to):
@@ -75,7 +83,45 @@ def _taxes(rules: StateRules, day: datetime.date) -> Iterator[TaxItem]:
                 line.effective_from,
                 line.effective_to,
                 line.confidence,
+                *_finality(rules, line.code),
             )
+
+
+def _finality(rules: StateRules, code: str) -> tuple[FinalityStatus, str, str | None]:
+    known = rules.finality.get(code)
+    return ("final", "", None) if known is None else (known.status, known.basis, known.awaited)
+
+
+def rules_of(year: int, jurisdiction: str | None) -> Rules:
+    """Return what is known of a year's law: all of one jurisdiction, or of all what is awaited.
+
+    Raises `TaxInputError` for a state or a year without rules.
+    """
+    rulebook = rulebook_of(year)
+    lines = known_lines(rulebook, jurisdiction)
+    listed = lines if jurisdiction is not None else tuple(line for line in lines if line.awaited is not None)
+    return Rules(
+        rulebook.tax_year,
+        rulebook.version,
+        [
+            RuleCounts(each, *(counts[status] for status in get_args(FinalityStatus)))
+            for each, counts in counts_by_jurisdiction(lines).items()
+        ],
+        [
+            RuleItem(
+                line.jurisdiction,
+                line.code,
+                line.name,
+                line.finality,
+                line.basis,
+                list(line.figures),
+                line.awaited,
+                line.confidence,
+                [SourceItem(*source) for source in line.sources],
+            )
+            for line in listed
+        ],
+    )
 
 
 def _certificate(tax: StateIncomeTax) -> CertificateItem:

@@ -2,19 +2,19 @@
 
 from typing import Annotated, Final
 
-from fastapi import Depends
+from fastapi import Depends, Query
 from starlette.requests import Request
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
-from hearthpay.access.permissions import READ_LAW
+from hearthpay.access.permissions import READ_LAW, READ_RULES
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, answer
 from hearthpay.http.errors import nothing_here
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
-from hearthpay.jurisdictions.reading import jurisdiction_on
-from hearthpay.jurisdictions.schemas import Jurisdiction
+from hearthpay.jurisdictions.reading import jurisdiction_on, rules_of
+from hearthpay.jurisdictions.schemas import Jurisdiction, Rules, RulesQuery
 from hearthpay.taxes.jurisdictions import STATES
 
 router: Final = api_router("Jurisdictions")
@@ -41,3 +41,27 @@ async def get_jurisdiction(
     if not state.isascii() or state.upper() not in STATES:
         raise nothing_here(request)
     return answer(request, jurisdiction_on(state.upper(), runtime_of(request).clock.today()))
+
+
+@router.get(
+    "/rules",
+    operation_id="getRules",
+    summary="Tell what is known of a year's law",
+    **describe(
+        answer=Envelope[Rules],
+        query={"state": "CA", "year": 2027},
+        errors=("unsupported_jurisdiction", "unsupported_tax_year"),
+    ),
+)
+async def get_rules(
+    request: Request,
+    query: Annotated[RulesQuery, Query()],
+    actor: Annotated[Actor, Depends(require(READ_RULES))],  # noqa: ARG001 - the guard
+) -> Response:
+    """Which figures of a year are published, carried on by the law, provisional or unknown, and what is awaited when.
+
+    With `state` every line of it; without, the counts of all jurisdictions and the lines that are awaited. Any key may
+    ask.
+    """
+    year = query.year if query.year is not None else runtime_of(request).clock.today().year
+    return answer(request, rules_of(year, query.state))

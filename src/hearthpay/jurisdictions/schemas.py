@@ -4,7 +4,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Literal
 
-from hearthpay.taxes.vocabulary import Confidence, LocalHouseholdRule
+from pydantic import Field
+
+from hearthpay.taxes.vocabulary import Confidence, FinalityStatus, LocalHouseholdRule
+from hearthpay.wire.fields import RequestModel
 from hearthpay.wire.money import Dollars, Rate
 
 EntryKind = Literal["choice", "count", "money", "flag", "text"]
@@ -23,6 +26,14 @@ class TaxItem:
     effective_from: date
     effective_to: date | None
     confidence: Confidence
+    finality: FinalityStatus = "final"
+    """Whether the year's figures are published (`final`), carried on by the law, `provisional` or `unknown`."""
+
+    basis: str = ""
+    """The statute that carries the figures on, or why others are used; empty where they are published."""
+
+    awaited: str | None = None
+    """The month in which a figure that isn't published came in other years, such as `2026-12`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +113,61 @@ class Jurisdiction:
     reciprocity: list[ReciprocalState]
     localities: list[LocalityItem]
     limitations: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """Where a figure of law is printed."""
+
+    title: str
+    url: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleItem:
+    """How far the figures of one line are known for a year."""
+
+    jurisdiction: str
+    code: str
+    name: str
+    finality: FinalityStatus
+    basis: str
+    figures: list[str]
+    """Which figures are provisional: `rate`, `wage_base`, `tables`, `weekly_maximum`."""
+
+    awaited: str | None
+    confidence: Confidence
+    sources: list[SourceItem]
+
+
+@dataclass(frozen=True, slots=True)
+class RuleCounts:
+    """How many lines of a jurisdiction are known how far."""
+
+    jurisdiction: str
+    final: int
+    carried: int
+    provisional: int
+    unknown: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What is known of a year's law: of one jurisdiction line by line, or of all in sums with what is awaited."""
+
+    tax_year: int
+    version: str
+    jurisdictions: list[RuleCounts]
+    lines: list[RuleItem]
+
+
+class RulesQuery(RequestModel):
+    """Whose rules of which year."""
+
+    state: str | None = Field(
+        None, max_length=2, description="A state by its two letters, or US. Left out: all."
+    )
+    year: int | None = Field(
+        None, strict=False, ge=1900, le=2200, description="The tax year. Left out: this year."
+    )

@@ -71,6 +71,12 @@ def day_in(language: str, day: date) -> str:
     return format_date(day, "long", locale=_LOCALES[language])
 
 
+def month_in(language: str, day: date) -> str:
+    """Return the day's month as a letter names it: November 2026."""
+    form = "MMMM y" if language == "en" else "MMMM 'de' y"
+    return str(format_date(day, form, locale=_LOCALES[language]))
+
+
 def short_day_in(language: str, day: date) -> str:
     """Return a day as a page names it: Nov 24, 2026."""
     return str(format_date(day, "MMM d, y", locale=_LOCALES[language]))

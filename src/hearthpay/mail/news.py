@@ -10,6 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import Clock
+from hearthpay.database.household_clocks import OF_THIS_CLOCK
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.mail.notices import Notice, NoticeDesk, queue_notice
@@ -18,7 +19,9 @@ from hearthpay.security.key_ring import KeyRing
 AT_ONCE: Final = 100
 """Pieces of news of a kind that one round tells."""
 
-_IN_TURN: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay news ' || :kind, 0))")
+_IN_TURN: Final = text(
+    f"SELECT pg_try_advisory_xact_lock(hashtextextended('hearthpay news ' || :kind || {OF_THIS_CLOCK}, 0))"
+)
 _log = structlog.get_logger("hearthpay.mail")
 
 Find = Callable[[AsyncSession, datetime, int], Awaitable[Sequence[Sequence[Notice]]]]

@@ -16,7 +16,9 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "unsupported_tax_year": "This installation has no rules for that year. Use a year that the message names.",
     "unsupported_jurisdiction": "This installation has no rules for that place. Say so; do not use another state.",
     "tax_year_not_final": (
-        "The law of that year is not complete: it can be previewed, not run. Offer a pay date in a year that is."
+        "A figure that this payroll needs isn't published yet, and nothing can stand in for it: `details` names the "
+        "lines and agencies. Tell the person; it can run once the figure is published. Don't change dates to get "
+        "around this."
     ),
     "pay_date_past_deadline": (
         "The bank needs more time. Tell the person the next valid pay date, and call again with it only once they "
@@ -54,6 +56,10 @@ NEXT_STEPS: Final[Mapping[str, str]] = {
     "autopilot_enroll_in_app": "Only a person can enroll an employee, in the app. Say so.",
     "not_found": "There is nothing of that id within your reach. Look it up again instead of guessing.",
     "method_not_allowed": "This cannot be done here. Tell the person.",
+    "clock_advancing": (
+        "The test clock of this sandbox household is on its way to another time, and nothing can be changed until it "
+        "has arrived. Nothing was done. Wait some seconds and send the same request again."
+    ),
     "autopilot_run_scheduled": (
         "Autopilot has already scheduled pay for this period, so running it too would pay twice. Do not change dates "
         "or hours to get around this, and do not retry. Tell the person: they can leave it to Autopilot, or have you "

@@ -22,10 +22,9 @@ from hearthpay.mcp.answering import OK, ToolAnswer, answer_call
 from hearthpay.mcp.calls import ApiCaller, CallTerms
 from hearthpay.mcp.guides import GUIDES, Guide
 from hearthpay.mcp.reading import NOT_FOUND, Reading, answer_reading
-from hearthpay.mcp.shelf import JSON, SHELF, STATE_CODES
+from hearthpay.mcp.shelf import JSON, SHELF
 from hearthpay.mcp.tools.agent_tool import AgentTool
 from hearthpay.mcp.tools.toolbox import TOOLBOX
-from hearthpay.taxes.jurisdictions import STATES
 
 Context = ServerRequestContext[Any, Any]
 CallerOf = Callable[[Context], ApiCaller]
@@ -77,17 +76,8 @@ def agents_server(
     async def list_resources(
         _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    name=f"state_coverage_{code}",
-                    title=f"What {STATES[code]} asks for",
-                    uri=f"hearthpay://states/{code}",
-                    mime_type=JSON,
-                )
-                for code in STATE_CODES
-            ]
-        )
+        # What there is to read is named by templates: a row for each state would fill a model's context.
+        return types.ListResourcesResult(resources=[])
 
     async def list_templates(
         context: Context, _: types.PaginatedRequestParams | None

@@ -9,7 +9,6 @@ from typing import Final
 from uuid import UUID
 
 from hearthpay.mcp.calls import ApiCall
-from hearthpay.taxes.jurisdictions import STATES
 
 _ID: Final = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 JSON: Final = "application/json"
@@ -94,8 +93,6 @@ SHELF: Final[tuple[ShelfItem, ...]] = (
         _calendar,
     ),
 )
-
-STATE_CODES: Final = tuple(sorted(STATES))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,23 @@
 """Payrolls as the wire contract spells them: cents become dollars here, at the edge."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from hearthpay.payroll.ledger.payrolls import totals_of
-from hearthpay.payroll.ledger.rows import PaycheckRow, PayrollRecord, PayrollTotals, Preview, StoredPayroll
+from hearthpay.payroll.ledger.rows import (
+    PaycheckRow,
+    PayrollRecord,
+    PayrollTotals,
+    Preview,
+    StoredPayroll,
+    provisional_lines,
+)
 from hearthpay.payroll.lifecycle import HAS_PAY_STUBS
 from hearthpay.payroll.models import Payroll
+from hearthpay.payroll.orders import SalaryShare
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.trouble.standing import Outcome, PayrollStanding
 from hearthpay.taxes.money import from_cents
@@ -23,6 +31,11 @@ _BARE_ZERO = Decimal(0)
 _EMPLOYEE_TOTALS = ("federal_income_tax", "social_security", "medicare", "state_income_tax")
 _NEXT_STEP = "Nothing was created. To run this payroll, send the same body to POST /api/v1/payroll/run"
 _NEXT_STEP_UNNAMED = (
+    "Nothing was created. No entry names a payment_method. A run by check or cash completes at once, on the pay date "
+    "shown; a run by direct deposit needs five business days and is scheduled where there are more. To run this "
+    "payroll, send the body with a payment_method in each entry to POST /api/v1/payroll/run"
+)
+_NEXT_STEP_UNDATED = (
     "Nothing was created. No entry names a payment_method, so the dates shown are those of direct deposit. A run by "
     "check or cash completes at once, on the pay_date you name (left out: today, or the end of the period if that is "
     "later). To run this payroll, send the body with a payment_method in each entry to POST /api/v1/payroll/run"
@@ -34,7 +47,11 @@ def preview_data(preview: Preview) -> dict[str, Any]:
     """Return the ``data`` of a preview."""
     record = preview.record
     flags = preview.confirmations
-    next_step = _NEXT_STEP_UNNAMED if preview.dated_ahead else _NEXT_STEP
+    next_step = _NEXT_STEP
+    if preview.dated_ahead:
+        next_step = _NEXT_STEP_UNDATED
+    elif preview.by_deposit is not None:
+        next_step = _NEXT_STEP_UNNAMED
     with_flags = f" together with {' and '.join(f'{flag}: true' for flag in flags)}" if flags else ""
     data: dict[str, Any] = {
         "preview": True,
@@ -47,12 +64,14 @@ def preview_data(preview: Preview) -> dict[str, Any]:
         data["preview_token"] = preview.token
     if flags:
         data["confirmations_required"] = list(flags)
-    if record.dates.send_at is not None:
-        data["scheduled_send_at"] = record.dates.send_at
-    if record.dates.send_at is not None or record.projected:
+    send_at = record.dates.send_at
+    if preview.by_deposit is not None:
+        send_at = preview.by_deposit.send_at
+        if preview.by_deposit.next_valid_pay_date is not None:
+            data["next_valid_pay_date"] = preview.by_deposit.next_valid_pay_date
+    if send_at is not None:
+        data["scheduled_send_at"] = send_at
         data["is_estimated"] = True
-    if record.projected:
-        data["projected"] = list(record.projected)
     return data
 
 
@@ -74,6 +93,7 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
             "employees": [_paycheck(paycheck, payroll.tax_year) for paycheck in payroll.paychecks],
             "totals": _totals(payroll.totals),
             "rulebook": {"version": payroll.rulebook_version, "tax_year": payroll.tax_year},
+            **_provisional(payroll.paychecks),
         }
     else:
         data |= _as_expected(payroll.estimate)
@@ -181,7 +201,14 @@ def _amounts(record: PayrollRecord) -> dict[str, Any]:
         "employees": [_paycheck(paycheck, record.tax_year) for paycheck in record.paychecks],
         "totals": _totals(record.totals),
         "rulebook": {"version": record.rulebook_version, "tax_year": record.tax_year},
+        **_provisional(record.paychecks),
     }
+
+
+def _provisional(paychecks: Iterable[PaycheckRow]) -> dict[str, list[str]]:
+    """Return the lines whose figures were not published, where there are any."""
+    lines = provisional_lines(paychecks)
+    return {"provisional": list(lines)} if lines else {}
 
 
 def _as_expected(estimate: Any) -> Any:
@@ -251,14 +278,30 @@ def _paycheck(paycheck: PaycheckRow, tax_year: int) -> dict[str, Any]:
     return data
 
 
-def _earnings(paycheck: PaycheckRow) -> dict[str, Decimal]:
+def _earnings(paycheck: PaycheckRow) -> dict[str, Any]:
     """Return the parts of gross pay; what the order left out is a bare 0."""
     parts: dict[str, Any] = paycheck.earnings._asdict()
     for name, part in parts.items():
         parts[name] = _hours(part) if name in _HOURS else from_cents(part)
     for name in paycheck.left_out:
         parts[name] = _BARE_ZERO
+    if paycheck.salary is not None:
+        parts["salary"] = _salary(paycheck.salary)
     return parts
+
+
+def _salary(salary: SalaryShare) -> dict[str, Any]:
+    return {
+        "amount": from_cents(salary.amount),
+        "per": salary.per,
+        "full_period_pay": from_cents(salary.full_period),
+        "pay": from_cents(salary.pay),
+        "prorated": salary.prorated,
+        "working_days": salary.working_days,
+        "paid_days": salary.paid_days,
+        "unpaid_days": salary.unpaid_days,
+        "regular_rate": from_cents(salary.regular_rate),
+    }
 
 
 def _hours(hours: Decimal) -> Decimal:

@@ -6,14 +6,13 @@ They stand at approval, for a payroll that runs now and for one that is schedule
 from typing import Final
 
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.banking.authorizations import LARGE_NET_PAY
 from hearthpay.payroll.commands import Confirmations, Corrections
 from hearthpay.payroll.ledger.rows import PayrollRecord
 from hearthpay.taxes.money import from_cents
 
 LARGE_TOTAL: Final = 500_000
 """Cents: a payroll whose direct deposits come to more must be confirmed."""
-LARGE_NET_PAY: Final = 300_000
-"""Cents: a payroll with a single larger direct deposit must be confirmed."""
 
 LARGEST_DEBIT: Final = 9_999_999_999
 """Cents: what the ten digits of a Nacha entry's amount hold, of a debit as of a deposit."""

@@ -7,11 +7,13 @@ from decimal import Decimal
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from hearthpay.access.refusal import Refusal
 from hearthpay.employees.certificates import federal_certificate, state_entries
 from hearthpay.payroll.ledger.earnings import earnings_of, left_out, rates_of
 from hearthpay.payroll.ledger.rows import Carried, LineRow, PaycheckRow, PayrollRecord, SetAside, YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, OtherRecords, seen_by_others
-from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder
+from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder, with_salaries
+from hearthpay.payroll.orders.salary_messages import salary_warnings, usual_hours
 from hearthpay.payroll.set_asides.rules import LARGEST_SET_ASIDE, SetAsideRule
 from hearthpay.taxes import (
     EmployerProfile,
@@ -22,6 +24,7 @@ from hearthpay.taxes import (
     rulebook_for,
 )
 from hearthpay.taxes.assumptions import assumptions_of
+from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.labor_law import HoursWorked, labor_warnings
 from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
 from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
@@ -78,6 +81,7 @@ def calculate_payroll(
     Preview, run and the firing of a scheduled payroll all come through here, so that a preview is what the run will
     be. Raises `TaxInputError` with the field as the request spells it.
     """
+    order = with_salaries(order, payees)
     dates = order.dates
     rulebook = rulebook_for(dates.pay_date)
     due: Mapping[UUID, Due] = {}
@@ -89,7 +93,7 @@ def calculate_payroll(
             }
         )
     paychecks: list[PaycheckRow] = []
-    projected: dict[str, None] = {}
+    unknown: dict[str, Finality] = {}
     for position, entry in enumerate(order.entries):
         payee = payees[entry.employee_id]
         try:
@@ -115,7 +119,7 @@ def calculate_payroll(
                 after = history.with_paycheck(record)
                 histories = {**histories, payee.id: after, **seen_by_others(histories, payee.id, after)}
                 due = _due_after(due, history.others, paid_wages(record, dates.pay_date))
-            projected |= dict.fromkeys(paycheck.projected)
+            unknown |= {each.code: each for each in paycheck.unknown}
         except TaxInputError as error:
             raise TaxInputError(f"employees[{position}].{error.field}", error.message, error.code) from error
     return PayrollRecord(
@@ -126,7 +130,21 @@ def calculate_payroll(
         rulebook_version=rulebook.version,
         tax_year=rulebook.tax_year,
         notes=order.notes,
-        projected=tuple(projected),
+        unknown=tuple(unknown.values()),
+    )
+
+
+def refuse_unknown_law(record: PayrollRecord) -> None:
+    """Raise `tax_year_not_final` where a line of the payroll rests on figures that nobody knows yet."""
+    if not record.unknown:
+        return
+    lines = [each.code for each in record.unknown]
+    agencies = list(dict.fromkeys(each.agency for each in record.unknown))
+    raise Refusal(
+        "tax_year_not_final",
+        f"{' and '.join(agencies)} hasn't published the {record.tax_year} figures for {', '.join(lines)}, and nothing "
+        "can stand in for them. Run this payroll once they're published and Hearthpay is updated.",
+        details={"tax_year": record.tax_year, "lines": lines, "agencies": agencies},
     )
 
 
@@ -170,6 +188,10 @@ def _calculate(
     dates = order.dates
     earnings = earnings_of(entry, employee)
     if not earnings.gross_pay:
+        if entry.salary is not None:
+            raise TaxInputError(
+                "unpaid_days", "leaves no working day that a salary is paid for: nothing to pay"
+            )
         raise TaxInputError(
             "regular_hours", "hours, a bonus or other earnings are needed: there is nothing to pay"
         )
@@ -252,6 +274,8 @@ def _calculate(
             if each.carried_cents
         ),
         left_out=left_out(entry),
+        provisional=paycheck.provisional,
+        salary=entry.salary,
         explanations=paycheck.explanations,
     )
     return record, paycheck
@@ -333,6 +357,7 @@ def _warnings(
     if asked.not_due:
         warnings.append(_not_due(asked, employee.work_state))
     warnings += _corrected(paycheck)
+    warnings += salary_warnings(entry.salary)
     if employee.payment_method == "direct_deposit" and entry.payment_method != "direct_deposit":
         warnings.append(
             f"The employee is set up for direct deposit; this paycheck is paid by {entry.payment_method}."
@@ -347,12 +372,16 @@ def _warnings(
 def _hours_worked(employee: Payee, order: SettledOrder, entry: PayrollEntry) -> HoursWorked:
     """Return an entry's hours at the rates at which they are paid, for labor law to look at."""
     hourly_rate, overtime_rate = rates_of(entry, employee)
+    regular_hours = entry.regular_hours
+    if entry.salary is not None and not regular_hours:
+        days = (order.dates.period_end - order.dates.period_start).days + 1
+        regular_hours = usual_hours(entry.salary, days, entry.overtime_hours)
     return HoursWorked(
         work_state=employee.work_state,
         pay_date=order.dates.pay_date,
         period_start=order.dates.period_start,
         period_end=order.dates.period_end,
-        regular_hours=entry.regular_hours,
+        regular_hours=regular_hours,
         overtime_hours=entry.overtime_hours,
         hourly_rate=hourly_rate,
         overtime_rate=overtime_rate,
@@ -360,6 +389,7 @@ def _hours_worked(employee: Payee, order: SettledOrder, entry: PayrollEntry) -> 
         localities=employee.localities,
         # Those who are paid together are employed at once; of others the order does not know.
         employees=len(order.entries),
+        salaried=entry.salary is not None,
     )
 
 

@@ -31,7 +31,8 @@ class EmployeePay:
     """One employee's pay of a period; amounts in dollars. Without a method, it is the employee's own that counts.
 
     Raises ValueError for what no face may let pass: an amount that is not whole cents, a part of a thousandth of an
-    hour, or less than nothing.
+    hour, or less than nothing. A salaried employee gets the period's share, less ``unpaid_days``, unless ``pay_salary``
+    is False.
     """
 
     employee_id: UUID
@@ -39,11 +40,13 @@ class EmployeePay:
     overtime_hours: Decimal = _NOTHING
     bonus: Decimal = _NOTHING
     other_earnings: Decimal = _NOTHING
+    unpaid_days: Decimal = _NOTHING
+    pay_salary: bool = True
     payment_method: PaymentMethod | None = None
     voluntary_set_aside: SetAsideWish | None = None
 
     def __post_init__(self) -> None:
-        _require_places(2, bonus=self.bonus, other_earnings=self.other_earnings)
+        _require_places(2, bonus=self.bonus, other_earnings=self.other_earnings, unpaid_days=self.unpaid_days)
         _require_places(3, regular_hours=self.regular_hours, overtime_hours=self.overtime_hours)
 
 
@@ -68,6 +71,8 @@ class Order:
     employer_id: UUID | None = None
     pay_date: datetime.date | None = None
     notes: str | None = None
+    default_payment_method: PaymentMethod | None = None
+    """The method of entries that name none, in place of the employee's own setting."""
 
     def __post_init__(self) -> None:
         if not self.employees:

@@ -30,7 +30,7 @@ from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.models import PayrollDraft
 from hearthpay.payroll.service import run_payroll
 
-_NUMBERS: Final = ("regular_hours", "overtime_hours", "bonus", "other_earnings")
+_NUMBERS: Final = ("regular_hours", "overtime_hours", "bonus", "other_earnings", "unpaid_days")
 _NOT_THERE: Final = "There is no such draft."
 
 
@@ -170,6 +170,7 @@ def _typed_pay(pay: EmployeePay) -> dict[str, Any]:
     wish = pay.voluntary_set_aside
     typed: dict[str, Any] = {"employee_id": str(pay.employee_id), "payment_method": pay.payment_method}
     typed |= {name: f"{getattr(pay, name):f}" for name in _NUMBERS}
+    typed["pay_salary"] = pay.pay_salary
     if wish is not None:
         typed["set_aside"] = "0" if wish.skip or wish.amount is None else f"{wish.amount:f}"
     return typed
@@ -189,6 +190,9 @@ def _draft(row: PayrollDraft) -> Draft:
 
 
 def _pay(typed: dict[str, Any]) -> EmployeePay:
+    def number(name: str) -> Decimal:
+        return Decimal(typed.get(name, "0"))
+
     wish = typed.get("set_aside")
     asked = None
     if wish is not None:
@@ -198,5 +202,11 @@ def _pay(typed: dict[str, Any]) -> EmployeePay:
         employee_id=UUID(typed["employee_id"]),
         payment_method=typed["payment_method"],
         voluntary_set_aside=asked,
-        **{name: Decimal(typed[name]) for name in _NUMBERS},
+        # A draft kept before there were salaries says neither.
+        pay_salary=bool(typed.get("pay_salary", True)),
+        regular_hours=number("regular_hours"),
+        overtime_hours=number("overtime_hours"),
+        bonus=number("bonus"),
+        other_earnings=number("other_earnings"),
+        unpaid_days=number("unpaid_days"),
     )

@@ -1,20 +1,25 @@
-"""Why a line of a paycheck is what it is: steps, figures and sources, as the API spells them."""
+"""Why a line of a paycheck is what it is: steps, figures and sources, as the API spells them.
+
+Of a payroll that nobody has run, and of one that is on record.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
 
 from hearthpay.access.refusal import invalid
 from hearthpay.payroll.ledger.rows import LineRow, PayrollRecord
+from hearthpay.payroll.lifecycle import PayrollStatus
 from hearthpay.payroll.schemas import PayrollRequest
+from hearthpay.payroll.stored_explanations import PayrollOnRecord
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.paycheck.result import LineExplanation
 from hearthpay.taxes.vocabulary import Confidence, Payer
-from hearthpay.wire.fields import Text
+from hearthpay.wire.fields import Identifier, RequestModel, Text
 from hearthpay.wire.money import Dollars, Rate
 
 StepFigure = Annotated[object, WithJsonSchema({"type": ["number", "string"]})]
@@ -73,13 +78,95 @@ class Explanations:
     explanations: list[ExplainedLine]
 
 
+@dataclass(frozen=True, slots=True)
+class RecordedLine(ExplainedLine):
+    """A line of a payroll on record, and how it came about."""
+
+    reproduced: bool
+    """Whether calculating it again comes to the recorded figures. Where false, the certificate, a rate, earlier wages
+    or the rules were changed since: `steps` are the recorded figures, and `note` says so."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedRulebook:
+    """The rules that the payroll was calculated under, and those in force here now."""
+
+    version: str
+    tax_year: int
+    version_now: str | None
+    """Null where this installation no longer has rules for the year."""
+
+    changed: bool
+    """Whether the rules of the year were changed since."""
+
+
+@dataclass(frozen=True, slots=True)
+class PayrollExplanations:
+    """Of a payroll on record."""
+
+    employer_id: UUID
+    payroll_id: UUID
+    status: PayrollStatus
+    is_estimated: bool
+    """It is scheduled and not sent yet: the lines are what it would come to now."""
+
+    rulebook: RecordedRulebook
+    explanations: list[RecordedLine]
+
+
+class ExplanationQuery(RequestModel):
+    """Whose lines to explain, and which."""
+
+    employee_id: Identifier | None = Field(
+        default=None, description="Whom the payroll pays; left out, everyone it pays."
+    )
+    line_code: Annotated[str, Text(longest=40)] | None = Field(
+        default=None, description="As the payroll names it, such as `US-SS-EE`; left out, every line."
+    )
+
+
+def recorded_explanations_of(
+    found: PayrollOnRecord, employee_id: UUID | None, line_code: str | None
+) -> PayrollExplanations:
+    """Return how the lines of a payroll on record came about, of one employee and one line where these are named.
+
+    Raises `validation_error` for an employee whom it does not pay, and for a line that it does not have.
+    """
+    payroll = found.payroll
+    of_employee = [each for each in found.lines if employee_id in (None, each.employee_id)]
+    if not of_employee:
+        raise invalid("employee_id", "is not paid by this payroll")
+    wanted = [each for each in of_employee if line_code in (None, each.line.code)]
+    if not wanted:
+        codes = dict.fromkeys(each.line.code for each in of_employee)
+        raise invalid("line_code", f"is not a line of this payroll; its lines are {', '.join(codes)}")
+    return PayrollExplanations(
+        employer_id=payroll.employer_id,
+        payroll_id=payroll.id,
+        status=cast(PayrollStatus, payroll.status),
+        is_estimated=found.is_estimated,
+        rulebook=RecordedRulebook(
+            payroll.rulebook_version,
+            payroll.tax_year,
+            found.rulebook_now,
+            changed=found.rulebook_now != payroll.rulebook_version,
+        ),
+        explanations=[
+            RecordedLine(
+                **_parts_of(each.employee_id, each.line, each.explanation), reproduced=each.reproduced
+            )
+            for each in wanted
+        ],
+    )
+
+
 def explanations_of(record: PayrollRecord, line_code: str | None) -> Explanations:
     """Return how the lines came about, or one of them. Raises `validation_error` where there is no such line."""
     told = []
     for paycheck in record.paychecks:
         known = {each.code: each for each in paycheck.explanations}
         told += [
-            _explained(paycheck.employee_id, line, known.get(line.code))
+            ExplainedLine(**_parts_of(paycheck.employee_id, line, known.get(line.code)))
             for line in paycheck.lines
             if line_code in (None, line.code)
         ]
@@ -89,18 +176,19 @@ def explanations_of(record: PayrollRecord, line_code: str | None) -> Explanation
     return Explanations(record.employer_id, told)
 
 
-def _explained(employee_id: UUID, line: LineRow, known: LineExplanation | None) -> ExplainedLine:
-    return ExplainedLine(
-        employee_id=employee_id,
-        code=line.code,
-        name=line.name,
-        payer=cast(Payer, line.payer),
-        agency=line.agency,
-        taxable_wages=from_cents(line.taxable_wages),
-        rate=line.rate,
-        amount=from_cents(line.amount),
-        steps=[] if known is None else [CalculationStep(step.label, step.value) for step in known.steps],
-        sources=[] if known is None else [LawSource(*source) for source in known.sources],
-        confidence=None if known is None else cast(Confidence, known.confidence),
-        note="" if known is None else known.note,
-    )
+def _parts_of(employee_id: UUID, line: LineRow, known: LineExplanation | None) -> dict[str, Any]:
+    """Return the fields of an explained line."""
+    return {
+        "employee_id": employee_id,
+        "code": line.code,
+        "name": line.name,
+        "payer": line.payer,
+        "agency": line.agency,
+        "taxable_wages": from_cents(line.taxable_wages),
+        "rate": line.rate,
+        "amount": from_cents(line.amount),
+        "steps": [] if known is None else [CalculationStep(step.label, step.value) for step in known.steps],
+        "sources": [] if known is None else [LawSource(*source) for source in known.sources],
+        "confidence": (known.confidence or None) if known is not None else None,
+        "note": "" if known is None else known.note,
+    }

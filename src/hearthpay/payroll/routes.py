@@ -21,7 +21,14 @@ from hearthpay.http.runtime import runtime_of
 from hearthpay.payroll import service, voiding
 from hearthpay.payroll.answers import detail_data, preview_data, run_data, summary_data
 from hearthpay.payroll.commands import Corrections
-from hearthpay.payroll.explaining import ExplanationRequest, Explanations, explanations_of
+from hearthpay.payroll.explaining import (
+    ExplanationQuery,
+    ExplanationRequest,
+    Explanations,
+    PayrollExplanations,
+    explanations_of,
+    recorded_explanations_of,
+)
 from hearthpay.payroll.payday import remedies
 from hearthpay.payroll.schemas import (
     PayrollDetail,
@@ -33,6 +40,7 @@ from hearthpay.payroll.schemas import (
     RemedyRequest,
     VoidRequest,
 )
+from hearthpay.payroll.stored_explanations import explain_stored_payroll
 from hearthpay.payroll.trouble.standing import read_standing
 from hearthpay.wire.answer import Answer
 
@@ -98,8 +106,9 @@ async def preview_payroll(
 ) -> Response:
     """Takes and checks what a run does and answers the same amounts; creates nothing.
 
-    Where no entry names a `payment_method`, the dates are those of direct deposit: `pay_date` left out is the earliest
-    day on which the money could arrive, an earlier one is refused, a far one makes an estimate. `next_step` tells so.
+    Where no entry names a `payment_method`, a `pay_date` left out is the earliest day on which a direct deposit could
+    arrive; a near or past one that a run by check or cash takes is taken, with a warning and `next_valid_pay_date`; a
+    far one makes an estimate. `next_step` tells what a run would do.
     """
     runtime = runtime_of(request)
     clock = runtime.clock
@@ -199,6 +208,33 @@ async def get_payroll(
         payroll = await service.get_payroll(session, actor, runtime.clock, payroll_id)
         standing = await read_standing(session, payroll_id, runtime.clock.now())
     return answer(request, detail_data(payroll, standing))
+
+
+@router.get(
+    "/payroll/{payroll_id}/explanation",
+    operation_id="explainStoredPayroll",
+    summary="Tell why the lines of a payroll on record are what they are",
+    **describe(
+        answer=Envelope[PayrollExplanations],
+        query={"line_code": "US-SS-EE"},
+        errors=("not_found", "invalid_state"),
+    ),
+)
+async def explain_payroll_on_record(
+    request: Request,
+    payroll_id: UUID,
+    query: Annotated[ExplanationQuery, Query()],
+    actor: Annotated[Actor, Depends(require(READ_PAYROLLS))],
+) -> Response:
+    """The amounts are those on record. Each line that comes to the same when it is calculated again is told with its
+    steps, figures and sources; any other has `reproduced: false` and the recorded figures.
+
+    `rulebook.version` is the fingerprint of the rules that the payroll was calculated under, and `rulebook.changed`
+    says whether they were changed since. Of a scheduled payroll the lines are what it would come to now.
+    """
+    async with runtime_of(request).database.transaction(actor.tenant) as session:
+        found = await explain_stored_payroll(session, actor, payroll_id)
+    return answer(request, recorded_explanations_of(found, query.employee_id, query.line_code))
 
 
 @router.post(

@@ -74,7 +74,7 @@ async def calculate_planned(
 ) -> list[PayrollRecord | NotPlanned]:
     """Return what each payroll is expected to be, by the years as they stand; nothing is written.
 
-    A year whose law is not complete is `tax_year_not_final`: such a payroll must not be scheduled.
+    A payroll with a line that nobody can know yet is `tax_year_not_final`: such a payroll must not be scheduled.
     """
     if not planned:
         return []
@@ -96,9 +96,9 @@ async def calculate_planned(
             code = error.code if error.code != "validation_error" else "not_calculable"
             results.append(NotPlanned(code, f"{error.field} {error.message}"))
         else:
-            missing = ", ".join(record.projected)
+            missing = ", ".join(each.code for each in record.unknown)
             results.append(
-                NotPlanned("tax_year_not_final", f"the law of {record.tax_year} is not complete: {missing}")
+                NotPlanned("tax_year_not_final", f"figures of {record.tax_year} are not published: {missing}")
                 if missing
                 else record
             )

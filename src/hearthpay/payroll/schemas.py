@@ -11,6 +11,7 @@ from pydantic import Field, WithJsonSchema
 from hearthpay.calculator.schemas import Reciprocity, RulebookName
 from hearthpay.database.audit import ActorKind
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
+from hearthpay.employees.salaries import SalaryPer
 from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, PayrollsWanted, SetAsideWish
 from hearthpay.payroll.ledger.preview_tokens import LONGEST, SHAPE
 from hearthpay.payroll.ledger.rows import Action, RemedyAction
@@ -23,9 +24,12 @@ from hearthpay.wire.paging import Page
 
 Confirmation = Literal["confirm_large_payroll", "confirm_ach_debit"]
 Hours = Annotated[Decimal, Amount(maximum=Decimal(744), places=3)]
+UnpaidDays = Annotated[Decimal, Amount(maximum=Decimal(62))]
 HoursPaid = Annotated[
     Decimal, WithJsonSchema({"type": "number", "description": "Hours, at most three decimals."})
 ]
+
+Days = Annotated[Decimal, WithJsonSchema({"type": "number", "description": "Days, at most two decimals."})]
 
 
 class SetAsideRequest(RequestModel):
@@ -40,17 +44,34 @@ class SetAsideRequest(RequestModel):
 
 
 class PayrollEmployee(RequestModel):
-    """One employee's pay of the period. Hours are paid once; without hours it may stand beside another payroll."""
+    """One employee's pay of the period. Hours, and a salary, are paid once; without, it may stand beside another."""
 
     employee_id: Identifier
-    regular_hours: Hours = Decimal(0)
-    overtime_hours: Hours = Decimal(0)
+    regular_hours: Hours = Field(
+        default=Decimal(0),
+        description="Of a salaried employee they are not paid, but compared with the minimum wage and overtime, and "
+        "shown on the pay stub.",
+    )
+    overtime_hours: Hours = Field(
+        default=Decimal(0),
+        description="Paid at `overtime_rate`, to a salaried employee on top of the salary, which covers no overtime.",
+    )
     bonus: Money = Decimal(0)
     other_earnings: Money = Decimal(0)
+    unpaid_days: UnpaidDays = Field(
+        default=Decimal(0),
+        description="Working days of the period for which a salary is not paid, such as 2 or 0.5. The days before the "
+        "employment and after it are left out by themselves.",
+    )
+    pay_salary: bool = Field(
+        default=True,
+        description="Whether a salaried employee gets the period's share of the salary. `false` pays only what is "
+        "given besides, such as a bonus beside the payroll that paid the salary.",
+    )
     payment_method: PaymentMethod | None = Field(
         default=None,
         description="Left out, the employee's own setting, which is `check` unless it was changed. A preview in which "
-        "no entry names one is dated as direct deposit would be.",
+        "no entry names one, and without `pay_date`, is dated as direct deposit would be.",
     )
     voluntary_set_aside: SetAsideRequest | None = None
 
@@ -63,6 +84,8 @@ class PayrollEmployee(RequestModel):
             overtime_hours=self.overtime_hours,
             bonus=self.bonus,
             other_earnings=self.other_earnings,
+            unpaid_days=self.unpaid_days,
+            pay_salary=self.pay_salary,
             payment_method=self.payment_method,
             voluntary_set_aside=None if wish is None else wish.to_command(),
         )
@@ -79,13 +102,19 @@ class PayrollRequest(RequestModel):
     pay_date: Day | None = Field(
         default=None,
         description="Left out: by direct deposit, and in a preview that names no `payment_method`, the earliest day "
-        "the money can arrive; of a catch-up the period end; else today in Eastern time, or the period end if that is "
-        "later. A direct deposit's day on which banks are closed becomes the banking day before it: the wages belong "
-        "to the year in which they arrive.",
+        "the money can arrive (where the preview's period begins after it, the day that a run would take); of a "
+        "catch-up the period end; else today in Eastern time, or the period end if that is later. A direct deposit's "
+        "day on which banks are closed becomes the banking day before it: the wages belong to the year in which they "
+        "arrive.",
     )
     pay_frequency: PayFrequency
     employees: list[PayrollEmployee] = Field(
         min_length=1, max_length=100, description="Who is paid, each once."
+    )
+    default_payment_method: PaymentMethod | None = Field(
+        default=None,
+        description="The method of entries that name none, in place of the employee's own setting. It does not count "
+        "as naming one.",
     )
     notes: Annotated[str, Text(longest=500, lines=True)] | None = Field(
         default=None,
@@ -122,6 +151,7 @@ class PayrollRequest(RequestModel):
             pay_frequency=self.pay_frequency,
             employees=tuple(each.to_command() for each in self.employees),
             notes=self.notes,
+            default_payment_method=self.default_payment_method,
         )
 
     def to_confirmations(self) -> Confirmations:
@@ -186,8 +216,30 @@ class PayPeriod:
 
 
 @dataclass(frozen=True, slots=True)
+class SalaryShareItem:
+    """How a period's share of a salary was found."""
+
+    amount: Dollars
+    per: SalaryPer
+    full_period_pay: Dollars
+    """What a full period pays: weekly 1/52, biweekly 1/26, semimonthly 1/24, monthly 1/12 of a year's salary."""
+
+    pay: Dollars
+    """What this period pays: `full_period_pay` by `paid_days` of `working_days`."""
+
+    prorated: bool
+    working_days: int
+    """Those of a full period."""
+
+    paid_days: Days
+    unpaid_days: Days
+    regular_rate: Dollars
+    """Dollars an hour, of which overtime is at least one and a half times."""
+
+
+@dataclass(frozen=True, slots=True)
 class EarningsItem:
-    """The parts of gross pay."""
+    """The parts of gross pay. Of a salaried employee `regular_pay` is the salary."""
 
     regular_hours: HoursPaid
     regular_pay: Dollars
@@ -195,6 +247,8 @@ class EarningsItem:
     overtime_pay: Dollars
     bonus: Dollars
     other_earnings: Dollars
+    salary: SalaryShareItem | None = None
+    """Absent where no salary is paid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,11 +387,15 @@ class PayrollPreview:
     another."""
 
     scheduled_send_at: datetime | None = None
-    """When the money would be sent; only where the payroll would be scheduled."""
+    """When the money would be sent; only where the payroll would be scheduled by direct deposit."""
+
+    next_valid_pay_date: date | None = None
+    """The earliest day on which direct deposit could pay it; only where no `payment_method` is named and `pay_date` is
+    earlier. A run by check or cash takes that day; `warnings` say so."""
 
     is_estimated: bool = False
-    projected: list[str] = field(default_factory=list)
-    """Codes of lines whose figures of the year are not published yet."""
+    provisional: list[str] = field(default_factory=list)
+    """Codes of lines whose figures of the year aren't published yet: the figures in force are used until they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +410,9 @@ class PayrollResult:
     employees: list[PaycheckItem]
     totals: Totals
     rulebook: RulebookName
+    provisional: list[str] = field(default_factory=list)
+    """Codes of lines by figures that were in force before the year's own were published."""
+
     scheduled_send_at: datetime | None = None
     """When the money will be sent and the amounts calculated anew; only while the payroll is scheduled."""
 

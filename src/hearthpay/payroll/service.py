@@ -1,5 +1,6 @@
 """What may happen to payrolls: preview, run, read, list."""
 
+import datetime
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Final
@@ -22,7 +23,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.employers.assigned_rates import tax_terms
 from hearthpay.employers.models import Employer
-from hearthpay.employers.service import resolve_employer
+from hearthpay.employers.service import resolve_employer, resolve_employer_of
 from hearthpay.payroll.answers import estimate_json
 from hearthpay.payroll.approval import (
     confirmations_needed,
@@ -30,7 +31,7 @@ from hearthpay.payroll.approval import (
     refuse_beyond_the_bank,
     require_confirmations,
 )
-from hearthpay.payroll.calculation import calculate_payroll
+from hearthpay.payroll.calculation import calculate_payroll, refuse_unknown_law
 from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, Order, PayrollsWanted
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
@@ -41,9 +42,17 @@ from hearthpay.payroll.ledger.rows import Owner, PayrollRecord, Preview, StoredP
 from hearthpay.payroll.ledger.years import NO_HISTORY, History
 from hearthpay.payroll.lifecycle import Cause, PayrollStatus, Transition, begin
 from hearthpay.payroll.models import EntryRow, Payroll
-from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder, is_catch_up, is_fica_refund, payee_of
+from hearthpay.payroll.orders import (
+    Payee,
+    PayrollEntry,
+    SettledOrder,
+    is_catch_up,
+    is_fica_refund,
+    payee_of,
+    with_salaries,
+)
 from hearthpay.payroll.orders.corrected_dates import settle_dates_of
-from hearthpay.payroll.orders.pay_dates import PayDates, Way
+from hearthpay.payroll.orders.pay_dates import DepositTiming, PayDates, Way, deposit_timing
 from hearthpay.payroll.trouble.ways_out import with_ways_out
 from hearthpay.payroll.years.fica_refund import calculate_refund, refuse_not_due, refuse_other_pay
 from hearthpay.payroll.years.household_year import (
@@ -73,6 +82,9 @@ class _Prepared:
     dated_ahead: bool
     """Dated as direct deposit would be, although nothing goes through the bank."""
 
+    by_deposit: DepositTiming | None
+    """What direct deposit would make of a pay date that was given; only in a preview that names no method."""
+
     threshold_bases: Mapping[str, str]
     """What the household chose of its thresholds; see `hearthpay.employers.threshold_basis`."""
 
@@ -85,9 +97,9 @@ async def preview_payroll(
 ) -> Preview:
     """Calculate a payroll as a run would, and check all that a run checks; nothing is created.
 
-    Only the confirmations are not asked for yet: the preview tells which the run needs. Where no entry names a payment
-    method, the dates are those of direct deposit, which needs them the earliest. With ``explain`` each paycheck tells
-    how its lines came about. Raises what `run_payroll` raises.
+    Only the confirmations are not asked for yet: the preview tells which the run needs. Where neither a payment method
+    nor a pay date is named, the dates are those of direct deposit, which needs them the earliest; a pay date that is
+    named is the run's. With ``explain`` each paycheck tells how its lines came about. Raises what `run_payroll` raises.
     """
     allow(actor, READ_PAYROLLS)
     prepared = await _prepare(session, actor, clock, order, offered=offered, preview=True, explain=explain)
@@ -95,6 +107,7 @@ async def preview_payroll(
         prepared.record,
         prepared.confirmations,
         dated_ahead=prepared.dated_ahead,
+        by_deposit=prepared.by_deposit,
         token=preview_token(session, actor, prepared.order, prepared.record, clock.now()),
     )
 
@@ -125,7 +138,7 @@ async def run_payroll(
 
     Its employees are locked while it is calculated, so two runs for one employee follow each other and the
     second sees the first one's year to date. Raises `validation_error`, `duplicate_employee`,
-    `employee_not_in_household`, `employee_not_started`, `employee_incomplete` (hours without a pay rate),
+    `employee_not_in_household`, `employee_not_started`, `employee_incomplete` (no pay rate, or no salary),
     `invalid_state` (employment ended before the period),
     `payroll_overlap`, `autopilot_run_scheduled`, `period_ahead_of_anchor`, `pay_date_past_deadline`,
     `confirmation_required`, `direct_deposit_unavailable`,
@@ -136,12 +149,6 @@ async def run_payroll(
     allow(actor, RUN_PAYROLL)
     prepared = await _prepare(session, actor, clock, order, offered=offered)
     employer, settled, record = prepared.employer, prepared.order, prepared.record
-    if record.projected:
-        raise Refusal(
-            "tax_year_not_final",
-            f"The law of {record.tax_year} is not complete yet: a payroll paid in it can be previewed, not completed.",
-            details={"tax_year": record.tax_year, "missing": list(record.projected)},
-        )
     if seen is not None:
         refuse_other_amounts(session, actor, seen, settled, record, clock.now())
     if prepared.confirmations:
@@ -220,7 +227,7 @@ async def _prepare(
 ) -> _Prepared:
     refuse_long_payroll(actor.terms, len(asked.employees))
     refunds = is_fica_refund(asked.notes)
-    employer = await resolve_employer(session, actor, asked.employer_id, hold=not preview)
+    employer = await _household_of(session, actor, asked, hold=not preview)
     now = clock.now()
     if refunds:
         refuse_other_pay(asked)
@@ -228,15 +235,24 @@ async def _prepare(
         await lock_all(session, employer.id)
     employees = await _employees(session, asked, lock=not preview)
     methods = [
-        entry.payment_method or ("check" if refunds else employee.payment_method)
+        entry.payment_method
+        or ("check" if refunds else asked.default_payment_method or employee.payment_method)
         for entry, employee in zip(asked.employees, employees, strict=True)
     ]
     way = _way_of(asked, methods)
     unnamed = all(entry.payment_method is None for entry in asked.employees)
-    dated_ahead = preview and unnamed and way == "on_paper" and not refunds
+    open_way = preview and unnamed and way == "on_paper" and not refunds
+    # A period that begins after the earliest direct deposit has no such date: then it is the run's.
+    dated_ahead = (
+        open_way and asked.pay_date is None and asked.pay_period_start <= calendar.earliest_pay_date(now)
+    )
     dates = settle_dates_of(asked, "direct_deposit" if dated_ahead else way, today=clock.today(), now=now)
+    by_deposit = deposit_timing(dates, now) if open_way and not dated_ahead else None
     _refuse_unpayable(asked, employees, dates)
     order = _settled(asked, methods, employer.id, dates)
+    payees = {employee.id: payee_of(employee) for employee in employees}
+    if not order.fica_refund:
+        order = with_salaries(order, payees)
     year = order.tax_year
     if order.direct_deposit:
         blockers = await household_blockers(session, employer, offered=offered)
@@ -246,14 +262,11 @@ async def _prepare(
     ids = sorted({employee.id for employee in employees})
     told: dict[UUID, list[str]] = {}
     if not order.fica_refund:
-        by_hours = [
-            entry.employee_id for entry in order.entries if entry.regular_hours + entry.overtime_hours
-        ]
-        await refuse_what_autopilot_pays(session, by_hours, dates.period_start, dates.period_end)
+        of_the_period = [entry.employee_id for entry in order.entries if entry.pays_the_period]
+        await refuse_what_autopilot_pays(session, of_the_period, dates.period_start, dates.period_end)
         order, told = _beside(order, await find_overlaps(session, ids, dates))
     terms = await tax_terms(session, employer.id, year)
     histories = await read_histories(session, employees, year)
-    payees = {employee.id: payee_of(employee) for employee in employees}
     thresholds: HouseholdYear | None = None
     refunded = order.fica_refund or any(history.fica_repaid for history in histories.values())
     if terms.threshold_bases or refunded:
@@ -269,6 +282,10 @@ async def _prepare(
         record = calculate_refund(order, payees, histories, repayable)
     else:
         record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds, explain=explain)
+    refuse_unknown_law(record)
+    if by_deposit is not None and by_deposit.next_valid_pay_date is not None:
+        for employee_id in ids:
+            told.setdefault(employee_id, []).append(_told_of_deposit(dates, by_deposit.next_valid_pay_date))
     record = _with_warnings(record, told)
     confirmations: tuple[str, ...] = ()
     if order.direct_deposit:
@@ -283,8 +300,31 @@ async def _prepare(
         histories,
         confirmations,
         dated_ahead,
+        by_deposit,
         terms.threshold_bases,
         thresholds is not None,
+    )
+
+
+async def _household_of(session: AsyncSession, actor: Actor, order: Order, *, hold: bool) -> Employer:
+    """Return the household that is named, else that of the first employee in the list.
+
+    Where one is named, an employee of another is refused in the list, as `employee_not_in_household`.
+    """
+    if order.employer_id is not None:
+        return await resolve_employer(session, actor, order.employer_id, hold=hold)
+    employee_id = order.employees[0].employee_id
+    owner = await session.scalar(select(Employee.employer_id).where(Employee.id == employee_id))
+    return await resolve_employer_of(
+        session, actor, None, owner, _not_in_household(0, employee_id), hold=hold
+    )
+
+
+def _not_in_household(position: int, employee_id: UUID) -> Refusal:
+    return Refusal(
+        "employee_not_in_household",
+        f"employees[{position}] is not an employee of this household.",
+        details={"employee_id": employee_id},
     )
 
 
@@ -298,11 +338,10 @@ def _beside(order: SettledOrder, overlaps: Sequence[Overlap]) -> tuple[SettledOr
     entries = {entry.employee_id: entry for entry in order.entries}
     for overlap in overlaps:
         entry = entries[overlap.employee_id]
-        if overlap.hours and entry.regular_hours + entry.overtime_hours:
+        if overlap.pays_the_period and entry.pays_the_period:
             raise Refusal(
                 "payroll_overlap",
-                f"This employee's hours are already paid for {overlap.start} to {overlap.end}; pay periods with hours "
-                "of one employee cannot overlap. A bonus or other earnings, without hours, can be paid beside them.",
+                _overlap_message(overlap, entry),
                 details={
                     "employee_id": overlap.employee_id,
                     "payroll_id": overlap.payroll_id,
@@ -311,17 +350,29 @@ def _beside(order: SettledOrder, overlaps: Sequence[Overlap]) -> tuple[SettledOr
             )
         told.setdefault(overlap.employee_id, []).append(_told_of(overlap, entry))
     entries_now = tuple(
-        entry._replace(
-            supplemental=entry.employee_id in told and not entry.regular_hours + entry.overtime_hours
-        )
+        entry._replace(supplemental=entry.employee_id in told and not entry.pays_the_period)
         for entry in order.entries
     )
     return order._replace(entries=entries_now), told
 
 
+def _overlap_message(overlap: Overlap, entry: PayrollEntry) -> str:
+    span = f"{overlap.start} to {overlap.end}"
+    if overlap.salary and entry.salary is not None:
+        return (
+            f"This employee's salary is already paid for {span}, and a period's salary is paid once. A bonus or other "
+            "earnings can be paid beside it with pay_salary false."
+        )
+    return (
+        f"This employee's hours are already paid for {span}; pay periods with hours of one employee cannot overlap. "
+        "A bonus or other earnings, without hours, can be paid beside them."
+    )
+
+
 def _told_of(overlap: Overlap, entry: PayrollEntry) -> str:
     bonus, other = from_cents(overlap.earnings.bonus), from_cents(overlap.earnings.other_earnings)
     parts = [
+        *(["the salary"] if overlap.salary else []),
         *([f"{overlap.hours.normalize():f} hours"] if overlap.hours else []),
         *([f"a bonus of {bonus:,}"] if bonus else []),
         *([f"other earnings of {other:,}"] if other else []),
@@ -330,11 +381,18 @@ def _told_of(overlap: Overlap, entry: PayrollEntry) -> str:
         f"payroll {overlap.payroll_id}, with the pay date {overlap.pay_date}, pays {' and '.join(parts)} "
         f"for {overlap.start} to {overlap.end}"
     )
-    hours = entry.regular_hours + entry.overtime_hours
-    if (hours, entry.bonus, entry.other_earnings) == (overlap.hours, bonus, other):
+    hours = entry.hours
+    if not overlap.salary and (hours, entry.bonus, entry.other_earnings) == (overlap.hours, bonus, other):
         return f"The same is paid already: {paid}. Should this repeat it by mistake, void one of the two."
     taxed = "" if hours else " It is taxed as supplemental wages."
     return f"This paycheck comes on top of another of the same time: {paid}.{taxed}"
+
+
+def _told_of_deposit(dates: PayDates, earliest: datetime.date) -> str:
+    return (
+        f"Direct deposit cannot arrive by {dates.pay_date}: its next valid pay date is {earliest}. "
+        "A check or cash can be paid on any day."
+    )
 
 
 def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[str]]) -> PayrollRecord:
@@ -365,6 +423,8 @@ def _settled(order: Order, methods: Sequence[str], employer_id: UUID, dates: Pay
                 overtime_hours=entry.overtime_hours,
                 bonus=entry.bonus,
                 other_earnings=entry.other_earnings,
+                unpaid_days=entry.unpaid_days,
+                pay_salary=entry.pay_salary,
                 set_aside_skip=wish is not None and wish.skip,
                 set_aside_wish=int(wish.amount.scaleb(2)) if wish and wish.amount is not None else None,
             )
@@ -429,17 +489,14 @@ async def _employees(session: AsyncSession, order: Order, *, lock: bool) -> Sequ
         found = {employee.id: employee for employee in await session.scalars(asked)}
     for position, employee_id in enumerate(ids):
         if employee_id not in found:
-            raise Refusal(
-                "employee_not_in_household",
-                f"employees[{position}] is not an employee of this household.",
-                details={"employee_id": employee_id},
-            )
+            raise _not_in_household(position, employee_id)
     return [found[employee_id] for employee_id in ids]
 
 
 def _refuse_unpayable(order: Order, employees: Sequence[Employee], dates: PayDates) -> None:
     """Raise where someone was not employed in the period, lacks a pay rate, or would work more hours than it has."""
     problems = []
+    refunds = is_fica_refund(order.notes)
     for position, (entry, employee) in enumerate(zip(order.employees, employees, strict=True)):
         earlier = employee.worked_earlier(dates.period_start, dates.period_end)
         if employee.start_date > dates.period_end and not earlier:
@@ -455,11 +512,13 @@ def _refuse_unpayable(order: Order, employees: Sequence[Employee], dates: PayDat
                 details={"employee_id": employee.id, "end_date": employee.end_date},
             )
         hours = entry.regular_hours + entry.overtime_hours
-        if hours and employee.incomplete:
+        by_salary = employee.pay_type == "salary"
+        if employee.incomplete and (hours or (by_salary and entry.pay_salary and not refunds)):
+            what, paid = ("salary", "it") if by_salary else ("pay rate", "hours")
             raise Refusal(
                 "employee_incomplete",
-                f"employees[{position}] has no pay rate yet, and hours cannot be paid without one. Set pay_rate with "
-                f"PATCH /api/v1/employees/{employee.id} first.",
+                f"employees[{position}] has no {what} yet, and {paid} cannot be paid without one. Set "
+                f"{employee.incomplete[0]} with PATCH /api/v1/employees/{employee.id} first.",
                 details={"employee_id": employee.id, "missing": list(employee.incomplete)},
             )
         if hours > _hours_in(dates):
@@ -512,8 +571,15 @@ async def payrolls_wanted(session: AsyncSession, actor: Actor, wanted: PayrollsW
     statement = select(Payroll).where(
         Payroll.organization_id == actor.organization_id, Payroll.sandbox.is_(actor.sandbox)
     )
-    if wanted.employer_id is not None or actor.employer_id is not None or actor.employer_sandbox is not None:
-        employer = await resolve_employer(session, actor, wanted.employer_id)
+    owner = None
+    if wanted.employee_id is not None:
+        owner = await session.scalar(select(Employee.employer_id).where(Employee.id == wanted.employee_id))
+    named = (
+        wanted.employer_id is not None or actor.employer_id is not None or actor.employer_sandbox is not None
+    )
+    if named or owner is not None:
+        missing = Refusal("employee_not_in_household", "employee_id is not an employee of this household.")
+        employer = await resolve_employer_of(session, actor, wanted.employer_id, owner, missing)
         statement = statement.where(Payroll.employer_id == employer.id)
     elif actor.households is not None:
         statement = statement.where(Payroll.employer_id.in_(actor.households))

@@ -40,6 +40,11 @@ _EMPLOYEES: Final = text(
     "WHERE e.id = ANY(:places) AND e.email IS NOT NULL"
 )
 
+# By the index of operators; who has the address of the settings is written to once.
+_OPERATORS: Final = text(
+    "SELECT email AS address, language, id AS person_id FROM people WHERE operator_since IS NOT NULL ORDER BY id"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class NoticeReader:
@@ -83,6 +88,18 @@ async def readers_of_employees(
     """Return those of the employees who have an address; the session is the worker's."""
     found = await _read(session, employees, of_employees=True)
     return {place: readers[0] for place, readers in found.items()}
+
+
+async def readers_of_installation(session: AsyncSession, operator: str | None) -> tuple[NoticeReader, ...]:
+    """Return who reads what operators are told: these people, and the `operator` of the settings; the session is
+    the worker's."""
+    people = [
+        NoticeReader(row.address, row.language, row.person_id) for row in await session.execute(_OPERATORS)
+    ]
+    known = {each.address.lower() for each in people}
+    if operator is None or operator.lower() in known:
+        return tuple(people)
+    return (NoticeReader(operator), *people)
 
 
 async def _read(

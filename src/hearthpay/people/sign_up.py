@@ -1,4 +1,4 @@
-"""How people come to be: by signing up, by the one-time link of a fresh installation, or invited by a member.
+"""How people come to be: by signing up, or invited by a member.
 
 Whoever proves an address by a link has proved it for good. Signing up tells nobody whether an address has an account:
 its owner is told by mail.
@@ -9,16 +9,15 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import func, select, text, update
+from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.access.plans import NEW_ORGANIZATIONS
-from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database import audit
-from hearthpay.database.relations import ORGANIZATIONS
 from hearthpay.database.session import Tenant, become, become_person
 from hearthpay.people.credentials import ACCOUNT_BY_NOW, first_password
 from hearthpay.people.events import Visit, note_event
@@ -26,16 +25,13 @@ from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address, read_language, read_name
 from hearthpay.people.mails import person_mail
 from hearthpay.people.members import OpenMemberInvitation, accept, open_invitation
-from hearthpay.people.models import Membership, OneTimeToken, PersonRecord
-from hearthpay.people.operators import operate_first
+from hearthpay.people.models import Membership, PersonRecord
 from hearthpay.people.passwords import check_new_password, hash_password
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_in import Entered, enter, person_at
-from hearthpay.people.tokens import LASTS, TokenFacts, leave_token, look_at_token, use_token
-from hearthpay.security.portal_tokens import PortalToken
+from hearthpay.people.tokens import LASTS, leave_token, look_at_token, use_token
 
 _FOUND: Final = text("SELECT found_organization(:organization, :membership, :name, :plan, :now)")
-_ONLY_ORGANIZATION: Final = text(f"SELECT id, count(*) OVER () AS number FROM {ORGANIZATIONS} o LIMIT 1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,55 +99,6 @@ async def finish_sign_up(
         return await enter(desk, session, now, person_id, "link", visit)
 
 
-async def offer_first_owner(session: AsyncSession, clock: Clock) -> PortalToken | None:
-    """Return a one-time token for the first owner of an installation that has nobody; None where there is somebody.
-
-    The session is the operator's. Of a single organization that exists already the person becomes the owner. A link
-    that was offered before works no more.
-    """
-    if await session.scalar(select(func.count()).select_from(PersonRecord)):
-        return None
-    await session.execute(
-        update(OneTimeToken)
-        .where(OneTimeToken.kind == "first_owner", OneTimeToken.used_at.is_(None))
-        .values(used_at=clock.now())
-    )
-    only = (await session.execute(_ONLY_ORGANIZATION)).one_or_none()
-    organization_id = only.id if only is not None and only.number == 1 else None
-    return await leave_token(session, clock.now(), "first_owner", organization_id=organization_id)
-
-
-async def look_at_welcome(desk: FrontDesk, presented: str) -> TokenFacts:
-    """Return what a first owner's link is about. Raises `not_found` and `gone`."""
-    async with desk.database.transaction(None) as session:
-        return await look_at_token(session, desk.clock.now(), "first_owner", presented)
-
-
-async def become_first_owner(
-    desk: FrontDesk, presented: str, email: str, new: NewPerson, organization: str, visit: Visit
-) -> Entered:
-    """Make the first owner's account, by the link that the operator was shown; begin a session.
-
-    Raises `gone` for a link that works no more, and `validation_error`.
-    """
-    facts = await look_at_welcome(desk, presented)
-    address = read_address(email)
-    named = read_name(organization, "organization") if facts.organization_id is None else ""
-    checked = await check_new_person(new, address)
-    now = desk.clock.now()
-    async with desk.database.transaction(None) as session:
-        if await person_at(session, address) is not None:
-            raise invalid("email", "has an account already")
-        await use_token(session, now, "first_owner", presented)
-        person_id = await make_person(session, desk.clock, address, checked, visit)
-        if facts.organization_id is None:
-            await found_organization(session, now, person_id, named, visit)
-        else:
-            await _join_as_owner(session, now, person_id, facts.organization_id, visit)
-        await operate_first(session, now, person_id, presented, visit)
-        return await enter(desk, session, now, person_id, "link", visit)
-
-
 async def look_at_invitation(desk: FrontDesk, presented: str) -> tuple[OpenMemberInvitation, bool]:
     """Return an invitation that is open, and whether its address has an account. Raises `not_found` and `gone`."""
     async with desk.database.transaction(None) as session:
@@ -205,9 +152,10 @@ async def found_organization(
     return organization_id
 
 
-async def _join_as_owner(
+async def join_as_owner(
     session: AsyncSession, now: datetime, person_id: UUID, organization_id: UUID, visit: Visit
 ) -> None:
+    """Make the person an owner of an organization without people; the transaction is the organization's then."""
     await become(session, Tenant(organization_id, False))
     session.add(
         Membership(

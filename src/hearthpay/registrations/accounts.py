@@ -63,6 +63,9 @@ class StateAccount:
     insurance: bool
     """Whether it is an insurance policy: wanted as long as somebody is employed, with nothing to report afterwards."""
 
+    voluntary: bool
+    """Whether it is needed only by households that agreed with an employee to withhold income tax there."""
+
     apply_with: str
     """The form or service with which the household registers; empty where it is not known."""
 
@@ -168,6 +171,9 @@ def _read_account(state: str, entry: RuleTable, numbers: Mapping[str, NumberForm
     for line in lines:
         if not line.startswith(f"{state}-") or _CODE.fullmatch(line) is None:
             raise entry.error("lines", f"{line!r} is not the code of a line of {state}")
+    voluntary = entry.flag("voluntary", default=False)
+    if voluntary and account_type != "withholding":
+        raise entry.error("voluntary", "is for withholding alone")
     url = entry.text("url")
     if not url.startswith("https://"):
         raise entry.error("url", "must begin with https://")
@@ -180,6 +186,7 @@ def _read_account(state: str, entry: RuleTable, numbers: Mapping[str, NumberForm
         number=number,
         lines=lines,
         insurance=entry.flag("insurance", default=False),
+        voluntary=voluntary,
         apply_with=entry.text("apply_with", default=""),
         timing=entry.text("timing", default=""),
         note=entry.text("note", default=""),

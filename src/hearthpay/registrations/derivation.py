@@ -7,7 +7,7 @@ paid leave do, as their tax lines exempt relatives; whether income tax withholdi
 import datetime
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from hearthpay.registrations.accounts import RegistrationType, StateAccount, accounts_of
 from hearthpay.taxes.certificates import FederalCertificate
@@ -15,7 +15,7 @@ from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.paycheck.state_income_tax import is_withheld
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.state import StateRules
-from hearthpay.taxes.thresholds import liability_thresholds, supported_threshold_years
+from hearthpay.taxes.thresholds import LiabilityThreshold, liability_thresholds, supported_threshold_years
 
 RegistrationStatus = Literal["registered", "pending", "required", "not_required"]
 """``registered``: a number is on file. ``pending``: needed, and the household said that it applied. ``required``:
@@ -98,6 +98,14 @@ class HouseholdFacts:
     applications: tuple[RegistrationApplication, ...] = ()
 
 
+class RequiredFrom(NamedTuple):
+    """The wages of a calendar quarter from which an account is owed, while no quarter has reached them; in cents."""
+
+    quarterly_wages: int
+    paid: int
+    """What was paid in the current quarter: to all together, or to one employee where each is counted alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Registration:
     """One row: an account or policy of a state, and where the household stands with it."""
@@ -110,19 +118,26 @@ class Registration:
     """Where to register; None where nothing asks for it."""
 
     status: RegistrationStatus
-    required: bool
-    """Whether it is needed now. A number stays on file when it no longer is: registered, not required."""
-
     last_four: str | None
     applied_on: datetime.date | None
     number_id: str
+    required_from: RequiredFrom | None = None
+    """Below a state's threshold of wages, of a row that is required or pending."""
+
+    @property
+    def required(self) -> bool:
+        """Whether something is still to be done: needed, and no number on file."""
+        return self.status in ("required", "pending")
 
 
-def registrations_of(household: HouseholdFacts, on: datetime.date) -> tuple[Registration, ...]:
+def registrations_of(
+    household: HouseholdFacts, on: datetime.date, *, voluntary: bool = False
+) -> tuple[Registration, ...]:
     """Return the rows of every state that concerns the household on a day: by state, then by type of account.
 
     These are its own state, those of its employees' work, past ones included, those whose income tax is withheld, and
-    those of its numbers and applications. Raises `ValueError` for what is no state.
+    those of its numbers and applications. With ``voluntary``, also the accounts for income tax that is withheld by
+    agreement alone, while it is, and while a number of them is on file. Raises `ValueError` for what is no state.
     """
     states = {household.state}
     states |= {employee.work_state for employee in household.employees}
@@ -130,9 +145,13 @@ def registrations_of(household: HouseholdFacts, on: datetime.date) -> tuple[Regi
     states |= {state for employee in household.employees if (state := state_withheld_for(employee, on))}
     states |= {number.state for number in household.numbers}
     states |= {application.state for application in household.applications}
-    return tuple(
-        _row(account, household, on) for state in sorted(states) for account in accounts_of(state).accounts
+    rows = (
+        (account, _row(account, household, on))
+        for state in sorted(states)
+        for account in accounts_of(state).accounts
+        if voluntary or not account.voluntary
     )
+    return tuple(row for account, row in rows if not account.voluntary or row.status != "not_required")
 
 
 def state_withheld_for(employee: EmployeeFacts, on: datetime.date) -> str | None:
@@ -179,10 +198,12 @@ def _row(account: StateAccount, household: HouseholdFacts, on: datetime.date) ->
         label=account.label,
         url=None if status == "not_required" else account.url,
         status=status,
-        required=required,
         last_four=last_four,
         applied_on=applied_on if status == "pending" else None,
         number_id=account.number.id,
+        required_from=_required_from(account, household.employees, on)
+        if last_four is None and required
+        else None,
     )
 
 
@@ -228,6 +249,54 @@ def _paid_enough(
         paid >= cents and year in years and (code is None or _known_in(state, code, year))
         for (year, _), paid in quarters.items()
     )
+
+
+def _required_from(
+    account: StateAccount, employees: tuple[EmployeeFacts, ...], on: datetime.date
+) -> RequiredFrom | None:
+    """Return from which wages of a quarter on the account is owed; None where they are reached or there are none."""
+    if account.type == "withholding":
+        return None
+    liabilities: list[tuple[str, list[EmployeeFacts]]] = [("sui", list(employees))]
+    if account.type != "sui":
+        liabilities = [
+            (
+                line.liability,
+                [each for each in employees if each.relationship not in line.exempt_relationships],
+            )
+            for line in _lines(account, on.year)
+        ]
+    found = []
+    for liability, subject in liabilities:
+        threshold = _quarterly_threshold(account.state, liability, on)
+        paid = None if threshold is None else _paid_below(account.state, threshold, subject, on)
+        if threshold is None or paid is None:
+            return None  # owed from the first dollar, or for what was paid
+        found.append(RequiredFrom(threshold.cents, paid))
+    return min(found, key=lambda each: each.quarterly_wages, default=None)
+
+
+def _paid_below(
+    state: str, threshold: LiabilityThreshold, employees: Iterable[EmployeeFacts], on: datetime.date
+) -> int | None:
+    """Return the cents of the current quarter that count towards a threshold; None where a quarter has reached it."""
+    years = (on.year, on.year - 1) if threshold.next_year_too else (on.year,)
+    counted: dict[tuple[int, int, int], int] = {}
+    for position, employee in enumerate(employees):
+        for wages in employee.wages:
+            if wages.state == state and wages.year in years:
+                key = (position if threshold.per_employee else 0, wages.year, wages.quarter)
+                counted[key] = counted.get(key, 0) + wages.cents
+    if any(cents >= threshold.cents for cents in counted.values()):
+        return None
+    now = (on.year, (on.month + 2) // 3)
+    return max((cents for key, cents in counted.items() if key[1:] == now), default=0)
+
+
+def _quarterly_threshold(state: str, liability: str, on: datetime.date) -> LiabilityThreshold | None:
+    years = supported_threshold_years()
+    found = liability_thresholds(state, min(max(on.year, years[0]), years[-1]))
+    return next((each for each in found if (each.liability, each.period) == (liability, "quarter")), None)
 
 
 def _threshold(state: str, liability: str, on: datetime.date) -> tuple[int, bool]:

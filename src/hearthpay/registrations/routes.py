@@ -44,8 +44,10 @@ async def get_state_registrations(
     """One item for every account of each state that concerns the household: its own, and those of its employees' work.
 
     `registered`: a number is on file. `pending`: needed, and the household said that it applied. `required`: needed.
-    `not_required`: not needed now; it has no `registration_url`. It changes by itself when the household hires,
-    terminates, moves an employee or turns withholding on or off; `meta.as_of` is the day that it was worked out for.
+    `required: true` stands beside `required` and `pending` alone; `required_from` tells below which wages of a quarter
+    nothing is owed yet. `not_required`: not needed now; it has no `registration_url`. It changes by itself when the
+    household hires, terminates, moves an employee or turns withholding on or off; `meta.as_of` is the day that it was
+    worked out for.
 
     Numbers are shown by their last four characters; with `reveal=true` in full, and each one read leaves a row in the
     audit trail. They are entered by people, never through this API.
@@ -55,7 +57,9 @@ async def get_state_registrations(
         raise Refusal("service_unavailable", "This service has no key ring: it cannot read numbers.")
     data: StateRegistrations | RevealedRegistrations
     async with runtime.database.transaction(actor.tenant) as session:
-        employer, rows = await list_registrations(session, actor, runtime.clock, query.employer_id)
+        employer, rows = await list_registrations(
+            session, actor, runtime.clock, query.employer_id, voluntary=query.include is not None
+        )
         if query.reveal and runtime.ring is not None:
             numbers = await reveal_numbers(session, runtime.ring, actor, employer, rows)
             revealed = [revealed_item_of(row, numbers) for row in rows]

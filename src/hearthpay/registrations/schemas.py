@@ -1,14 +1,29 @@
 """What goes over the wire about state registrations."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Literal, get_args
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from hearthpay.registrations.accounts import RegistrationType
 from hearthpay.registrations.derivation import Registration, RegistrationStatus
+from hearthpay.taxes.money import from_cents
 from hearthpay.wire.fields import Identifier, RequestModel
+from hearthpay.wire.money import Dollars
+
+Inclusion = Literal["voluntary"]
+
+
+def _read_inclusions(value: object) -> frozenset[str] | None:
+    if value is None:
+        return None
+    names = frozenset(value.split(",")) if isinstance(value, str) else frozenset({""})
+    if not names <= set(get_args(Inclusion)):
+        raise PydanticCustomError("inclusion", f"must be of: {', '.join(get_args(Inclusion))}")
+    return names
 
 
 class RegistrationsQuery(RequestModel):
@@ -20,6 +35,20 @@ class RegistrationsQuery(RequestModel):
     reveal: bool = Field(
         default=False, strict=False, description="Give the numbers in full; each one read is on record."
     )
+    include: Annotated[frozenset[Inclusion] | None, BeforeValidator(_read_inclusions)] = Field(
+        default=None,
+        description="What is listed besides, separated by commas: `voluntary` adds the account for income tax of a "
+        "state that leaves it to an agreement with the employee, while it is withheld.",
+        json_schema_extra={"type": "string", "pattern": "^voluntary(,voluntary)*$"},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WagesRequired:
+    """Cash wages of a calendar quarter from which a state asks for an account, and what this quarter has paid."""
+
+    quarterly_wages: Dollars
+    paid: Dollars
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +67,10 @@ class StateRegistrationItem:
 
     status: RegistrationStatus
     required: bool
+    """Whether it is still to be done: `required` or `pending`."""
+
+    required_from: WagesRequired | None
+    """From which wages of a quarter on it is owed, while none has reached them; null elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +107,14 @@ def item_of(row: Registration) -> StateRegistrationItem:
         account_number_last_four=row.last_four,
         status=row.status,
         required=row.required,
+        required_from=None
+        if row.required_from is None
+        else WagesRequired(from_cents(row.required_from.quarterly_wages), from_cents(row.required_from.paid)),
     )
 
 
 def revealed_item_of(row: Registration, numbers: Mapping[tuple[str, str], str]) -> RevealedRegistrationItem:
     """Return a row with its number in full; ``numbers`` holds those on file, by state and number id."""
-    told = asdict(item_of(row))
+    item = item_of(row)
+    told = {each.name: getattr(item, each.name) for each in fields(item)}
     return RevealedRegistrationItem(**told, account_number=numbers.get((row.state, row.number_id)))

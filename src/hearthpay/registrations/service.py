@@ -47,16 +47,19 @@ _SAID: Final = text(
 
 
 async def list_registrations(
-    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID | None
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID | None, *, voluntary: bool = False
 ) -> tuple[Employer, tuple[Registration, ...]]:
-    """Return the household and its rows of today. Raises what `allow` and `resolve_employer` raise."""
+    """Return the household and its rows of today, see `registrations_of`.
+
+    Raises what `allow` and `resolve_employer` raise.
+    """
     allow(actor, READ_REGISTRATIONS)
     employer = await resolve_employer(session, actor, employer_id)
-    return employer, await registrations_of_household(session, actor, clock, employer)
+    return employer, await registrations_of_household(session, actor, clock, employer, voluntary=voluntary)
 
 
 async def registrations_of_household(
-    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer
+    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer, *, voluntary: bool = False
 ) -> tuple[Registration, ...]:
     """Return the rows of a household that has been found. Raises what `allow` raises."""
     allow(actor, READ_REGISTRATIONS, employer.id)
@@ -79,7 +82,7 @@ async def registrations_of_household(
         if row.applied_on is not None
     )
     facts = household_facts(employer, employees, wages, numbers, applications)
-    return registrations_of(facts, today)
+    return registrations_of(facts, today, voluntary=voluntary)
 
 
 async def reveal_numbers(

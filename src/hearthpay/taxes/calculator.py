@@ -71,6 +71,9 @@ class AnnualEstimate(NamedTuple):
     reciprocity: ReciprocityRule | None
     """The agreement that was applied, because its certificate is on file."""
 
+    provisional: tuple[str, ...]
+    """Codes of lines whose figures of the year aren't published yet."""
+
     reciprocity_certificate: str | None
     """The certificate of the agreement between the two states, applied or not; None where there is none."""
 
@@ -120,7 +123,6 @@ def estimate_year(
     threshold = check_thresholds(rules.state, annual_wages, on.year)
     gross = half_up(annual, periods)
     home = rulebook.state(residence_state, "residence_state") if residence_state else rules
-    agreement = rules.reciprocity.get(home.state)
     certificate = _certificate(rules, filing_status)
     if reciprocity_certificate_on_file:
         _refuse_certificate_between(rules, home)
@@ -137,7 +139,7 @@ def estimate_year(
         federal=_CERTIFICATES[filing_status],
         state=certificate,
     )
-    paycheck = calculate_paycheck(request)
+    paycheck, agreement = calculate_paycheck(request), rules.reciprocity.get(home.state)
     assumed = [assumption.message for assumption in assumptions_of(request)]
     return AnnualEstimate(
         tax_year=rulebook.tax_year,
@@ -154,6 +156,7 @@ def estimate_year(
         rulebook_version=rulebook.version,
         residence_state=residence_state.upper() if residence_state else None,
         reciprocity=paycheck.reciprocity,
+        provisional=paycheck.provisional,
         reciprocity_certificate=None if agreement is None else agreement.certificate,
     )
 

@@ -1,17 +1,20 @@
 """What the rulebooks hold: every tax with its version, confidence and sources, and the law behind one line."""
 
 import datetime
-from collections.abc import Iterator
+import difflib
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.local import LocalTax
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rulebook import Rulebook
 from hearthpay.taxes.state import StateIncomeTax, StateRules
 from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
 
 FEDERAL = "US"
 
@@ -25,10 +28,10 @@ class CoverageRow(NamedTuple):
     payer: str
     effective_from: datetime.date
     effective_to: datetime.date | None
-    confidence: str
+    confidence: Confidence
     sources: tuple[Source, ...]
-    projected: bool
-    """True where the year's own figure is not published and the year before's stands in."""
+    finality: Finality | None
+    """What the figures rest on where they are not published for the year; None where they are."""
 
 
 def coverage(rulebook: Rulebook) -> Iterator[CoverageRow]:
@@ -43,10 +46,10 @@ def coverage(rulebook: Rulebook) -> Iterator[CoverageRow]:
         None,
         tax.confidence,
         tax.sources,
-        tax.code in rulebook.projected,
+        rulebook.finality.get(tax.code),
     )
     for line in rulebook.contributions:
-        yield _contribution_row(FEDERAL, line, rulebook.projected)
+        yield _contribution_row(FEDERAL, line, rulebook.finality)
     for code in rulebook.supported_states:
         yield from state_coverage(rulebook.state(code))
 
@@ -66,15 +69,15 @@ def state_coverage(rules: StateRules) -> Iterator[CoverageRow]:
                 until,
                 version.confidence,
                 version.sources,
-                tax.code in rules.projected,
+                rules.finality.get(tax.code),
             )
     for line in rules.contributions:
-        yield _contribution_row(rules.state, line, rules.projected)
+        yield _contribution_row(rules.state, line, rules.finality)
     for local in rules.local_taxes:
-        yield _local_row(rules.state, local, rules.projected)
+        yield _local_row(rules.state, local, rules.finality)
 
 
-def _contribution_row(jurisdiction: str, line: Contribution, projected: frozenset[str]) -> CoverageRow:
+def _contribution_row(jurisdiction: str, line: Contribution, finality: Mapping[str, Finality]) -> CoverageRow:
     return CoverageRow(
         jurisdiction,
         line.code,
@@ -84,11 +87,11 @@ def _contribution_row(jurisdiction: str, line: Contribution, projected: frozense
         line.effective_to,
         line.confidence,
         line.sources,
-        line.code in projected,
+        finality.get(line.code),
     )
 
 
-def _local_row(state: str, local: LocalTax, projected: frozenset[str]) -> CoverageRow:
+def _local_row(state: str, local: LocalTax, finality: Mapping[str, Finality]) -> CoverageRow:
     return CoverageRow(
         state,
         local.code,
@@ -98,7 +101,7 @@ def _local_row(state: str, local: LocalTax, projected: frozenset[str]) -> Covera
         local.effective_to,
         local.confidence,
         local.sources,
-        local.code in projected,
+        finality.get(local.code),
     )
 
 
@@ -122,7 +125,16 @@ def law_behind(code: str, rulebook: Rulebook, state: str | None) -> tuple[Law, .
         found += _state_law(wanted, rulebook.state(state, "state"))
     if not found:
         where = "federal law" if state is None else f"federal law or {state.upper()}"
-        raise TaxInputError("code", f"{code!r} is not a line of {where}")
+        known = {
+            row.code
+            for row in coverage(rulebook)
+            if state is None or row.jurisdiction in (FEDERAL, state.upper())
+        }
+        close = sorted(each for each in known if each.startswith(f"{wanted}-")) or difflib.get_close_matches(
+            wanted[:40], known, n=1
+        )
+        suggestion = f"; did you mean {' or '.join(close[:3])}?" if close else ""
+        raise TaxInputError("code", f"{code!r} is not a line of {where}{suggestion}")
     return tuple(found)
 
 

@@ -25,8 +25,9 @@ def coverage_page() -> str:
         parts.append(f"## {rulebook.tax_year}\n")
         if not rulebook.is_final:
             parts.append(
-                "Not final: a row marked *projected* shows the year before's figure, which stands in until this year's "
-                "is published.\n"
+                "Not all figures of this year are published. *Carried*: the law carries last year's figure on "
+                "until it's changed. *Provisional*: the year's figure is awaited, and the one shown is used until it's "
+                "out. *Unknown*: nothing can stand in for the figure. Payrolls with such a line are refused.\n"
             )
         if missing:
             parts.append(f"Not covered: {', '.join(missing)}.\n")
@@ -46,8 +47,13 @@ def _line(jurisdiction: str, row: CoverageRow) -> str:
     )
     until = row.effective_to or ""
     tax = f"`{row.code}` {_plain(row.name)}"
-    confidence = "*projected*" if row.projected else row.confidence
-    return f"| {jurisdiction} | {tax} | {row.effective_from} | {until} | {confidence} | {sources} |"
+    known = row.finality
+    standing: str = row.confidence
+    if known is not None:
+        awaited = f" (awaited {known.awaited})" if known.awaited else ""
+        basis = f": {_plain(known.basis)}" if known.basis else ""
+        standing = f"*{known.status}*{awaited}{basis}"
+    return f"| {jurisdiction} | {tax} | {row.effective_from} | {until} | {standing} | {sources} |"
 
 
 def _plain(text: str) -> str:

@@ -275,6 +275,10 @@ def write_paycheck(paycheck: Paycheck, assumptions: tuple[Assumption, ...] = ())
         "rulebook": {"version": paycheck.rulebook.version, "tax_year": paycheck.rulebook.tax_year},
         "limitations": [*paycheck.limitations, *(assumption.message for assumption in assumptions)],
     }
+    if paycheck.provisional:
+        data["provisional"] = list(paycheck.provisional)
+    if paycheck.unknown:
+        data["unknown"] = [each.code for each in paycheck.unknown]
     if paycheck.corrections:
         data["corrections"] = [
             {"code": each.code, "amount": each.amount, "carried": each.carried}

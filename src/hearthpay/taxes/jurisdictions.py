@@ -1,5 +1,6 @@
 """The jurisdictions that the rulebooks speak of."""
 
+import difflib
 from collections.abc import Mapping
 
 STATES: Mapping[str, str] = {
@@ -15,3 +16,10 @@ STATES: Mapping[str, str] = {
     "WA": "Washington", "WV": "West Virginia", "WI": "Wisconsin", "WY": "Wyoming",
 }  # fmt: skip
 """Postal codes of the 50 states and the District of Columbia, with their names."""
+
+
+def state_suggestion(text: str) -> str:
+    """Return how an error message goes on for a text that is close to a state's name; empty for any other."""
+    by_name = {name.casefold(): code for code, name in STATES.items()}
+    close = difflib.get_close_matches(text.strip().casefold()[:40], by_name, n=1)
+    return f"; did you mean {by_name[close[0]]} ({STATES[by_name[close[0]]]})?" if close else ""

@@ -12,11 +12,13 @@ from hearthpay.taxes.agencies import FILE as AGENCIES
 from hearthpay.taxes.contribution import Contribution, read_contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import FederalIncomeTax, read_federal_income_tax
-from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.finality import Finality, read_finality
+from hearthpay.taxes.jurisdictions import STATES, state_suggestion
 from hearthpay.taxes.local import LocalTaxes, read_local_taxes
 from hearthpay.taxes.projection import Projection, project, project_local
 from hearthpay.taxes.rule_file import RuleTable, read_toml, read_with_shared
 from hearthpay.taxes.state import StateRules, read_state
+from hearthpay.taxes.thresholds import canonical_thresholds
 
 RULES = Path(__file__).parent / "rules"
 
@@ -24,27 +26,30 @@ RULES = Path(__file__).parent / "rules"
 class Rulebook:
     """The rules of one tax year; states are read when they are first asked for.
 
-    A year that is not final holds what is published for it; the rest is the year before's, marked as projected.
+    A year of which not all is published holds what is; the rest is the year before's, and says what it rests on.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         path = folder / "us.toml"
         content = read_toml(path)
-        projected: frozenset[str] = frozenset()
+        # Before another year's file is laid under it: the date is this edition's alone.
+        #: The day on which this edition was released.
+        self.released = RuleTable.of(path.name, content).date("released")
+        kept: frozenset[str] = frozenset()
         base_year = content.pop("projected_from", None)
         self._base = folder.parent / str(base_year) if base_year is not None else None
         if self._base is not None:
-            content, projected = project(content, read_toml(self._base / "us.toml"), int(content["tax_year"]))
+            content, kept = project(content, read_toml(self._base / "us.toml"), int(content["tax_year"]))
+        content.pop("released")
         # What stands in for figures not published yet is older by design.
         self._year = int(folder.name) if self._base is None else None
         table = RuleTable.of(path.name, content, self._year)
         self.tax_year = table.integer("tax_year")
         if self.tax_year != int(folder.name):
             raise table.error("tax_year", f"must be {folder.name}, as the folder is named")
-        self._edition = table.text("edition")
-        #: Codes of federal lines whose figures are not published yet.
-        self.projected = projected
+        #: The edition's name, such as ``2027.1``.
+        self.edition = table.text("edition")
         periods = table.table("pay_periods")
         self.pay_periods: Mapping[str, int] = {name: periods.integer(name) for name in periods}
         for name, count in self.pay_periods.items():
@@ -56,24 +61,34 @@ class Rulebook:
         self.contributions: tuple[Contribution, ...] = tuple(
             read_contribution(entry, FEDERAL, self.pay_periods) for entry in table.tables("contribution")
         )
+        tax = self.income_tax
+        codes = {tax.code, tax.supplemental_code, *(line.code for line in self.contributions)}
+        #: What federal lines rest on whose figures of the year are not published, by code.
+        self.finality: Mapping[str, Finality] = read_finality(table, FEDERAL, codes, kept)
         table.close()
         self._states: dict[str, StateRules] = {}
 
     @property
     def is_final(self) -> bool:
-        """Whether the year's own figures are published; if not, every result is an estimate."""
+        """Whether all figures stand in the year's own files."""
         return self._base is None
 
-    @functools.cached_property
+    @property
     def version(self) -> str:
-        """The rulebook's name and the fingerprint of every rule file in it, such as ``2026.1-3f9a2c41d07b``."""
+        """The edition's name and its fingerprint, such as ``2026.1-3f9a2c41d07b``."""
+        return f"{self.edition}-{self.fingerprint}"
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """A digest of all that decides what the year charges: its rule files and its household thresholds."""
         digest = hashlib.sha256()
         for folder in self._folders():
             for path in sorted(folder.rglob("*.toml")):
                 digest.update(str(path.relative_to(folder.parent)).encode())
                 digest.update(path.read_bytes())
         digest.update(AGENCIES.read_bytes())
-        return f"{self._edition}-{digest.hexdigest()[:12]}"
+        digest.update(canonical_thresholds(self.tax_year))
+        return digest.hexdigest()[:12]
 
     @functools.cached_property
     def supported_states(self) -> tuple[str, ...]:
@@ -95,7 +110,7 @@ class Rulebook:
             return rules
         upper = code.strip().upper()
         if upper not in STATES:
-            raise TaxInputError(field, f"{code!r} is not a US state or DC")
+            raise TaxInputError(field, f"{code!r} is not a US state or DC{state_suggestion(code)}")
         if upper not in self._states:
             if upper not in self.supported_states:
                 raise TaxInputError(
@@ -108,15 +123,16 @@ class Rulebook:
         return self._states[upper]
 
     def _read_state(self, state: str) -> StateRules:
-        content, projected = self._content(f"states/{state}.toml", project)
-        local, projected_local = self._content(f"local/{state}.toml", project_local)
+        content, kept = self._content(f"states/{state}.toml", project)
+        local, kept_local = self._content(f"local/{state}.toml", project_local)
         return read_state(
             RuleTable.of(f"{state}.toml", content, self._year),
             federal=self.contributions,
             income_tax_codes=(self.income_tax.code, self.income_tax.supplemental_code),
             pay_periods=self.pay_periods,
-            local_taxes=self._local_taxes(state, local),
-            projected=self.projected | projected | projected_local,
+            local_taxes=self._local_taxes(state, local, kept_local),
+            kept=kept,
+            federal_finality=self.finality,
         )
 
     def _content(self, name: str, lay_over: Callable[..., Projection]) -> Projection:
@@ -128,11 +144,11 @@ class Rulebook:
         base = self._base / name
         return lay_over(own, read_with_shared(base) if base.is_file() else {}, self.tax_year)
 
-    def _local_taxes(self, state: str, content: Mapping[str, Any]) -> LocalTaxes:
+    def _local_taxes(self, state: str, content: Mapping[str, Any], kept: frozenset[str]) -> LocalTaxes:
         if "state" not in content:
             return LocalTaxes(state)
         table = RuleTable.of(f"local/{state}.toml", content, self._year)
-        return read_local_taxes(state, table, self.pay_periods)
+        return read_local_taxes(state, table, self.pay_periods, kept)
 
 
 @functools.cache

@@ -6,6 +6,7 @@ import itertools
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Literal, cast
 
 from hearthpay.taxes.agencies import read_agency
@@ -20,6 +21,7 @@ from hearthpay.taxes.certificates import (
 from hearthpay.taxes.contribution import Contribution, read_contribution
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import STATUSES
+from hearthpay.taxes.finality import Finality, read_finality
 from hearthpay.taxes.heading import Heading
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.local import LocalTaxes
@@ -133,8 +135,11 @@ class StateRules:
     reciprocity: Mapping[str, ReciprocityRule]
     local_taxes: LocalTaxes
     limitations: tuple[str, ...]
-    projected: frozenset[str]
-    """Codes of lines, federal ones included, whose figures of the year are not published yet."""
+    finality: Mapping[str, Finality]
+    """What lines rest on, federal and local ones included, whose figures of the year are not published; by code."""
+
+    unsettled: frozenset[str]
+    """Codes of those that are provisional or unknown."""
 
     known_codes: frozenset[str]
     """Every line code that a paycheck of the year may bear here."""
@@ -343,24 +348,8 @@ def _read_income_tax(
     return tax
 
 
-def read_state(
-    table: RuleTable,
-    *,
-    federal: tuple[Contribution, ...],
-    income_tax_codes: tuple[str, ...],
-    pay_periods: Mapping[str, int],
-    local_taxes: LocalTaxes,
-    projected: frozenset[str] = frozenset(),
-) -> StateRules:
-    """Compile a state's rule file; ``federal`` contributions lead its list of lines, ``income_tax_codes`` are federal.
-
-    Raises `RuleError` naming file and key for anything that is missing, unknown or impossible.
-    """
-    state = table.text("state")
-    contributions = tuple(
-        read_contribution(entry, state, pay_periods) for entry in table.tables("contribution")
-    )
-    _check_contributions(table, state, contributions, federal)
+def _read_reciprocity(table: RuleTable, state: str) -> dict[str, ReciprocityRule]:
+    """Return the agreements with other states, by state of residence."""
     reciprocity: dict[str, ReciprocityRule] = {}
     for entry in table.tables("reciprocity"):
         agreement = ReciprocityRule(entry.text("residence"), entry.text("certificate"), entry.sources())
@@ -370,6 +359,30 @@ def read_state(
             raise entry.error("residence", f"there are two agreements with {agreement.residence}")
         entry.close()
         reciprocity[agreement.residence] = agreement
+    return reciprocity
+
+
+def read_state(
+    table: RuleTable,
+    *,
+    federal: tuple[Contribution, ...],
+    income_tax_codes: tuple[str, ...],
+    pay_periods: Mapping[str, int],
+    local_taxes: LocalTaxes,
+    kept: frozenset[str] = frozenset(),
+    federal_finality: Mapping[str, Finality] = MappingProxyType({}),
+) -> StateRules:
+    """Compile a state's rule file; ``federal`` contributions lead its list of lines, ``income_tax_codes`` are federal.
+
+    ``kept`` are the codes whose figures stand from the year before.
+    Raises `RuleError` naming file and key for anything that is missing, unknown or impossible.
+    """
+    state = table.text("state")
+    contributions = tuple(
+        read_contribution(entry, state, pay_periods) for entry in table.tables("contribution")
+    )
+    _check_contributions(table, state, contributions, federal)
+    reciprocity = _read_reciprocity(table, state)
     income_tax = (
         _read_income_tax(table.table("income_tax"), state, pay_periods, local_taxes)
         if "income_tax" in table
@@ -377,6 +390,11 @@ def read_state(
     )
     _check_local_taxes(table, state, local_taxes, income_tax)
     everything = federal + contributions
+    own_codes = {line.code for line in contributions}
+    if income_tax is not None:
+        own_codes.add(income_tax.code)
+    own = read_finality(table, state, own_codes, kept)
+    finality = {**federal_finality, **own, **local_taxes.finality}
     dates, in_force = timeline(everything)
     rules = StateRules(
         state=state,
@@ -386,12 +404,13 @@ def read_state(
         reciprocity=reciprocity,
         local_taxes=local_taxes,
         limitations=table.texts("limitations"),
-        projected=projected,
+        finality=finality,
+        unsettled=frozenset(code for code, each in finality.items() if each.status != "carried"),
         known_codes=frozenset(
-            {line.code for line in everything}
+            own_codes
+            | {line.code for line in everything}
             | {tax.code for tax in local_taxes}
             | set(income_tax_codes)
-            | ({income_tax.code} if income_tax is not None else set())
         ),
         _dates=dates,
         _in_force=in_force,

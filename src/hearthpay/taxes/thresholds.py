@@ -1,13 +1,14 @@
 """When a household owes anything: the yearly FICA threshold, the quarterly federal and state ones."""
 
 import functools
+import json
 from decimal import Decimal
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
 
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.money import from_cents, to_cents
-from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.rule_file import RuleTable, read_toml
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence, ThresholdStatus
 
@@ -115,6 +116,22 @@ def _load() -> _Thresholds:
     thresholds = _Thresholds(fica, futa, states, names, table.integer("approaching_percent"))
     table.close()
     return thresholds
+
+
+@functools.cache
+def canonical_thresholds(tax_year: int) -> bytes:
+    """Return the thresholds of a year in one canonical spelling, to be digested.
+
+    Layout, order and other years' entries change nothing in it, so a threshold of 2027 leaves 2025 alone. Without
+    sources: what they are called decides nothing.
+    """
+    content = read_toml(_FILE)
+    of_year = {
+        "fica": [entry for entry in content["fica"] if entry["tax_year"] == tax_year],
+        "futa": content["futa"],
+        "state": sorted(content["state"], key=lambda entry: str(entry["state"])),
+    }
+    return json.dumps(of_year, sort_keys=True, default=str).encode()
 
 
 def supported_threshold_years() -> tuple[int, ...]:

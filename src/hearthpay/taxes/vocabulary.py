@@ -11,6 +11,9 @@ Confidence = Literal["high", "medium", "low"]
 FilingStatus = Literal["single", "married", "head_of_household"]
 """The filing status of Form W-4 since 2020."""
 
+FinalityStatus = Literal["final", "carried", "provisional", "unknown"]
+"""How far a line's figures are known for a year."""
+
 LocalHouseholdRule = Literal["required", "voluntary", "follows_state"]
 """Whether a household must withhold or pay a local tax. ``follows_state``: where the state's tax is withheld.
 ``voluntary``: the employee owes it, the household withholds it only because the locality was chosen."""

@@ -16,12 +16,13 @@ from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.banking.account_changes import WAITS
-from hearthpay.clock import Clock
+from hearthpay.clock import Clock, household_time, set_household_time
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.employees.certificate_sheets import AnswersError, CertificateSheet
 from hearthpay.employees.invitations import PORTAL_PATH, OpenInvitation, complete, look_up
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
+from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.http.runtime import address_of, runtime_of
 from hearthpay.languages.catalogue import mark, preferred, say_in
 from hearthpay.people.desk import desk_of
@@ -49,7 +50,8 @@ async def _friendly(request: Request, handler: Handler) -> Response:
     """Return what `handler` answers; a refusal becomes a page that says what to do."""
     token = request.path_params["token"]
     try:
-        return await handler(request, token)
+        with household_time():  # at real time, until it is known whose link it is
+            return await handler(request, token)
     except Refusal as error:
         if error.code not in ("not_found", "gone"):
             ended = (
@@ -88,6 +90,7 @@ async def _submit(request: Request, token: str) -> Response:
     if runtime.ring is None:
         raise Refusal("service_unavailable", "This service cannot keep your numbers safe yet.")
     opened = await _opened(request, token)
+    refuse_while_advancing()
     form = await read_form(request)
     try:
         entry = _entry(request, opened, form, runtime.ring)
@@ -103,6 +106,7 @@ async def _opened(request: Request, token: str) -> OpenInvitation:
     runtime = runtime_of(request)
     opened = await look_up(runtime.database, runtime.clock, token)
     request.state.employee_language = opened.employee.language
+    set_household_time(opened.time)
     return opened
 
 

@@ -1,7 +1,7 @@
 """How amounts, days, hours and rates are written for people, in their language: the filters of the pages.
 
 A filter reads the page's language from its context, so macros that use one are imported `with context`. Whole cents go
-through `money`, what the services answer in dollars through `dollars`; there is no third way.
+through `money`, what the services answer in dollars through `dollars`; a limit of law, in cents, through `threshold`.
 """
 
 from collections.abc import Callable, Mapping
@@ -52,6 +52,11 @@ def dollars_text(dollars: Decimal | int | None) -> str:
     return money_text(int(cents))
 
 
+def threshold_text(cents: int | None) -> str:
+    """Return whole cents as "$1,000", with the cents only where there are some."""
+    return money_text(cents).removesuffix(".00")
+
+
 def percent_text(rate: Decimal | None) -> str:
     """Return a rate, 0.0765, as "7.65%"."""
     return NOTHING if rate is None else f"{_plain(Decimal(rate) * 100)}%"
@@ -94,6 +99,7 @@ def filters() -> dict[str, Callable[..., Any]]:
     return {
         "money": money_text,
         "dollars": dollars_text,
+        "threshold": threshold_text,
         "percent": percent_text,
         "hours": hours,
         "moment": moment,

@@ -19,6 +19,7 @@ from starlette.responses import RedirectResponse, Response
 
 from hearthpay.access.permissions import Permission, allow
 from hearthpay.access.refusal import Refusal
+from hearthpay.clock import household_time
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
@@ -242,7 +243,11 @@ async def _answered(request: Request, look: Look, rule: PageRule, path: str) -> 
             refuse_foreign_forms(request)
             visitor = replace(visitor, form=await read_form(request))
             visitor.check_form()
-        return _turned_away(visitor, rule, path) or await look(visitor)
+        turned_away = _turned_away(visitor, rule, path)
+        if turned_away is not None:
+            return turned_away
+        with household_time():  # at real time, until the page finds which household it is about
+            return await look(visitor)
     except Refusal as error:
         return _refused(visitor, error)
     except (DatabaseUnavailable, DBAPIError, KeyRingError) as error:

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args
 from uuid import UUID
 
 from email_validator import EmailNotValidError, validate_email
@@ -19,6 +19,7 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     WithJsonSchema,
+    model_validator,
 )
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
@@ -37,6 +38,19 @@ class RequestModel(BaseModel):
     """Base of every request body and query: unknown fields and values of another type are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_nothing(cls, value: object) -> object:
+        """Take null for left out where a field is optional and null is no value of its own, such as to take out."""
+        if not isinstance(value, dict) or None not in value.values():
+            return value
+        without = {
+            field.alias or name
+            for name, field in cls.model_fields.items()
+            if not field.is_required() and type(None) not in get_args(field.annotation)
+        }
+        return {name: each for name, each in value.items() if each is not None or name not in without}
 
     @classmethod
     def __get_pydantic_json_schema__(

@@ -1,19 +1,26 @@
 """Money and other exact numbers in requests and answers.
 
-A request's amount is a JSON number with at most two decimals; a string or a boolean is refused. Inside it is a
+A request's amount is a JSON number with at most two decimals, the noise of binary arithmetic aside; a string or a
+boolean is refused. Inside it is a
 `Decimal`. JSON has one kind of number and the parser reads it as a float, whose shortest spelling gives
 back exactly what the client wrote for any amount within the limits here (up to eleven digits).
 """
 
 import functools
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from typing import Annotated, Any, Final
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 LARGEST: Final = Decimal(999_999_999)
+
+_NOISE: Final = Decimal("0.000001")
+_RELATIVE_NOISE: Final = Decimal("1e-12")
+"""A number nearer than this to one of its field's precision is that one: a client's 19.1 * 45 * 52."""
+
+_WITHIN_PRECISION: Final = Decimal(10) ** 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +54,21 @@ class Amount:
     def read(self, value: object) -> Decimal:
         """`value` as an exact number. Raises PydanticCustomError where it is none or is out of bounds."""
         number = self._number(value)
-        # The bound comes first: it also keeps quantize within the context's precision.
-        if not self.minimum <= number <= self.maximum:
-            raise PydanticCustomError(
-                "amount_range", f"must be between {_spell(self.minimum)} and {_spell(self.maximum)}"
-            )
-        exact = number.quantize(_smallest(self.places))
-        if exact != number:
+        # A rough bound comes first: it keeps quantize within the context's precision.
+        if abs(number) > _WITHIN_PRECISION:
+            raise self._out_of_bounds()
+        exact = number.quantize(_smallest(self.places), ROUND_HALF_EVEN)
+        noise = abs(exact - number) < max(_NOISE, abs(number) * _RELATIVE_NOISE)
+        if not self.minimum <= (exact if noise else number) <= self.maximum:
+            raise self._out_of_bounds()
+        if not noise:
             raise PydanticCustomError("amount_places", f"must have at most {self.places} decimals")
         return exact + 0  # turns -0.00 into 0.00
+
+    def _out_of_bounds(self) -> PydanticCustomError:
+        return PydanticCustomError(
+            "amount_range", f"must be between {_spell(self.minimum)} and {_spell(self.maximum)}"
+        )
 
     def _number(self, value: object) -> Decimal:
         spelled: str | int | Decimal

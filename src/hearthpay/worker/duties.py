@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 import structlog
@@ -11,32 +12,29 @@ from hearthpay.autopilot.generation import CHUNK as GENERATED_AT_ONCE
 from hearthpay.autopilot.generation import generate_due
 from hearthpay.banking.account_changes import CHUNK as CONNECTED_AT_ONCE
 from hearthpay.banking.account_changes import connect_due
-from hearthpay.banking.account_news import find_new_accounts
 from hearthpay.clock import Clock
 from hearthpay.database.audit import seal_waiting
 from hearthpay.database.session import Database
-from hearthpay.documents.news import find_new_papers
 from hearthpay.duties.reminders import remind
 from hearthpay.mail.mail_folder import MailFolder, fill_folder
 from hearthpay.mail.mailer import Mailer
-from hearthpay.mail.news import Find, tell_news
+from hearthpay.mail.news import tell_news
 from hearthpay.mail.notices import NoticeDesk
 from hearthpay.mail.outbox import count_due_mails
 from hearthpay.mail.postman import Postman, Round
+from hearthpay.payroll.awaited.telling import tell_of_awaited_rules
 from hearthpay.payroll.payday.bank_day import Bank, advance
 from hearthpay.payroll.payday.firing import CHUNK, FiringReport, fire_due
-from hearthpay.payroll.payday.news import find_debits_ahead, find_paydays
+from hearthpay.payroll.years.rule_changes import CHUNK as SETTLED_AT_ONCE
+from hearthpay.payroll.years.rule_changes import settle_rule_changes
 from hearthpay.security.key_ring import KeyRing
 from hearthpay.worker.duty import Duty, Progress, Stopping
 from hearthpay.worker.expiry import expire
+from hearthpay.worker.household_time import NEWS, advance_clocks
 
 _EVERY_TEN_MINUTES: Final = "*/10 * * * *"
-_NEWS: Final[tuple[tuple[str, Find], ...]] = (
-    ("account_changed", find_new_accounts),
-    ("debit_ahead", find_debits_ahead),
-    ("payday", find_paydays),
-    ("document_ready", find_new_papers),
-)
+_EVERY_TEN_SECONDS: Final = "* * * * * */10"
+_EVERY_HOUR: Final = "7 * * * *"
 _log = structlog.get_logger(__name__)
 
 
@@ -102,7 +100,7 @@ def worker_duties(
     async def news(stopping: Stopping) -> Progress:
         """Tell what goes its usual way: debits, paydays, papers, other accounts, and what is due."""
         done = Progress()
-        for kind, find in _NEWS:
+        for kind, find in NEWS:
             if not stopping():
                 told = await tell_news(database, ring, clock, desk, kind, find)
                 done = Progress(
@@ -127,7 +125,38 @@ def worker_duties(
         Duty("autopilot", "Steps of Autopilot", autopilot, shared_by=GENERATED_AT_ONCE),
         Duty("news", "Pieces of news, and households looked at for reminders", news, cron=_EVERY_TEN_MINUTES),
         Duty("connect_accounts", "Bank accounts connected", connect_accounts),
+        Duty(
+            "advance_clocks",
+            "Steps of sandbox households' clocks",
+            partial(advance_clocks, database, ring, clock, desk),
+            shared_by=1,
+            cron=_EVERY_TEN_SECONDS,
+        ),
+        _settle_years(database),
+        _tell_of_awaited_rules(database, ring, clock, desk),
     )
+
+
+def _settle_years(database: Database) -> Duty:
+    async def settle_years(stopping: Stopping) -> Progress:
+        """Settle one chunk of the years that were measured by rules which have changed since."""
+        if stopping():
+            return Progress()
+        settled = await settle_rule_changes(database)
+        return Progress(settled, remaining=int(settled == SETTLED_AT_ONCE))
+
+    return Duty(
+        "settle_years", "Years settled after a change of rules", settle_years, cron=_EVERY_TEN_MINUTES
+    )
+
+
+def _tell_of_awaited_rules(database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk) -> Duty:
+    async def awaited_rules(stopping: Stopping) -> Progress:
+        if stopping():
+            return Progress()
+        return Progress(await tell_of_awaited_rules(database, ring, clock, desk))
+
+    return Duty("awaited_rules", "Notices of rules that are not final", awaited_rules, cron=_EVERY_HOUR)
 
 
 def _not_fired(report: FiringReport) -> int:

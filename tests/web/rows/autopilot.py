@@ -53,7 +53,7 @@ ROWS: Final[dict[str, Row]] = {
         pay_days_after="9",
     ),
     f"POST {_ONE}/pause": kept(303),
-    f"POST {_ONE}/resume": kept(400),  # without a bank it cannot go on
+    f"POST {_ONE}/resume": kept(303),  # without a bank it goes on once there is one
     f"GET {_ONE}/skip": kept(200),
     f"POST {_ONE}/skip": kept(303, what="through", through_date="2026-12-01"),
     f"GET {_ONE}/stop": kept(200),

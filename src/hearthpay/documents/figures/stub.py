@@ -15,12 +15,14 @@ from hearthpay.documents.figures.books import BookedPaycheck, HouseholdBooks, Pe
 from hearthpay.documents.figures.figure import Figure, Part, total
 from hearthpay.documents.figures.stub_law import STUB_FIELDS, StubLaw, stub_laws
 from hearthpay.payroll.ledger.rows import PaycheckRow
+from hearthpay.payroll.orders import SalaryShare
 from hearthpay.taxes.money import from_cents
 
-EarningsKind = Literal["regular", "overtime", "bonus", "other_earnings", "other_payrolls"]
+EarningsKind = Literal["regular", "salary", "overtime", "bonus", "other_earnings", "other_payrolls"]
 
 _PARTS: Final[dict[EarningsKind, str]] = {
     "regular": "regular_pay",
+    "salary": "regular_pay",
     "overtime": "overtime_pay",
     "bonus": "bonus",
     "other_earnings": "other_earnings",
@@ -112,6 +114,9 @@ class PayStub:
     pay_frequency: str
     payment_method: str
     earnings: tuple[EarningsRow, ...]
+    salary: SalaryShare | None
+    """What is paid of a salary; None where pay is by the hour."""
+
     gross_pay: Figure
     gross_pay_year: Figure
     withheld: tuple[StubLine, ...]
@@ -167,6 +172,7 @@ def stub_of(
         pay_frequency=booked.pay_frequency,
         payment_method=paycheck.payment_method,
         earnings=_earnings(booked, so_far),
+        salary=paycheck.salary,
         gross_pay=_of(booked, paycheck.gross_pay, "gross_pay"),
         gross_pay_year=_of(booked, paycheck.ytd.gross_pay, "ytd_gross_pay"),
         withheld=_lines(booked, "employee"),
@@ -210,22 +216,38 @@ def _until(books: HouseholdBooks, booked: BookedPaycheck) -> Sequence[BookedPayc
 def _earnings(booked: BookedPaycheck, so_far: Sequence[BookedPaycheck]) -> tuple[EarningsRow, ...]:
     """Return the kinds of earnings that this paycheck or the year has."""
     earnings = booked.paycheck.earnings
-    hours_of = {"regular": earnings.regular_hours, "overtime": earnings.overtime_hours}
+    hours_of = {
+        "regular": earnings.regular_hours,
+        "salary": earnings.regular_hours,
+        "overtime": earnings.overtime_hours,
+    }
     rows = []
     counted = 0
     for kind, column in _PARTS.items():
-        current = getattr(earnings, column)
-        year = total(each.part(getattr(each.paycheck.earnings, column), column) for each in so_far)
+        pays = _pays_as(kind, booked.paycheck)
+        current = getattr(earnings, column) if pays else 0
+        year = total(
+            each.part(getattr(each.paycheck.earnings, column), column)
+            for each in so_far
+            if _pays_as(kind, each.paycheck)
+        )
         counted += year.cents
-        hours = hours_of.get(kind) or None
+        hours = (hours_of.get(kind) or None) if pays else None
         if current or year.cents or hours:
-            rate = None if hours is None else _rate(current, hours)
+            rate = None if hours is None or kind == "salary" else _rate(current, hours)
             rows.append(EarningsRow(kind, hours, rate, _of(booked, current, column), year))
     elsewhere = booked.paycheck.ytd.gross_pay - counted
     if elsewhere:
         year = total([Part(elsewhere, "ytd_gross_pay beyond these paychecks", booked.id, booked.payroll_id)])
         rows.append(EarningsRow("other_payrolls", None, None, total(()), year))
     return tuple(rows)
+
+
+def _pays_as(kind: EarningsKind, paycheck: PaycheckRow) -> bool:
+    """Return whether a paycheck's amounts count under a kind: regular pay is that of hours, or a salary."""
+    if kind in ("regular", "salary"):
+        return (kind == "salary") == (paycheck.salary is not None)
+    return True
 
 
 def _rate(cents: int, hours: Decimal) -> Decimal:
@@ -277,4 +299,6 @@ def _missing(
     known |= dict.fromkeys(
         _WITH_HOURS, bool(paycheck.earnings.regular_hours or paycheck.earnings.overtime_hours)
     )
+    if paycheck.salary is not None:
+        known["rate"] = True
     return tuple(STUB_FIELDS[name] for name in law.fields if not known[name])

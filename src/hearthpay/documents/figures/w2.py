@@ -157,6 +157,10 @@ def _premium(booked: BookedPaycheck) -> int:
     hours = int(earnings.overtime_hours.scaleb(3))
     if hours <= 0 or earnings.overtime_pay <= 0:
         return 0
+    salary = booked.paycheck.salary
+    if salary is not None:
+        straight = half_up(salary.regular_rate * hours, 1_000)
+        return max(0, min(earnings.overtime_pay - straight, half_up(straight, 2)))
     regular_hours = int(earnings.regular_hours.scaleb(3))
     if regular_hours <= 0:
         return half_up(earnings.overtime_pay, 3)

@@ -137,6 +137,9 @@ def _business_number(stub: PayStub, household: HouseholdIdentity) -> str | None:
 
 
 def _basis(stub: PayStub, words: Mapping[str, Any]) -> str:
+    if stub.salary is not None:
+        how_often = words["frequencies"].get(stub.pay_frequency, stub.pay_frequency)
+        return f"{words['salary']}, {how_often}"
     by_the_hour = any(row.hours is not None for row in stub.earnings)
     how_often = words["frequencies"].get(stub.pay_frequency, stub.pay_frequency)
     return f"{words['hourly' if by_the_hour else 'agreed']}, {how_often}"
@@ -147,6 +150,9 @@ def _earnings(stub: PayStub, words: Mapping[str, Any]) -> list[list[str]]:
     rows = []
     for row in stub.earnings:
         name = kinds[row.kind] if row.hours is not None else kinds.get(f"{row.kind}_pay", kinds[row.kind])
+        if row.kind == "salary" and stub.salary is not None and stub.salary.prorated:
+            days = {"paid": f"{stub.salary.paid_days.normalize():f}", "all": stub.salary.working_days}
+            name = f"{name} ({words['salary_days'].format(**days)})"
         rows.append([name, number(row.hours), number(row.rate), money(row.current), money(row.year_to_date)])
     return rows
 

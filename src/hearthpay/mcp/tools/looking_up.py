@@ -7,7 +7,7 @@ from typing import Final
 from hearthpay.mcp.arguments import words
 from hearthpay.mcp.calls import ApiCall
 from hearthpay.mcp.tools.agent_tool import LIST, TEXT, AgentTool, Arguments, as_query, data_of
-from hearthpay.mcp.tools.paying import PREVIEW, as_arguments, as_request
+from hearthpay.mcp.tools.paying import PREVIEW, as_arguments, as_preview
 
 
 def _households(arguments: Arguments) -> ApiCall:
@@ -17,7 +17,7 @@ def _households(arguments: Arguments) -> ApiCall:
 def _explain(arguments: Arguments) -> ApiCall:
     said = dict(arguments)
     code = said.pop("line_code")
-    return ApiCall(method="POST", path="/payroll/explain", body={**as_request(said), "line_code": code})
+    return ApiCall(method="POST", path="/payroll/explain", body={**as_preview(said), "line_code": code})
 
 
 HOUSEHOLDS: Final = AgentTool(

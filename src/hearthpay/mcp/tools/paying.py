@@ -25,9 +25,12 @@ _OF_THE_ENTRY: Final = (
     "overtime_hours",
     "bonus",
     "other_earnings",
+    "unpaid_days",
+    "pay_salary",
     "payment_method",
     "voluntary_set_aside",
 )
+_NO_ARGUMENTS: Final = ("employees", "default_payment_method")
 _METHODS: Final = ("check", "cash", "direct_deposit")
 _BY_CHECK: Final = "check"
 _LOOK_UP: Final = "from list_households_and_employees."
@@ -43,11 +46,22 @@ _ASKED: Final[Mapping[str, JsonSchema]] = {
     ),
     "pay_frequency": one_of(FREQUENCIES, "How often this employee is paid."),
     "regular_hours": amount(
-        "Hours at the usual rate, at most three decimals. Ask; never assume.", maximum=744
+        "Hours at the usual rate, at most three decimals. Ask; never assume. Of a salaried employee leave them out, or "
+        "give those worked: they are not paid, only compared with the minimum wage and overtime.",
+        maximum=744,
     ),
-    "overtime_hours": amount("Hours at the overtime rate.", maximum=744),
+    "overtime_hours": amount(
+        "Hours at the overtime rate, of a salaried employee on top of the salary.", maximum=744
+    ),
     "bonus": amount("In dollars."),
     "other_earnings": amount("In dollars."),
+    "unpaid_days": amount(
+        "Of a salaried employee: working days of the period that are not paid, such as 2 or 0.5.", maximum=62
+    ),
+    "pay_salary": flag(
+        "Of a salaried employee: false pays only what else is given, such as a bonus beside the period's salary. Left "
+        "out: the salary is paid."
+    ),
     "voluntary_set_aside": {
         "type": "object",
         "description": "For this paycheck alone: skip what the employee has set aside, or another amount.",
@@ -96,12 +110,18 @@ def as_request(arguments: Arguments) -> dict[str, Any]:
 def as_arguments(request: Arguments) -> dict[str, Any]:
     """Return a body of the API as arguments: the reverse, for its examples."""
     entries = request.get("employees") or [{}]
-    rest = {name: value for name, value in request.items() if name != "employees"}
+    rest = {name: value for name, value in request.items() if name not in _NO_ARGUMENTS}
     return {**rest, **entries[0]}
 
 
+def as_preview(arguments: Arguments) -> dict[str, Any]:
+    """Return the body of a preview: a method that is left out is the one by which run_payroll would pay."""
+    unnamed = arguments.get("payment_method") is None
+    return as_request(arguments) | ({"default_payment_method": _BY_CHECK} if unnamed else {})
+
+
 def _preview(arguments: Arguments) -> ApiCall:
-    return ApiCall(method="POST", path="/payroll/preview", body=as_request(arguments))
+    return ApiCall(method="POST", path="/payroll/preview", body=as_preview(arguments))
 
 
 def _run(arguments: Arguments) -> ApiCall:
@@ -121,10 +141,13 @@ PREVIEW: Final = AgentTool(
         "Calculate one employee's paycheck exactly as run_payroll would, without creating anything: every tax line, "
         "net pay, the household's cost, warnings, and which confirmations a run needs. Always do this before "
         "run_payroll, and show the person gross pay, net pay, total cost, the pay date and every warning. Ask for the "
-        "period and the hours (or bonus); never invent hours. `preview_token` goes into run_payroll: the run then does "
-        "what was shown, or nothing. Pass payment_method if it is known: without one the dates are those of direct "
-        "deposit, which needs days. `is_estimated` means that the amounts will be worked out again when the money is "
-        "sent."
+        "period and the hours (or bonus); never invent hours. A salaried employee (pay_type salary in "
+        "list_households_and_employees) needs no hours: the period's share of the salary is paid, and you ask for "
+        "unpaid days and overtime instead. `preview_token` goes into run_payroll: the run then does "
+        "what was shown, or nothing. Pass payment_method if it is known: without one it is the check that run_payroll "
+        "would pay by, but a pay_date left out is the earliest of direct deposit, which needs days. "
+        "`next_valid_pay_date` is the earliest day by direct deposit, where pay_date is too near for it. "
+        "`is_estimated` means that the amounts will be worked out again when the money is sent."
     ),
     properties={
         **_ASKED,
@@ -140,6 +163,7 @@ PREVIEW: Final = AgentTool(
             "preview": {"const": True},
             "next_step": TEXT,
             "preview_token": TEXT,
+            "next_valid_pay_date": TEXT,
             "confirmations_required": LIST,
         },
         "preview",
@@ -161,8 +185,8 @@ RUN: Final = AgentTool(
         "(check, cash: the household hands it over), `processing` or `pending_funding` (under way at the bank), "
         "`scheduled`: nothing is paid yet, and the amounts are worked out again at scheduled_send_at; never say that "
         "a scheduled payroll is paid. When refused, do not change dates, hours, method or flags to get around it: "
-        "409 autopilot_run_scheduled, period_ahead_of_anchor, payroll_overlap, idempotency_conflict and "
-        "amounts_changed each protect somebody from being paid twice or wrongly, and `next_step` says what to do. Set "
+        "409 autopilot_run_scheduled, period_ahead_of_anchor, clock_advancing, payroll_overlap, idempotency_conflict "
+        "and amounts_changed each protect somebody from being paid twice or wrongly: `next_step` says what to do. Set "
         "confirm_large_payroll and confirm_ach_debit only after asking the person for each. A completed check or cash "
         "payroll can be undone only by a person."
     ),

@@ -46,9 +46,16 @@ _COMING: Final = text(
     "WHERE p.employer_id = :employer AND p.status IN ('scheduled', 'firing', 'pending_funding', 'processing') "
     "ORDER BY p.pay_date, p.id LIMIT :limit"
 )
+_DEBITED_SET_ASIDES: Final = (
+    "coalesce((SELECT sum(c.set_aside) FROM paychecks c WHERE c.payroll_id = p.id "
+    f"AND c.payment_method = 'direct_deposit' AND {_STANDING}), 0)"
+)
+"""What employees have set aside is debited together with their direct deposits, and no part of net pay."""
+
 # Nothing is debited after its pay date but what the bank returned, and is presented again.
 _LEAVING: Final = text(
-    f"SELECT p.net_pay, p.pay_date, p.direct_deposit, p.scheduled_send_at AS send_at, {_SETTLES} AS settles_on "
+    f"SELECT p.net_pay + {_DEBITED_SET_ASIDES} AS money, p.pay_date, p.direct_deposit, "
+    f"p.scheduled_send_at AS send_at, {_SETTLES} AS settles_on "
     "FROM payrolls p WHERE p.employer_id = :employer AND p.pay_date >= CAST(:first AS date) - 31 "
     "AND p.status NOT IN ('draft', 'voided', 'failed')"
 )
@@ -122,12 +129,14 @@ async def coming_payrolls(session: AsyncSession, employer_id: UUID, *, limit: in
 async def net_pay_leaving(
     session: AsyncSession, employer_id: UUID, first: datetime.date, last: datetime.date
 ) -> int:
-    """Return the net pay that leaves the household within these days, what is to come included.
+    """Return the net pay, and what is set aside and debited with it, that leaves the household within these days.
+
+    What is to come is included; of a payroll that is not sent yet, its net pay alone.
 
     A direct deposit leaves its account when it is debited, a check or cash on the pay date.
     """
     rows = await session.execute(_LEAVING, {"employer": employer_id, "first": first})
-    return sum(row.net_pay for row in rows if first <= (_leaves_on(row) or row.pay_date) <= last)
+    return sum(int(row.money) for row in rows if first <= (_leaves_on(row) or row.pay_date) <= last)
 
 
 def _leaves_on(row: Any) -> datetime.date | None:

@@ -1,6 +1,7 @@
 """The digest of a paycheck: SHA-256 over what it says, by which `doctor` sees that a line was changed afterwards."""
 
 import hashlib
+import json
 from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
@@ -14,6 +15,7 @@ DIGEST_IN_SQL: Final = """
                   c.set_aside_balance, c.net_pay, c.ytd_gross_pay, c.ytd_net_pay, c.ytd_employee_taxes,
                   c.ytd_employer_taxes, c.employee_name, c.work_state, c.residence_state,
                   coalesce(c.reciprocity_certificate, ''))
+        || CASE WHEN c.provisional = '[]' THEN '' ELSE E'\\n' || c.provisional::text END
         || coalesce(string_agg(E'\\n' || concat_ws('|', l.code, l.name, l.payer, l.agency, l.category,
                l.subject_wages, l.taxable_wages, coalesce(l.rate::text, ''), l.amount, l.ytd_amount), ''
                ORDER BY l.position), ''), 'UTF8'))
@@ -50,7 +52,8 @@ def paycheck_digest(
         paycheck.residence_state,
         paycheck.reciprocity_certificate or "",
     )
-    text = "|".join(map(str, head)) + _lines(paycheck.lines)
+    provisional = f"\n{json.dumps(paycheck.provisional)}" if paycheck.provisional else ""
+    text = "|".join(map(str, head)) + provisional + _lines(paycheck.lines)
     return hashlib.sha256(text.encode()).digest()
 
 

@@ -3,7 +3,9 @@
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final, NamedTuple
 
+from hearthpay.employees.salaries import annual_salary, hourly_value
 from hearthpay.payroll.orders import Payee, PayrollEntry
+from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.rounding import half_up
 
 
@@ -45,11 +47,14 @@ NO_EARNINGS: Final = Earnings(Decimal("0.00"), 0, Decimal("0.00"), 0, 0, 0)
 def earnings_of(entry: PayrollEntry, payee: Payee) -> Earnings:
     """Return what an entry earns: at the pay that was approved; before that, at today's rate.
 
-    Without a rate there are no hours: a payroll that asks for some is refused before.
+    Without a rate there are no hours: a payroll that asks for some is refused before. Of a salary the regular pay is
+    the period's share, and the regular hours say only what was worked for it.
     """
     return Earnings(
         entry.regular_hours,
-        _pay(entry.regular_pay, payee.pay_rate, entry.regular_hours),
+        _pay(entry.regular_pay, payee.pay_rate, entry.regular_hours)
+        if entry.salary is None
+        else entry.salary.pay,
         entry.overtime_hours,
         _pay(entry.overtime_pay, payee.overtime_rate, entry.overtime_hours),
         _cents(entry.bonus),
@@ -60,8 +65,17 @@ def earnings_of(entry: PayrollEntry, payee: Payee) -> Earnings:
 def rates_of(entry: PayrollEntry, payee: Payee) -> tuple[Decimal | None, Decimal | None]:
     """Return the regular and the overtime rate at which an entry's hours are paid, in dollars.
 
-    They are today's, unless the pay was approved at others. None stands for a rate that nothing tells.
+    They are today's, unless the pay was approved at others. None stands for a rate that nothing tells. A salary's
+    regular rate is what it comes to for each of the hours worked, or of those of a usual week.
     """
+    if entry.salary is not None:
+        salary = entry.salary
+        overtime = _rate(entry.overtime_pay, payee.overtime_rate, entry.overtime_hours)
+        if entry.regular_hours:
+            by_the_hour = half_up(salary.pay * 1_000, int(entry.regular_hours.scaleb(3)))
+            return from_cents(by_the_hour), overtime
+        annual = annual_salary(salary.amount, salary.per, salary.frequency)
+        return hourly_value(annual, salary.weekly_hours), overtime
     regular = _rate(entry.regular_pay, payee.pay_rate, entry.regular_hours)
     overtime = _rate(entry.overtime_pay, payee.overtime_rate, entry.overtime_hours)
     if not entry.regular_hours and overtime != payee.overtime_rate:

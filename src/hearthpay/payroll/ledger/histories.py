@@ -13,6 +13,7 @@ import orjson
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.relations import ASSIGNED_RATES
 from hearthpay.employees.same_person import Record, records_of
 from hearthpay.payroll.ledger.rows import YearToDate
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, PriorWages, other_records
@@ -20,6 +21,7 @@ from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.taxes import YearSoFar
 from hearthpay.taxes.money import scaled_rate
 from hearthpay.taxes.prior_wages import counted_year
+from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.year import PaidWages
 
 _ARRAYS: Final = (
@@ -30,12 +32,13 @@ _ARRAYS: Final = (
 statement: each costs a trip to the database and the proof of the tenant."""
 
 _HISTORIES: Final = text(
-    f"SELECT 'year', employee_id, {_ARRAYS}, owed, fica_refunded, NULL::numeric, NULL::bigint FROM year_balances "
+    f"SELECT 'year', employee_id, {_ARRAYS}, owed, fica_refunded, NULL::numeric, NULL::bigint, "
+    "array_to_string(provisional, ','), rulebook_version FROM year_balances "
     "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year "
-    f"UNION ALL SELECT 'prior', employee_id, {_ARRAYS}, NULL, NULL, NULL, NULL FROM prior_wages "
+    f"UNION ALL SELECT 'prior', employee_id, {_ARRAYS}, NULL, NULL, NULL, NULL, NULL, NULL FROM prior_wages "
     "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year AND replaced_by IS NULL "
     "UNION ALL SELECT 'escrow', employee_id, NULL, NULL, NULL, NULL, balance, NULL, NULL, NULL, NULL, NULL, rule_rate, "
-    "rule_amount FROM escrow_accounts WHERE employee_id = ANY(:employees)"
+    "rule_amount, NULL, NULL FROM escrow_accounts WHERE employee_id = ANY(:employees)"
 )
 _SUBJECT_WAGES: Final = text(
     "SELECT l.code, sum(l.subject_wages) FROM paychecks c JOIN paycheck_lines l ON l.paycheck_id = c.id "
@@ -44,7 +47,10 @@ _SUBJECT_WAGES: Final = text(
 """Where a year was opened by a version that did not keep them."""
 
 _STANDING: Final = text(
-    "SELECT c.employee_id, c.id, p.pay_date, c.work_state, l.code, l.subject_wages, l.rate FROM paychecks c "
+    "SELECT c.employee_id, c.id, p.pay_date, c.work_state, l.code, l.subject_wages, l.rate, "
+    "jsonb_exists(c.provisional, l.code) AS provisional, EXISTS ("
+    f"SELECT FROM {ASSIGNED_RATES} r WHERE r.employer_id = c.employer_id AND r.tax_year = c.tax_year "
+    "AND r.state = left(l.code, 2)) AS assigned FROM paychecks c "
     "JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
     "WHERE c.employee_id = ANY(:employees) AND c.tax_year = :tax_year AND c.reverses IS NULL AND c.gross_pay > 0 "
     "AND c.id <> ALL(:without) AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id) "
@@ -56,6 +62,8 @@ _OWED: Final = text(
     "THEN CAST(:owed AS jsonb) ELSE '{}' END WHERE employee_id = ANY(:records) AND tax_year = :tax_year"
 )
 """What a person's year owes is kept with one of the records that were paid in it."""
+
+NOTHING_PROVISIONAL: Final[frozenset[str]] = frozenset()
 
 _YEARS: Final = text("SELECT DISTINCT tax_year FROM year_balances WHERE employee_id = ANY(:records)")
 
@@ -78,7 +86,12 @@ async def read_histories(
         if what == "year":
             totals, year = YearToDate(*row[6:10]), await _year(session, row, tax_year)
             found[employee] = replace(
-                found.get(employee, NO_HISTORY), totals=totals, year=year, fica_refunded=row[11]
+                found.get(employee, NO_HISTORY),
+                totals=totals,
+                year=year,
+                fica_refunded=row[11],
+                provisional=frozenset(row[14].split(",")) if row[14] else NOTHING_PROVISIONAL,
+                rulebook_version=row[15],
             )
         elif what == "prior":
             paid = PriorWages(
@@ -86,7 +99,7 @@ async def read_histories(
             )
             told[employee] = paid.plus(told[employee]) if employee in told else paid
         else:
-            rate, amount = row[12:]
+            rate, amount = row[12:14]
             rule = None if rate is None and amount is None else SetAsideRule(rate, amount)
             found[employee] = replace(
                 found.get(employee, NO_HISTORY), set_aside_balance=row[6], set_aside_rule=rule
@@ -178,13 +191,28 @@ async def read_wages_of(
     which = {"employees": employees, "tax_year": tax_year, "without": list(without)}
     for row in await session.execute(_STANDING, which):
         own = lines.setdefault(row.id, {})
-        own[row.code] = (row.subject_wages, None if row.rate is None else scaled_rate(row.rate))
+        own[row.code] = (row.subject_wages, _rate_charged(row))
         paid.setdefault(row.employee_id, {})[row.id] = PaidWages(row.pay_date, row.work_state, own)
     standing = {}
     for person, records in people.items():
         wages = {each: one for record in records for each, one in paid.get(record, {}).items()}
         standing[person] = [wages[each] for each in sorted(wages)]
     return standing
+
+
+def _rate_charged(row: Any) -> int | None:
+    """Return the rate of a paycheck's line in billionths; None where the figure in force is to take its place.
+
+    A rate that was assigned to the household stands.
+    """
+    if row.rate is None:
+        return None
+    if row.provisional:
+        rules = rulebook_of(row.pay_date.year).state(row.work_state)
+        line = rules.contributions_by_code(row.pay_date).get(row.code)
+        if line is not None and not (line.assigned_rate and row.assigned):
+            return None
+    return scaled_rate(row.rate)
 
 
 def _by_code(codes: str, amounts: str) -> dict[str, int]:

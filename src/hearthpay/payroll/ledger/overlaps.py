@@ -17,7 +17,7 @@ from hearthpay.payroll.orders.pay_dates import PayDates
 _OVERLAPS: Final = text(
     "SELECT e.employee_id, e.payroll_id, lower(e.period), upper(e.period) - 1, "
     "(SELECT p.pay_date FROM payrolls p WHERE p.id = e.payroll_id), "
-    f"{', '.join(f'e.{name}' for name in Earnings._fields)} FROM payroll_entries e "
+    f"e.salary IS NOT NULL, {', '.join(f'e.{name}' for name in Earnings._fields)} FROM payroll_entries e "
     "WHERE e.employee_id = ANY(:employees) AND e.live AND e.period && daterange(:start, :end, '[]') "
     "ORDER BY e.employee_id, e.payroll_id"
 )
@@ -27,7 +27,7 @@ _HOURS_PAID: Final = text(
     "SELECT w.employee_id, e.payroll_id FROM unnest(CAST(:employees AS uuid[]), CAST(:starts AS date[]), "
     "CAST(:ends AS date[])) AS w(employee_id, first, last) JOIN payroll_entries e ON e.employee_id = w.employee_id "
     "AND e.live AND e.period && daterange(w.first, w.last, '[]') "
-    "WHERE e.regular_hours > 0 OR e.overtime_hours > 0 ORDER BY w.employee_id, e.payroll_id"
+    "WHERE e.regular_hours > 0 OR e.overtime_hours > 0 OR e.salary IS NOT NULL ORDER BY w.employee_id, e.payroll_id"
 )
 
 _SCHEDULED: Final = text(
@@ -50,6 +50,9 @@ class Overlap(NamedTuple):
     start: datetime.date
     end: datetime.date
     pay_date: datetime.date
+    salary: bool
+    """Whether it pays a salary for its period."""
+
     earnings: Earnings
 
     @property
@@ -57,18 +60,26 @@ class Overlap(NamedTuple):
         """All of its hours."""
         return self.earnings.regular_hours + self.earnings.overtime_hours
 
+    @property
+    def pays_the_period(self) -> bool:
+        """Whether it pays for the time of its period, by hours or by a salary."""
+        return self.salary or bool(self.hours)
+
 
 async def find_overlaps(session: AsyncSession, employees: Sequence[UUID], dates: PayDates) -> list[Overlap]:
     """Return the live entries of the employees that overlap the pay period, with hours or without."""
     period = {"employees": list(employees), "start": dates.period_start, "end": dates.period_end}
     found = await session.execute(_OVERLAPS, period)
-    return [Overlap._make((*row[:5], Earnings(*row[5:]))) for row in found]
+    return [Overlap._make((*row[:6], Earnings(*row[6:]))) for row in found]
 
 
 async def hours_paid(
     session: AsyncSession, periods: Mapping[UUID, tuple[datetime.date, datetime.date]]
 ) -> dict[UUID, tuple[UUID, ...]]:
-    """Return by employee the live payrolls that pay hours of the period given, first day to last; others have none."""
+    """Return by employee the live payrolls that pay hours, or a salary, of the period given, both days included.
+
+    Who has none is left out.
+    """
     days = list(periods.values())
     asked = {
         "employees": list(periods),

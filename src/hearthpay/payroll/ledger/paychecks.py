@@ -10,12 +10,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.ledger.rows import Carried, LineRow, Owner, PaycheckRow, SetAside, YearToDate
+from hearthpay.payroll.orders import SalaryShare
 
 _SAYS: Final = (
     f"c.employee_id, c.employee_name, c.payment_method, {', '.join(f'c.{name}' for name in Earnings._fields)}, "
     "c.gross_pay, c.employee_taxes, c.employer_taxes, c.set_aside, c.set_aside_source, c.set_aside_balance, "
     "c.ytd_gross_pay, c.ytd_net_pay, c.ytd_employee_taxes, c.ytd_employer_taxes, c.work_state, c.residence_state, "
-    "c.reciprocity_certificate, c.warnings, c.carried"
+    "c.reciprocity_certificate, c.warnings, c.carried, c.provisional, c.salary"
 )
 """What a paycheck says, lines apart."""
 
@@ -130,4 +131,6 @@ def _said(row: Any, lines: Sequence[LineRow]) -> PaycheckRow:
         reciprocity_certificate=row.reciprocity_certificate,
         work_state=row.work_state,
         carried=tuple(Carried(*each) for each in row.carried),
+        provisional=tuple(row.provisional),
+        salary=SalaryShare.of_json(row.salary),
     )

@@ -63,6 +63,7 @@ _ENTRY_TYPES: Final = {
     "set_aside_skip": "boolean",
     "set_aside_amount": "bigint",
     "supplemental": "boolean",
+    "salary": "jsonb",
 }
 _INSERT_PAYROLLS: Final = insert_many("payrolls", _PAYROLL_TYPES)
 _INSERT_ENTRIES: Final = insert_many("payroll_entries", _ENTRY_TYPES)
@@ -142,6 +143,7 @@ def _entry_values(payroll_id: UUID, payroll: NewPayroll) -> list[tuple[object, .
             entry.set_aside_skip,
             entry.set_aside_wish,
             entry.supplemental,
+            None if paycheck.salary is None else json.dumps(paycheck.salary.to_json()),
         )
         for position, (entry, paycheck) in enumerate(
             zip(order.entries, payroll.record.paychecks, strict=True)

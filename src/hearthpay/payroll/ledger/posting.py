@@ -19,6 +19,7 @@ from hearthpay.payroll.ledger.earnings import EARNINGS_TYPES
 from hearthpay.payroll.ledger.rows import TENANT_TYPES, Owner, PaycheckRow, PayrollRecord
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, seen_by_others
 from hearthpay.payroll.set_asides import escrow
+from hearthpay.taxes.rulebook import rulebook_of
 
 _OWED_NO_MORE: Final = text(
     "UPDATE year_balances SET owed = '{}' WHERE employee_id = ANY(:records) AND tax_year = :tax_year AND owed <> '{}'"
@@ -53,6 +54,8 @@ _PAYCHECK_TYPES: Final = {
     "reciprocity_certificate": "text",
     "warnings": "jsonb",
     "carried": "jsonb",
+    "provisional": "jsonb",
+    "salary": "jsonb",
     "digest": "bytea",
 }
 """Columns with their array types: many rows go in with one statement."""
@@ -90,6 +93,8 @@ _BALANCE_TYPES: Final = {
     "amounts": "text",
     "owed": "jsonb",
     "fica_refunded": "boolean",
+    "provisional": "text",
+    "rulebook_version": "text",
     "gross_pay": "bigint",
     "net_pay": "bigint",
     "employee_taxes": "bigint",
@@ -100,7 +105,8 @@ _BALANCE_TYPES: Final = {
 _BALANCE_VALUES: Final = (
     "r.organization_id, r.employer_id, r.sandbox, r.employee_id, r.tax_year, CAST(r.codes AS text[]), "
     "CAST(r.subject_wages AS bigint[]), CAST(r.taxable_wages AS bigint[]), CAST(r.amounts AS bigint[]), r.owed, "
-    "r.fica_refunded, r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
+    "r.fica_refunded, CAST(r.provisional AS text[]), r.rulebook_version, "
+    "r.gross_pay, r.net_pay, r.employee_taxes, r.employer_taxes"
 )
 _INSERT_PAYCHECKS: Final = insert_many("paychecks", _PAYCHECK_TYPES)
 _INSERT_LINES: Final = text(
@@ -118,7 +124,8 @@ _SAVE_BALANCES: Final = text(
     f"FROM unnest({arrays(_BALANCE_TYPES)}) AS r({', '.join(_BALANCE_TYPES)}) "
     "ON CONFLICT (employee_id, tax_year) DO UPDATE SET codes = excluded.codes, "
     "subject_wages = excluded.subject_wages, taxable_wages = excluded.taxable_wages, amounts = excluded.amounts, "
-    "owed = excluded.owed, fica_refunded = excluded.fica_refunded, gross_pay = excluded.gross_pay, "
+    "owed = excluded.owed, fica_refunded = excluded.fica_refunded, provisional = excluded.provisional, "
+    "rulebook_version = excluded.rulebook_version, gross_pay = excluded.gross_pay, "
     "net_pay = excluded.net_pay, employee_taxes = excluded.employee_taxes, employer_taxes = excluded.employer_taxes"
 )
 
@@ -232,6 +239,8 @@ def _paycheck_values(posting: Posting) -> tuple[object, ...]:
         paycheck.reciprocity_certificate,
         orjson.dumps(paycheck.warnings).decode(),
         orjson.dumps([list(each) for each in paycheck.carried]).decode() if paycheck.carried else "[]",
+        orjson.dumps(paycheck.provisional).decode(),
+        None if paycheck.salary is None else orjson.dumps(paycheck.salary.to_json()).decode(),
         "\\x"
         + paycheck_digest(posting.id, posting.payroll_id, posting.tax_year, paycheck, posting.reverses).hex(),
     )
@@ -271,5 +280,7 @@ def _balance_values(posting: Posting, settled: bool) -> tuple[object, ...]:
         array_text([year.taxes[code] for code in codes]),
         orjson.dumps(year.owed).decode() if year.owed and not settled else "{}",
         after.fica_refunded,
+        array_text(sorted(after.provisional)),
+        after.rulebook_version or rulebook_of(posting.tax_year).version,
         *after.totals,
     )

@@ -172,6 +172,7 @@ def _asked(order: SettledOrder) -> list[object]:
             ),
             entry.set_aside_skip,
             entry.set_aside_wish,
+            *([] if entry.salary is None else ["salary", f"{entry.unpaid_days.normalize():f}"]),
         ]
         for entry in sorted(order.entries, key=lambda entry: entry.employee_id)
     ]

@@ -4,7 +4,7 @@ Between the tax engine and an answer a paycheck has this one shape: it is writte
 """
 
 import datetime
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
@@ -12,8 +12,9 @@ from uuid import UUID
 
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.lifecycle import Transition
-from hearthpay.payroll.orders import is_catch_up
-from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.orders import SalaryShare, is_catch_up
+from hearthpay.payroll.orders.pay_dates import DepositTiming, PayDates
+from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.paycheck.result import LineExplanation
 
 
@@ -97,6 +98,12 @@ class PaycheckRow:
     left_out: frozenset[str] = frozenset()
     """Names of earnings that the order left out: told as a bare 0 by whoever calculates it, and not kept."""
 
+    provisional: tuple[str, ...] = ()
+    """Codes of its lines by figures that stand in until the year's own are published."""
+
+    salary: SalaryShare | None = None
+    """What it pays of a salary, all of its regular pay; of a paycheck that undoes another, what that one paid."""
+
     explanations: tuple[LineExplanation, ...] = ()
     """How its lines came about; only of one that is previewed, and where it is asked for."""
 
@@ -114,6 +121,11 @@ class PaycheckRow:
     def total_cost(self) -> int:
         """Gross pay and the household's taxes on it."""
         return self.gross_pay + self.employer_taxes
+
+
+def provisional_lines(paychecks: Iterable[PaycheckRow]) -> tuple[str, ...]:
+    """Return the codes of lines by figures that stand in, of all paychecks together, each once."""
+    return tuple(dict.fromkeys(code for paycheck in paychecks for code in paycheck.provisional))
 
 
 class PayrollTotals(NamedTuple):
@@ -137,8 +149,13 @@ class PayrollRecord:
     rulebook_version: str
     tax_year: int
     notes: str | None
-    projected: tuple[str, ...] = ()
-    """Codes of lines whose figures of the year are not published yet; such a payroll is an estimate."""
+    unknown: tuple[Finality, ...] = ()
+    """What the year charges by figures that nobody knows yet: such a payroll cannot be paid."""
+
+    @property
+    def provisional(self) -> tuple[str, ...]:
+        """Codes of lines by figures that stand in until the year's own are published."""
+        return provisional_lines(self.paychecks)
 
     @property
     def totals(self) -> PayrollTotals:
@@ -187,7 +204,10 @@ class Preview:
     record: PayrollRecord
     confirmations: tuple[str, ...]
     dated_ahead: bool = False
-    """Nobody named a payment method: dated as direct deposit would be."""
+    """Neither a payment method nor a pay date was named: dated as direct deposit would be."""
+
+    by_deposit: DepositTiming | None = None
+    """What direct deposit would make of the pay date, where no method was named and nothing goes through the bank."""
 
     token: str | None = None
     """What a run sends back to be held to this preview."""

@@ -1,5 +1,6 @@
 """What an employee's earlier paychecks of a year add up to, and how one paycheck more or less changes it."""
 
+import datetime
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
@@ -42,6 +43,9 @@ class OtherRecords(NamedTuple):
     fica_refunded: bool = False
     """Whether Social Security and Medicare were repaid with one of them."""
 
+    provisional: frozenset[str] = frozenset()
+    """Codes of lines that their paychecks bore by figures that stood in."""
+
 
 @dataclass(frozen=True, slots=True)
 class History:
@@ -60,6 +64,12 @@ class History:
     """Social Security and Medicare of the year were repaid with this record; see `fica_repaid`."""
 
     others: OtherRecords | None = None
+    provisional: frozenset[str] = frozenset()
+    """Codes of lines that paychecks of the year bore by figures that stood in until its own were published. Their tax
+    follows the figures in force: what was charged too little or too much is settled with the next paycheck."""
+
+    rulebook_version: str | None = None
+    """The rulebook by which the year was last measured; None where nothing was paid in it."""
 
     @property
     def fica_repaid(self) -> bool:
@@ -102,6 +112,7 @@ class History:
             self,
             totals=self.totals.plus(sums),
             year=YearSoFar(subject, taxable, taxes, owed),
+            provisional=self.provisional.union(paycheck.provisional),
             set_aside_balance=self.set_aside_balance + paycheck.set_aside.amount,
             fica_refunded=self.fica_refunded or paycheck.is_refund,
         )
@@ -120,9 +131,13 @@ class History:
     ) -> "History":
         """Return the history with what it owes worked out anew from the paychecks that stand, in their order.
 
-        ``liable`` tells from which day on lines are due that wait for a threshold.
+        ``liable`` tells from which day on lines are due that wait for a threshold. Lines that were charged by figures
+        that stood in are measured with them, at the rates in force.
         """
         before = self.prior.year if self.prior is not None else NO_YEAR
+        settled = self.provisional if self.others is None else self.provisional | self.others.provisional
+        if settled:
+            liable = dict.fromkeys(settled, datetime.date(tax_year, 1, 1)) | dict(liable)
         demands = year_demands(standing, before, liable)
         owed = owed_after(demands, before, self.year_to_date, tax_year, liable)
         return replace(self, year=replace(self.year, owed=owed))
@@ -169,5 +184,6 @@ def other_records(ids: Iterable[UUID], histories: Mapping[UUID, History]) -> Oth
             totals=together.totals.plus(own.totals),
             year=together.year.plus(own.year),
             fica_refunded=together.fica_refunded or own.fica_refunded,
+            provisional=together.provisional | own.provisional,
         )
     return together

@@ -1,5 +1,7 @@
 """What a payroll pays, to whom and when: an order with its dates and ways of payment settled."""
 
+from hearthpay.payroll.orders.salaries import with_salaries
+from hearthpay.payroll.orders.salary_shares import SalaryShare
 from hearthpay.payroll.orders.settled import (
     Payee,
     PayrollEntry,
@@ -14,10 +16,12 @@ from hearthpay.payroll.orders.settled import (
 __all__ = [
     "Payee",
     "PayrollEntry",
+    "SalaryShare",
     "SettledOrder",
     "is_catch_up",
     "is_fica_refund",
     "payee_of",
     "read_entries",
     "read_payees",
+    "with_salaries",
 ]

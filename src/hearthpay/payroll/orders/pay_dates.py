@@ -45,6 +45,28 @@ class PayDates:
         return f"{why}, which is the pay date{year}."
 
 
+@dataclass(frozen=True, slots=True)
+class DepositTiming:
+    """What direct deposit would make of a given pay date on which a payroll is paid by check or cash."""
+
+    next_valid_pay_date: datetime.date | None = None
+    """The earliest day by direct deposit, where the pay date is too near for it or past."""
+
+    send_at: datetime.datetime | None = None
+    """When the money would be sent, where direct deposit would be scheduled."""
+
+
+def deposit_timing(dates: PayDates, now: datetime.datetime) -> DepositTiming:
+    """Return what direct deposit would make of the pay date; ``now`` is the instant."""
+    earliest = calendar.earliest_pay_date(now)
+    arrives = calendar.banking_day_on_or_before(dates.pay_date)
+    if arrives < earliest:
+        return DepositTiming(next_valid_pay_date=earliest)
+    if arrives == earliest or arrives < dates.period_start:
+        return DepositTiming()
+    return DepositTiming(send_at=calendar.send_at(arrives))
+
+
 def settle_pay_dates(
     start: datetime.date,
     end: datetime.date,

@@ -4,7 +4,7 @@ What was asked for, before anything is settled, is `commands.Order`.
 """
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 from uuid import UUID
@@ -15,11 +15,12 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.employees.models import Employee
 from hearthpay.employees.same_person import WITH_FIRST_RECORDS, lock_people
 from hearthpay.payroll.orders.pay_dates import PayDates
+from hearthpay.payroll.orders.salary_shares import SalaryShare
 from hearthpay.taxes.money import from_cents
 
 _ENTRIES: Final = text(
     "SELECT payroll_id, employee_id, payment_method, regular_hours, overtime_hours, bonus, other_earnings, "
-    "set_aside_skip, set_aside_amount, regular_pay, overtime_pay, supplemental "
+    "set_aside_skip, set_aside_amount, regular_pay, overtime_pay, supplemental, salary "
     "FROM payroll_entries WHERE payroll_id = ANY(:ids) ORDER BY payroll_id, position"
 )
 
@@ -42,6 +43,25 @@ class PayrollEntry(NamedTuple):
     overtime_pay: Decimal | None = None
     supplemental: bool = False
     """Paid beside another payroll of the period, without hours: all of it is supplemental wages."""
+
+    unpaid_days: Decimal = Decimal(0)
+    """Working days for which a salary is not paid."""
+
+    pay_salary: bool = True
+    """Whether a salaried employee gets the share of the period."""
+
+    salary: SalaryShare | None = None
+    """What the period pays of a salary; None where none is paid, and until it is settled."""
+
+    @property
+    def hours(self) -> Decimal:
+        """All hours."""
+        return self.regular_hours + self.overtime_hours
+
+    @property
+    def pays_the_period(self) -> bool:
+        """Whether it pays for the time of the period, by hours or by a salary: which is done once."""
+        return bool(self.hours) or self.salary is not None
 
 
 class SettledOrder(NamedTuple):
@@ -106,6 +126,14 @@ class Payee(NamedTuple):
     """The first record of the person, where there are several."""
 
     lives_in: bool = False
+    pay_type: str = "hourly"
+    salary: Decimal | None = None
+    salary_per: str | None = None
+    pay_frequency: str = "biweekly"
+    usual_weekly_hours: Decimal | None = None
+    working_days: Sequence[str] | None = None
+    start_date: datetime.date = datetime.date.min
+    earlier_employments: Sequence[Mapping[str, str]] = ()
 
     @property
     def name(self) -> str:
@@ -151,6 +179,7 @@ async def read_entries(session: AsyncSession, payrolls: Sequence[UUID]) -> dict[
                 from_cents(row.regular_pay),
                 from_cents(row.overtime_pay),
                 row.supplemental,
+                salary=SalaryShare.of_json(row.salary),
             )
         )
     return entries

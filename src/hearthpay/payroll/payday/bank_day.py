@@ -92,13 +92,15 @@ async def advance(
     *,
     desk: NoticeDesk = NoticeDesk(),  # noqa: B008 - frozen
     stopping: Callable[[], bool] = lambda: False,
+    of_household: bool = False,
 ) -> BankDayReport:
     """Do all that is due with the bank: take in returns, settle, fire, build the cut-off's file and deliver it.
 
     `database` acts as the worker's role; without a `bank` only sandbox households' money moves, at the simulated
     bank, and so it is, bank or not, after a restore until real money is let go. A gateway that cannot be reached is a
-    problem of the report and stops nothing else. Who must know of what went wrong is told over the `desk`. Raises
-    DatabaseUnavailable; all that was done stays done.
+    problem of the report and stops nothing else. `of_household`: the transactions are those of one sandbox household
+    at its own time, which leaves the installation's log of problems alone. Who must know of what went
+    wrong is told over the `desk`. Raises DatabaseUnavailable; all that was done stays done.
     """
     cut_off = current_cut_off(
         clock.now()
@@ -106,7 +108,7 @@ async def advance(
     problems: list[str] = []
     outages: list[str] = []
     async with database.transaction(None) as session:
-        if await is_held(session):
+        if not of_household and await is_held(session):
             bank = None  # a return of a payment that is not known here must wait at the bank as well
             problems.append(HELD)
     taken_in, returned, heard = await _take_in(database, ring, bank, clock, problems, outages)
@@ -145,7 +147,8 @@ async def advance(
             waiting = await session.scalar(_WAITING, {"cut_off": cut_off})
         if waiting:
             outages.append(f"{waiting} payments wait to be sent, but no bank is configured for this worker")
-    await _tell(database, ring, clock, desk, cut_off, problems, outages)
+    noted = () if of_household else (problems, outages)
+    await _tell(database, ring, clock, desk, cut_off, *noted)
     problems += [*outages, *held]
     return BankDayReport(
         fired,
@@ -166,8 +169,8 @@ async def _tell(
     clock: Clock,
     desk: NoticeDesk,
     cut_off: datetime.date,
-    problems: Sequence[str],
-    outages: Sequence[str],
+    problems: Sequence[str] = (),
+    outages: Sequence[str] = (),
 ) -> None:
     """Note and log what is in the way, and tell those who must know."""
     now = clock.now()

@@ -92,7 +92,7 @@ _DATES: Final = text(
     "UPDATE payrolls SET pay_date = :pay_date, pay_date_asked = :asked, tax_year = :year WHERE id = :id"
 )
 _PUT_OFF: Final = text(
-    "UPDATE payrolls SET attempts = attempts + 1, next_attempt_at = :next_attempt_at, "
+    "UPDATE payrolls SET attempts = least(attempts + 1, 32767), next_attempt_at = :next_attempt_at, "
     "failure = CAST(:failure AS jsonb) WHERE id = :id AND status = 'scheduled' AND attempts = :attempts RETURNING true"
 )
 
@@ -370,11 +370,23 @@ def _calculate(
     try:
         record = calculate_payroll(payroll.order, payees, histories, sui_rates, household)
     except TaxInputError as error:
-        return failures.not_calculable(f"{error.field} {error.message}")
+        return _not_calculated(error, payroll.tax_year)
     except Exception as error:  # noqa: BLE001 - whatever it is, it must not hold the others back
         _report(payroll.id, error)
         return failures.internal()
-    return failures.law_not_final(record.tax_year, record.projected) if record.projected else record
+    if record.unknown:
+        return failures.law_not_final(record.tax_year, [each.code for each in record.unknown])
+    return record
+
+
+def _not_calculated(error: TaxInputError, tax_year: int) -> StoredFailure:
+    match error.code:
+        case "unsupported_tax_year":
+            return failures.law_not_final(tax_year)
+        case "unsupported_jurisdiction":
+            return failures.no_rules(f"{error.field} {error.message}")
+        case _:
+            return failures.not_calculable(f"{error.field} {error.message}")
 
 
 async def _save_totals(session: AsyncSession, calculated: Mapping[UUID, PayrollRecord]) -> None:
@@ -408,8 +420,9 @@ async def _put_off(
 ) -> bool:
     """Note why a payroll could not be fired, and when to try again; True when it has failed for good."""
     now = clock.now()
-    pause = pause_after(attempts)
-    for_good = attempts + 1 >= most_attempts(failure.code)
+    pause = pause_after(attempts, failure.code)
+    most = most_attempts(failure.code)
+    for_good = most is not None and attempts + 1 >= most
     async with database.transaction(None) as session:
         parameters = {
             "id": payroll_id,

@@ -14,6 +14,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.clock import BUSINESS_TIME
+from hearthpay.database.household_clocks import at_a_clock, by_mode
 from hearthpay.database.relations import AUTOPILOT_PERIODS, EMPLOYEES, EMPLOYERS, NOTICES
 from hearthpay.languages.catalogue import day_in, hour_in, mark, money_in
 from hearthpay.mail.letter import letter
@@ -43,18 +44,24 @@ _PAYROLL: Final = (
     f"EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) AS of_autopilot "
     f"FROM payrolls p JOIN {EMPLOYERS} h ON h.id = p.employer_id "
 )
-_PAYDAYS: Final = text(
-    f"{_PAYROLL} WHERE p.status = 'completed' AND NOT p.sandbox AND p.pay_date BETWEEN :since AND :today "
-    f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id "
-    "AND n.kind IN ('notice.payday', 'notice.pay_stub')) ORDER BY p.pay_date, p.id LIMIT :limit"
+_PAYDAYS: Final = by_mode(
+    lambda mode: text(
+        f"{_PAYROLL} WHERE p.status = 'completed' AND {mode} AND p.pay_date BETWEEN :since AND :today "
+        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id "
+        "AND n.kind IN ('notice.payday', 'notice.pay_stub')) ORDER BY p.pay_date, p.id LIMIT :limit"
+    ),
+    "p.sandbox",
 )
-_DEBITS: Final = text(
-    f"{_PAYROLL} WHERE p.status = 'scheduled' AND p.direct_deposit AND NOT p.sandbox "
-    "AND p.scheduled_send_at > :now AND p.scheduled_send_at <= :until "
-    "AND p.created_at < p.scheduled_send_at - CAST(:ahead AS interval) "
-    f"AND NOT EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) "
-    f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id AND n.kind = 'notice.debit_ahead') "
-    "ORDER BY p.scheduled_send_at, p.id LIMIT :limit"
+_DEBITS: Final = by_mode(
+    lambda mode: text(
+        f"{_PAYROLL} WHERE p.status = 'scheduled' AND p.direct_deposit AND {mode} "
+        "AND p.scheduled_send_at > :now AND p.scheduled_send_at <= :until "
+        "AND p.created_at < p.scheduled_send_at - CAST(:ahead AS interval) "
+        f"AND NOT EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) "
+        f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id AND n.kind = 'notice.debit_ahead') "
+        "ORDER BY p.scheduled_send_at, p.id LIMIT :limit"
+    ),
+    "p.sandbox",
 )
 _PAID: Final = text(
     "SELECT c.payroll_id, e.id, e.first_name, e.last_name "
@@ -68,7 +75,7 @@ async def find_paydays(session: AsyncSession, now: datetime, limit: int) -> list
     """Return what is told of payrolls that are paid and whose day has come, a list for each payroll."""
     today = now.astimezone(BUSINESS_TIME).date()
     values = {"since": today - STILL_NEWS, "today": today, "limit": limit}
-    payrolls = (await session.execute(_PAYDAYS, values)).all()
+    payrolls = (await session.execute(_PAYDAYS[at_a_clock(session)], values)).all()
     paid = (await session.execute(_PAID, {"payrolls": [row.id for row in payrolls]})).all()
     households = await readers_of_households(session, {row.employer_id for row in payrolls})
     employees = await readers_of_employees(session, {row.id for row in paid})
@@ -87,7 +94,7 @@ async def find_paydays(session: AsyncSession, now: datetime, limit: int) -> list
 async def find_debits_ahead(session: AsyncSession, now: datetime, limit: int) -> list[list[Notice]]:
     """Return what is told of debits that leave within AHEAD, a list for each payroll."""
     values = {"now": now, "until": now + AHEAD, "ahead": AHEAD, "limit": limit}
-    payrolls = (await session.execute(_DEBITS, values)).all()
+    payrolls = (await session.execute(_DEBITS[at_a_clock(session)], values)).all()
     readers = await readers_of_households(session, {row.employer_id for row in payrolls})
     return [
         addressed(

@@ -162,8 +162,9 @@ async def _pay_in_the_new_year(
         record = calculate_payroll(order, payees, histories, terms.sui_rates, thresholds)
     except TaxInputError as error:
         raise _NotYetError(f"{error.field} {error.message}") from error
-    if record.projected:
-        raise _NotYetError(f"the law of {year} is not complete: {', '.join(record.projected)}")
+    if record.unknown:
+        missing = ", ".join(each.code for each in record.unknown)
+        raise _NotYetError(f"figures of {year} are not published: {missing}")
     owner = Owner(old.organization_id, old.employer_id, old.sandbox)
     amount = debit_of(record)
     status: PayrollStatus = "pending_funding" if amount else "completed"

@@ -27,10 +27,23 @@ _NOT_SENT: Final[dict[str, tuple[str, str]]] = {
     "confirmation_missing": (mark("Confirm the amount"), _BY_ITSELF),
     "employee_account_not_ready": (mark("Invite the employee to enter a bank account"), _BY_ITSELF),
     "not_calculable": (mark("Correct the employee's settings"), _TRIED_AGAIN),
-    "tax_year_not_final": (mark("The operator must update Hearthpay"), _BY_ITSELF),
     "internal_error": (mark("The operator has been told"), _TRIED_AGAIN),
 }
 """Why a payroll was not sent: what puts it right, and whether the payroll goes by itself then."""
+
+_NOT_KNOWN_YET: Final = {
+    "tax_year_not_final": mark(
+        "No action needed. We'll send it automatically once the figures are published and Hearthpay is updated."
+    ),
+    "unsupported_jurisdiction": mark(
+        "No action needed. We'll send it automatically once Hearthpay has rules for this place."
+    ),
+}
+"""Why nobody can calculate a payroll yet, by check or cash either: what happens without the household."""
+
+_RUN_LATER: Final = mark(
+    "Run the payroll again once Hearthpay is updated: until then nobody can calculate it."
+)
 
 _REASONS: Final = {
     "bank_account_not_ready": mark("The household's account is not ready"),
@@ -41,7 +54,8 @@ _REASONS: Final = {
     "deposit_refunded": mark("Given back to the household"),
     "employee_left": mark("The employment had ended"),
     "not_calculable": mark("The payroll cannot be calculated"),
-    "tax_year_not_final": mark("The year's law is not complete"),
+    "tax_year_not_final": mark("Tax figures aren't published yet"),
+    "unsupported_jurisdiction": mark("No tax rules for the place of work yet"),
     "internal_error": mark("An error on our side"),
     "year_passed": mark("Not sent in time for its year"),
     "payment_held": mark("A payment cannot leave"),
@@ -153,6 +167,8 @@ def _about_sending(case: Circumstances, say: Say) -> str:
     if case.code == "employee_left":
         first = waits and "void" in case.ways_out
         return say(_VOID_AND_RUN if first else _RUN_FOR_THOSE)
+    if case.code in _NOT_KNOWN_YET:
+        return say(_NOT_KNOWN_YET[case.code] if waits else _RUN_LATER)
     if known is None:
         return say(case.stored)
     remedy, then = known

@@ -1,9 +1,12 @@
-"""How often and how long a payroll that cannot be fired is tried again: after 1, 4, 16 … minutes, up to 8 hours."""
+"""How often and how long a payroll that cannot be fired is tried again: after 1, 4, 16 … minutes, up to 8 hours.
+
+What only the operator or the law can put right is tried every hour at least, and never given up.
+"""
 
 import datetime
 from typing import Final
 
-from hearthpay.payroll.trouble.failures import FOR_THE_HOUSEHOLD
+from hearthpay.payroll.trouble.failures import FOR_THE_HOUSEHOLD, FOR_THE_OPERATOR
 
 MOST_ATTEMPTS: Final = 8
 """After so many failures, a good day of trying, a payroll has failed for good."""
@@ -13,20 +16,30 @@ MOST_WAITS: Final = 26
 
 _FIRST_PAUSE: Final = datetime.timedelta(minutes=1)
 _LONGEST_PAUSE: Final = datetime.timedelta(hours=8)
+_LONGEST_PAUSE_FOR_US: Final = datetime.timedelta(hours=1)
 
 
-def pause_after(attempts: int) -> datetime.timedelta:
-    """Return how long to wait after the attempt that follows so many earlier ones."""
+def pause_after(attempts: int, code: str) -> datetime.timedelta:
+    """Return how long to pause after the attempt that follows so many earlier ones and failed for this reason."""
     factor: int = 4 ** min(attempts, MOST_ATTEMPTS)
-    return min(_FIRST_PAUSE * factor, _LONGEST_PAUSE)
+    longest = _LONGEST_PAUSE_FOR_US if code in FOR_THE_OPERATOR else _LONGEST_PAUSE
+    return min(_FIRST_PAUSE * factor, longest)
 
 
-def most_attempts(code: str) -> int:
-    """After how many failures a payroll that cannot be fired for this reason has failed for good."""
+def most_attempts(code: str) -> int | None:
+    """Return after how many failures for this reason a payroll has failed for good; None: it never has."""
+    if code in FOR_THE_OPERATOR:
+        return None
     return MOST_WAITS if code in FOR_THE_HOUSEHOLD else MOST_ATTEMPTS
 
 
-def given_up_at(next_attempt_at: datetime.datetime, attempts: int, code: str) -> datetime.datetime:
-    """Return when the last attempt is made, after so many that have failed; the worker's own delays come on top."""
-    rest = (pause_after(each) for each in range(attempts, most_attempts(code) - 1))
+def given_up_at(next_attempt_at: datetime.datetime, attempts: int, code: str) -> datetime.datetime | None:
+    """Return when the last attempt is made, after so many that have failed; the worker's own delays come on top.
+
+    None where it is never given up.
+    """
+    most = most_attempts(code)
+    if most is None:
+        return None
+    rest = (pause_after(each, code) for each in range(attempts, most - 1))
     return next_attempt_at + sum(rest, datetime.timedelta())

@@ -30,6 +30,9 @@ FOR_THE_HOUSEHOLD: Final = frozenset(
 )
 """Codes of what keeps a payroll from being fired and only the household can put right."""
 
+FOR_THE_OPERATOR: Final = frozenset({"tax_year_not_final", "unsupported_jurisdiction", "internal_error"})
+"""Codes of what the household cannot put right: the law, or whoever runs the service, has to. Never given up."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredFailure:
@@ -138,13 +141,24 @@ def employee_left(employee: UUID) -> StoredFailure:
     )
 
 
-def law_not_final(tax_year: int, missing: Sequence[str]) -> StoredFailure:
-    """The rules of the year are not complete."""
+def law_not_final(tax_year: int, missing: Sequence[str] = ()) -> StoredFailure:
+    """Figures of the year are not published, or this version has no rules for it; `missing` names lines, if any."""
+    lines = f" ({', '.join(missing)})" if missing else ""
     return StoredFailure(
         "tax_year_not_final",
-        f"The law of {tax_year} is not complete in this version: {', '.join(missing)}.",
-        "The operator must update Hearthpay before the pay date.",
-        reason="The year's law is not complete",
+        f"The {tax_year} figures that this payroll needs{lines} aren't published yet, or aren't in this version.",
+        "No action needed. We'll send it automatically once they're published and Hearthpay is updated.",
+        reason="Tax figures aren't published yet",
+    )
+
+
+def no_rules(message: str) -> StoredFailure:
+    """There are no rules for a state or place of the payroll."""
+    return StoredFailure(
+        "unsupported_jurisdiction",
+        f"The payroll could not be calculated: {message}.",
+        "No action needed. We'll send it automatically once Hearthpay is updated.",
+        reason="No tax rules for the place of work yet",
     )
 
 

@@ -55,7 +55,7 @@ _FOR_EMPLOYEES: Final = ("debit_returned", "deposit_returned", "deposit_reversed
 _FOR_OPERATOR: Final = ("wages_not_covered", "deposit_reversed", "reversal_returned")
 """What only the operator can put right, or must know of."""
 
-_OPERATORS_CODES: Final = ("internal_error", "tax_year_not_final")
+_OPERATORS_CODES: Final = ("internal_error", "tax_year_not_final", "unsupported_jurisdiction")
 _log = structlog.get_logger("hearthpay.payroll")
 
 

@@ -37,7 +37,7 @@ def refuse_other_pay(order: Order) -> None:
     for position, entry in enumerate(order.employees):
         problems += [
             Problem(f"employees[{position}].{name}", "must be 0 in a FICA refund")
-            for name in ("regular_hours", "overtime_hours", "bonus", "other_earnings")
+            for name in ("regular_hours", "overtime_hours", "bonus", "other_earnings", "unpaid_days")
             if getattr(entry, name)
         ]
         if entry.voluntary_set_aside is not None:

@@ -268,12 +268,14 @@ async def measure_household(
     tax_year: int,
     bases: Mapping[str, str],
     employees: Iterable[Record] = (),
-) -> None:
+) -> dict[tuple[UUID, int], Mapping[str, int]]:
     """Note what the years of a household owe by its thresholds, this year's and, since they follow it, the next one's.
 
     All employees of the household must be locked. Without ``bases`` only those named are measured, which must be
-    locked then; a person's year is measured whichever record is named.
+    locked then; a person's year is measured whichever record is named. Returns what is owed, in cents by line, of each
+    record and year of which that has changed.
     """
+    changed: dict[tuple[UUID, int], Mapping[str, int]] = {}
     if bases:
         employees = await _employees_of(session, employer_id)
     records = list(employees)
@@ -296,9 +298,12 @@ async def measure_household(
                 continue
             measured |= {employee, *(history.others.ids if history.others is not None else ())}
             after = history.measured_by(standing[employee], year, liable.get(employee, ALL_DUE))
+            if after.year.owed != history.year.owed:
+                changed[employee, year] = after.year.owed
             # Records that were just joined may each have it noted.
             if after.year.owed != history.year.owed or history.others is not None:
                 await note_owed(session, employee, history, year, after.year.owed)
+    return changed
 
 
 async def measure_people_anew(session: AsyncSession, records: Collection[UUID]) -> None:

@@ -138,4 +138,6 @@ def opposite_of(paycheck: PaycheckRow, before: History) -> PaycheckRow:
         residence_state=paycheck.residence_state,
         reciprocity_certificate=paycheck.reciprocity_certificate,
         work_state=paycheck.work_state,
+        provisional=paycheck.provisional,
+        salary=paycheck.salary,
     )

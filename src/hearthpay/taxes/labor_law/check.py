@@ -7,12 +7,14 @@ from typing import Literal, NamedTuple
 
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.labor_law.minimum_wages import FEDERAL_LAW, MinimumWage, governing_minimum_wage
-from hearthpay.taxes.labor_law.overtime import overtime_of, overtime_rules
+from hearthpay.taxes.labor_law.overtime import OvertimeRule, overtime_of, overtime_rules, salary_law
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
-LaborCode = Literal["below_minimum_wage", "overtime_paid_as_regular", "overtime_rate_too_low"]
+LaborCode = Literal[
+    "below_minimum_wage", "overtime_paid_as_regular", "salary_without_overtime", "overtime_rate_too_low"
+]
 
 _ZERO = Decimal(0)
 _UNCERTAIN = " This rule or its figure is not certain: ask the state's labor office."
@@ -36,6 +38,8 @@ class HoursWorked(NamedTuple):
     lives_in: bool = False
     localities: Sequence[str] = ()
     employees: int = 1
+    salaried: bool = False
+    """The regular hours are paid by a salary: ``hourly_rate`` is what it comes to by the hour."""
 
 
 class LaborWarning(NamedTuple):
@@ -50,6 +54,33 @@ class LaborWarning(NamedTuple):
     figures: Mapping[str, Decimal]
     sources: tuple[Source, ...]
     confidence: Confidence
+
+
+def salary_overtime(
+    state: str, day: datetime.date, weekly_hours: Decimal, *, lives_in: bool
+) -> LaborWarning | None:
+    """Return what to know before a salary is agreed: it does not take the place of overtime pay.
+
+    None where no law gives the employee overtime. Raises KeyError for an unknown state.
+    """
+    rules = overtime_rules(state, day, lives_in=lives_in)
+    if not rules:
+        return None
+    rule = min(rules, key=_weekly_hours)
+    return LaborWarning(
+        "salary_without_overtime",
+        "salary",
+        f"A salary does not make a household employee exempt from overtime: by {_by(rule.law)} hours over "
+        f"{rule.weekly_hours} in a workweek are paid on top. Enter them as overtime_hours."
+        + _printed(salary_law().sources),
+        {"usual_weekly_hours": weekly_hours, "hours_without_overtime": Decimal(rule.weekly_hours)},
+        salary_law().sources,
+        rule.confidence,
+    )
+
+
+def _weekly_hours(rule: OvertimeRule) -> int:
+    return rule.weekly_hours
 
 
 def labor_warnings(paid: HoursWorked) -> tuple[LaborWarning, ...]:
@@ -78,8 +109,10 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
     minimum = _minimum(paid, paid.pay_date)
     if rate >= minimum.cents:
         return
+    whose_rate = "The salary comes to" if paid.salaried else "The rate of"
+    verb = "an hour, below" if paid.salaried else "an hour is below"
     message = (
-        f"The rate of {from_cents(rate):,} an hour is below the minimum wage on {paid.pay_date}: "
+        f"{whose_rate} {from_cents(rate):,} {verb} the minimum wage on {paid.pay_date}: "
         f"{from_cents(minimum.cents):,} by {_whose(minimum, paid)}, since {minimum.effective_from}."
     )
     earlier = _minimum(paid, paid.period_start)
@@ -90,7 +123,7 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
         message += f" The figure of {minimum.awaited} is not known here and may be higher."
     yield LaborWarning(
         "below_minimum_wage",
-        "pay_rate",
+        "salary" if paid.salaried else "pay_rate",
         message + _doubt(minimum.confidence, minimum.law) + _printed(minimum.sources),
         {"hourly_rate": from_cents(rate), "minimum_wage": from_cents(minimum.cents)},
         minimum.sources,
@@ -124,6 +157,21 @@ def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
     counted = f"{rule.daily_hours} a day" if daily else f"{rule.weekly_hours} in a workweek"
     span = "1 day" if days == 1 else f"{days} days"
     beyond = paid.regular_hours - room
+    if paid.salaried:
+        message = (
+            f"{_hours(paid.regular_hours)} hours in {span} for a salary: it does not make a household employee exempt "
+            f"from overtime. By {_by(rule.law)} hours over {counted} are overtime, and these days hold about {room} "
+            f"without any. Enter the rest, at least {_hours(beyond)}, as overtime_hours: they are paid on top."
+        )
+        yield LaborWarning(
+            "salary_without_overtime",
+            "overtime_hours",
+            message + _doubt(rule.confidence, rule.law) + _printed(salary_law().sources),
+            {"regular_hours": paid.regular_hours, "hours_without_overtime": Decimal(room)},
+            (*rule.sources, *salary_law().sources),
+            rule.confidence,
+        )
+        return
     message = (
         f"{_hours(paid.regular_hours)} regular hours in {span}: by {_by(rule.law)} hours over {counted} are overtime, "
         f"and these days hold about {room} without any. Enter the rest, at least {_hours(beyond)}, as overtime_hours."

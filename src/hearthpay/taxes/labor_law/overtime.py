@@ -1,4 +1,4 @@
-"""Reads which hours of household work are overtime, and tells how many a period has room for without."""
+"""Reads which hours of household work are overtime, how many a period has room for without, and a salary's rate."""
 
 import datetime
 import functools
@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, cast
 
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.labor_law.minimum_wages import COVERS, FEDERAL_LAW, Covers, covers
+from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
@@ -52,6 +53,28 @@ class OvertimeRule(NamedTuple):
         return room if daily is None else min(room, daily * days)
 
 
+class SalaryLaw(NamedTuple):
+    """How a salary is turned into an hourly rate: by the weeks of a year and the hours of a usual week."""
+
+    weeks: int
+    usual_hours: int
+    """Taken for the hours of a usual week where nobody has said them."""
+
+    most_hours: int
+    """A salary pays for no more hours of a week than these: the rest is overtime."""
+
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+    def hourly_cents(self, annual_cents: int, weekly_hundredths: int) -> int:
+        """Return what an hour costs where a year's salary pays for so many hundredths of an hour each week."""
+        return half_up(annual_cents * 100, self.weeks * weekly_hundredths)
+
+    def regular_rate(self, annual_cents: int, weekly_hundredths: int) -> int:
+        """Return the cents of the regular rate, of which overtime is paid at one and a half times."""
+        return self.hourly_cents(annual_cents, min(weekly_hundredths, 100 * self.most_hours))
+
+
 class StateOvertime(NamedTuple):
     """The overtime rules of a state, oldest first; none where federal law alone counts. ``rule`` says it in words."""
 
@@ -64,6 +87,11 @@ class StateOvertime(NamedTuple):
 def federal_overtime() -> OvertimeRule:
     """Return the rule of federal law (29 U.S.C. 207 (l)), which leaves those out who live in the household."""
     return _load()[0]
+
+
+def salary_law() -> SalaryLaw:
+    """Return how the regular rate of a salary is found (29 CFR 778.113)."""
+    return _load()[2]
 
 
 def overtime_of(state: str) -> StateOvertime:
@@ -133,9 +161,25 @@ def _since(rule: OvertimeRule) -> datetime.date:
     return rule.effective_from
 
 
-def read_overtime(table: RuleTable) -> tuple[OvertimeRule, dict[str, StateOvertime]]:
-    """Return the federal rule and each state's; raises `RuleError` for a mistake or a state that is missing."""
+def _read_salary(entry: RuleTable) -> SalaryLaw:
+    law = SalaryLaw(
+        weeks=entry.integer("weeks"),
+        usual_hours=entry.integer("usual_hours"),
+        most_hours=entry.integer("most_hours"),
+        sources=entry.sources(),
+        confidence=entry.confidence(),
+    )
+    entry.close()
+    return law
+
+
+def read_overtime(table: RuleTable) -> tuple[OvertimeRule, dict[str, StateOvertime], SalaryLaw]:
+    """Return the federal rule, each state's, and that of salaries.
+
+    Raises `RuleError` for a mistake or a state that is missing.
+    """
     federal = _read_rule(table.table("federal"), FEDERAL_LAW)
+    salaries = _read_salary(table.table("salary"))
     states: dict[str, StateOvertime] = {}
     for row in table.tables("state"):
         state = _read_state(row)
@@ -145,9 +189,9 @@ def read_overtime(table: RuleTable) -> tuple[OvertimeRule, dict[str, StateOverti
     table.close()
     if missing := STATES.keys() - states.keys():
         raise table.error("state", f"{min(missing)} is missing")
-    return federal, states
+    return federal, states, salaries
 
 
 @functools.cache
-def _load() -> tuple[OvertimeRule, dict[str, StateOvertime]]:
+def _load() -> tuple[OvertimeRule, dict[str, StateOvertime], SalaryLaw]:
     return read_overtime(RuleTable.load(_FILE))

@@ -1,10 +1,12 @@
 """The local taxes of a state, and which of them an employee bears."""
 
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 
 from hearthpay.taxes.certificates import CertificateValue, StateCertificate
 from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.local.methods import MonthlyFee
 from hearthpay.taxes.local.places import CertificatePlace, NotOwed, Unchosen
 from hearthpay.taxes.local.tax import LocalTax
@@ -40,12 +42,14 @@ class LocalTaxes:
         places: tuple[CertificatePlace, ...] = (),
         not_owed: tuple[NotOwed, ...] = (),
         unchosen: tuple[Unchosen, ...] = (),
+        finality: Mapping[str, Finality] = MappingProxyType({}),
     ) -> None:
         self.state = state
         self.taxes = taxes
         self.places = places
         self.not_owed = not_owed
         self.unchosen = unchosen
+        self.finality = finality
         self._by_name: dict[str, LocalTax | CertificatePlace | NotOwed] = {}
         #: Locality → positions of its taxes: versions, and the employer's beside the employee's.
         self._positions: dict[str, tuple[int, ...]] = {}

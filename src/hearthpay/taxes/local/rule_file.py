@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from hearthpay.taxes.agencies import read_agency
+from hearthpay.taxes.finality import read_finality
 from hearthpay.taxes.local.choice import LocalTaxes
 from hearthpay.taxes.local.methods import (
     ExclusionBands,
@@ -145,16 +146,23 @@ def _read_not_owed(table: RuleTable) -> NotOwed:
     return tax
 
 
-def read_local_taxes(state: str, table: RuleTable, periods: Mapping[str, int]) -> LocalTaxes:
-    """Compile a local rule file; raises `RuleError` naming what is wrong."""
+def read_local_taxes(
+    state: str, table: RuleTable, periods: Mapping[str, int], kept: frozenset[str] = frozenset()
+) -> LocalTaxes:
+    """Compile a local rule file; raises `RuleError` naming what is wrong.
+
+    ``kept`` are the codes of taxes whose figures stand from the year before.
+    """
     if table.text("state") != state:
         raise table.error("state", f"must be {state}, as the file is named")
+    own = tuple(read_local_tax(state, entry, periods) for entry in table.tables("local"))
     taxes = LocalTaxes(
         state,
-        tuple(read_local_tax(state, entry, periods) for entry in table.tables("local")),
+        own,
         tuple(_read_place(entry) for entry in table.tables("certificate_place")),
         tuple(_read_not_owed(entry) for entry in table.tables("not_owed")),
         tuple(_read_unchosen(entry) for entry in table.tables("unchosen")),
+        read_finality(table, state, (tax.code for tax in own), kept),
     )
     table.close()
     return taxes

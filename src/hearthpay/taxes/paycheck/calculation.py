@@ -1,7 +1,11 @@
 """Calculates a paycheck: federal tax, contributions, then the state's tax, which may look at both."""
 
+from dataclasses import replace
+
+from hearthpay.taxes.agencies import FEDERAL
 from hearthpay.taxes.contribution import RELATIONSHIPS
 from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.finality import Finality, unpublished_programs
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.money import to_cents
 from hearthpay.taxes.paycheck.contributions import Contributions
@@ -52,7 +56,10 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         settle_arrears(lines, gross)
     if rules.limitations:
         lines.limitations.extend(rules.limitations)
-    projected = _projected(lines, rulebook, rules) if rules.projected else ()
+    provisional: tuple[str, ...] = ()
+    unknown: tuple[Finality, ...] = ()
+    if rules.unsettled or not rulebook.is_final:
+        provisional, unknown = _not_final(lines, request, rulebook, rules)
     return Paycheck(
         gross_pay_cents=gross,
         lines=tuple(lines.entries),
@@ -62,7 +69,8 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         limitations=tuple(dict.fromkeys(lines.limitations)) if lines.limitations else (),
         explanations=lines.explanations_by_line(),
         reciprocity=agreement,
-        projected=projected,
+        provisional=provisional,
+        unknown=unknown,
         corrections=tuple(lines.corrections),
     )
 
@@ -104,11 +112,38 @@ def _check_codes(request: PaycheckInput, rules: StateRules) -> None:
                 )
 
 
-def _projected(lines: Lines, rulebook: Rulebook, rules: StateRules) -> tuple[str, ...]:
-    """Return the codes of lines by last year's figures, and have it told."""
-    projected = tuple(line.code for line in lines.entries if line.code in rules.projected)
-    lines.limitations.append(
-        f"The figures of {rulebook.tax_year} for {', '.join(projected)} are not published yet: "
-        f"those of the year before stand in."
+def _not_final(
+    lines: Lines, request: PaycheckInput, rulebook: Rulebook, rules: StateRules
+) -> tuple[tuple[str, ...], tuple[Finality, ...]]:
+    """Return the lines by figures that stand in, which a limitation says, and what cannot be calculated at all."""
+    provisional: list[str] = []
+    unknown: list[Finality] = []
+    for line in lines.entries:
+        state = line.code[:2]
+        own = rules if state in (rules.state, FEDERAL) else rulebook.state(state)
+        finality = own.finality.get(line.code) if line.code in own.unsettled else None
+        if finality is None or _is_assigned(line.code, finality, request, own):
+            continue
+        if finality.status == "provisional":
+            provisional.append(line.code)
+        else:
+            unknown.append(replace(finality, agency=line.agency))
+    unknown += unpublished_programs(rules.finality, request.pay_date)
+    if provisional:
+        lines.limitations.append(
+            f"The {rulebook.tax_year} figures for {', '.join(provisional)} aren't published yet. "
+            "The figures in force are used until they are."
+        )
+    lines.limitations.extend(
+        f"The {rulebook.tax_year} figures for {each.code} aren't published yet, and nothing can stand in for them."
+        for each in unknown
     )
-    return projected
+    return tuple(provisional), tuple(unknown)
+
+
+def _is_assigned(code: str, finality: Finality, request: PaycheckInput, rules: StateRules) -> bool:
+    """Return whether the household's own rate takes the place of the only figure that is not published."""
+    if request.employer.sui_rate is None or finality.figures != ("rate",):
+        return False
+    line = rules.contributions_by_code(request.pay_date).get(code)
+    return line is not None and line.assigned_rate

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from typing import NamedTuple
 
+from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.rulebook import Rulebook
 from hearthpay.taxes.state import ReciprocityRule
@@ -89,8 +90,11 @@ class Paycheck(NamedTuple):
     limitations: tuple[str, ...]
     explanations: tuple[LineExplanation, ...]
     reciprocity: ReciprocityRule | None
-    projected: tuple[str, ...] = ()
-    """Codes of lines calculated with last year's figures because the pay date's year is not final."""
+    provisional: tuple[str, ...] = ()
+    """Codes of lines by figures that stand in until the year's own are published."""
+
+    unknown: tuple[Finality, ...] = ()
+    """What the pay date's year charges by figures that nobody knows yet: the paycheck is not to be paid."""
 
     corrections: tuple[Correction, ...] = ()
     """What of the lines is for earlier wages of the year, or could not be charged yet."""

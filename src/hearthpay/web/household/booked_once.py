@@ -14,6 +14,7 @@ from starlette.responses import Response
 from uuid_utils.compat import uuid7
 
 from hearthpay.access.refusal import invalid
+from hearthpay.clock import real_clock
 from hearthpay.http.once import Claim, KeyTakenError, Rendered, do_once, fingerprint_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.household.place import AtHousehold
@@ -52,7 +53,7 @@ async def book_once(at: AtHousehold, content: object, book: Booking) -> Response
         return Rendered((await book(session)).encode(), _SEE_OTHER)
 
     try:
-        done = await do_once(at.visitor.desk.database, at.actor, claim, deed, now=at.clock.now())
+        done = await do_once(at.visitor.desk.database, at.actor, claim, deed, now=real_clock(at.clock).now())
     except KeyTakenError:
         raise invalid("", _SENT_BEFORE) from None
     return at.go(done.rendered.body.decode())

@@ -20,10 +20,12 @@ from starlette.responses import Response
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import CHANGE_HOUSEHOLD, Permission, allow
 from hearthpay.access.refusal import Refusal
-from hearthpay.clock import Clock
+from hearthpay.clock import Clock, set_household_time
+from hearthpay.database.household_clocks import household_time_of
 from hearthpay.database.session import Tenant
 from hearthpay.employers.schemas import EmployerDetail, detail_of
 from hearthpay.employers.service import find_employer
+from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.http.runtime import Runtime, runtime_of
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.web.navigation import NavigationItem
@@ -175,5 +177,9 @@ async def _arrive(visitor: Visitor, permission: Permission) -> AtHousehold:
         raise Refusal("not_found", "There is no such household.") from None
     async with visitor.desk.database.transaction(actor.tenant) as session:
         household = detail_of(await find_employer(session, actor, wanted))
+        if actor.sandbox:
+            set_household_time(await household_time_of(session, wanted))
     allow(actor, permission, wanted)
+    if visitor.request.method == "POST":
+        refuse_while_advancing()
     return AtHousehold(visitor, household, actor)

@@ -41,7 +41,7 @@ SENTENCES: Final[Mapping[WaitingKind, str]] = {
     "payroll_failed": mark("The payroll of {day} failed."),
     "payroll_held": mark("The payroll of {day} waits for your word."),
     "account_failed": mark("The bank refused your account."),
-    "pay_rate_missing": mark("{name} has no pay rate yet."),
+    "pay_rate_missing": mark("{name} has no pay rate or salary yet."),
     "tax_info_missing": mark("The Social Security number of {name} is missing."),
     "tax_info_asked": mark("{name} was asked for the Social Security number on {day}."),
     "bank_account_asked": mark("{name} was asked for a bank account on {day}."),
@@ -72,7 +72,7 @@ _FIND: Final = text(
       FROM {BANK_ACCOUNTS} b WHERE b.employee_id IS NULL AND b.status = 'failed'
     UNION ALL
     SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
-      FROM {EMPLOYEES} w WHERE w.status = 'active' AND w.pay_rate_cents IS NULL
+      FROM {EMPLOYEES} w WHERE w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
     UNION ALL
     SELECT w.employer_id, 'tax_info_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
       FROM {EMPLOYEES} w

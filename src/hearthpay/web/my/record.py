@@ -11,11 +11,14 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
 from hearthpay.access.actor import Actor
+from hearthpay.clock import set_household_time
+from hearthpay.database.household_clocks import household_time_of
 from hearthpay.database.types import from_cents
 from hearthpay.employees.links import OwnEmployment, employment_of, own_employee_at, own_transaction
 from hearthpay.employees.models import Employee
 from hearthpay.employees.own_notices import NewsReader
 from hearthpay.http.envelope import request_id_of
+from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.languages.catalogue import short_day_in
 from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.shell import show
@@ -73,7 +76,13 @@ async def record_of(visitor: Visitor) -> OwnRecord:
     """Return the record that the path names. Raises `not_found` for one that is not hers, or is none."""
     employee_id = id_in_path(visitor, "employee_id")
     person_id = visitor.signed_in.person_id
-    return OwnRecord(visitor, await employment_of(visitor.desk.database, person_id, employee_id))
+    record = OwnRecord(visitor, await employment_of(visitor.desk.database, person_id, employee_id))
+    if record.employment.sandbox:
+        async with record.transaction() as session:
+            set_household_time(await household_time_of(session, record.employment.employer_id))
+        if visitor.request.method == "POST":
+            refuse_while_advancing()
+    return record
 
 
 def money(cents: int) -> str:

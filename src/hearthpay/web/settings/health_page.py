@@ -1,12 +1,17 @@
 """How the installation goes: a page for the people who run it, named by `hearthpay people operator`."""
 
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Final
 
 from fastapi import APIRouter
 from starlette.responses import Response
 
+from hearthpay.database.session import become_person
+from hearthpay.languages.catalogue import say_in
+from hearthpay.payroll.awaited.pay_dates import read_awaited_rules_for_operator
+from hearthpay.payroll.awaited.telling import LIST_COMMAND, UPDATE_COMMAND, headline, pieces_in, standing
 from hearthpay.people.health import Vital, vitals
+from hearthpay.taxes.rules_in_use import rules_in_use
 from hearthpay.web.shell import page_of, show
 from hearthpay.web.visitor import Visitor
 
@@ -18,16 +23,30 @@ _DOCTOR_EVERY: Final = timedelta(days=7)
 
 @page_of(router, "GET", "/operator", "signed_in")
 async def health(visitor: Visitor) -> Response:
-    """Worker, mail, bank files, money that is exposed, and the doctor's last word; 404 for everybody else."""
+    """Worker, mail, bank files, exposed money, tax rules, and the doctor's last word; 404 for everybody else."""
     found = await vitals(visitor.desk, visitor.signed_in)
     told = {name: found.get(name, _NOTHING) for name in _NAMES}
     doctor = found.get("doctor_differing")
+    async with visitor.desk.database.transaction(None) as session:
+        await become_person(session, visitor.signed_in.person_id)
+        awaited = await read_awaited_rules_for_operator(session, visitor.desk.clock.today())
+    say = say_in(visitor.language)
     facts = {
         "vitals": told,
         "doctor": doctor,
+        "awaited": [
+            (each, pieces_in(say, each.pieces), [date.fromisoformat(f"{month}-01") for month in each.months])
+            for each in awaited.jurisdictions
+        ],
+        "awaited_headline": headline(say, awaited),
+        "awaited_standing": standing(say, awaited),
+        "awaited_held": bool(awaited.held),
+        "awaited_update": UPDATE_COMMAND,
+        "awaited_list": LIST_COMMAND,
         "doctor_is_old": doctor is None
         or doctor.moment is None
         or visitor.desk.clock.now() - doctor.moment > _DOCTOR_EVERY,
+        "rules": rules_in_use(visitor.desk.clock.today()),
     }
     return show(visitor, "health.html", facts, folder="household")
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from hearthpay.access.refusal import Refusal
 from hearthpay.http.runtime import address_of
 from hearthpay.languages.catalogue import mark
-from hearthpay.people import credentials, sessions, sign_up
+from hearthpay.people import credentials, first_owner, sessions, sign_up
 from hearthpay.people.members import OpenMemberInvitation
 from hearthpay.people.sign_in import Entered
 from hearthpay.people.sign_up import NewPerson
@@ -69,17 +69,15 @@ async def take_finish(visitor: Visitor) -> Response:
 @page_of(router, "GET", "/welcome/{token}", "anyone")
 async def show_welcome(visitor: Visitor) -> Response:
     """The form for the first owner of a fresh installation."""
-    facts = await sign_up.look_at_welcome(visitor.desk, _token(visitor))
-    return _welcome_form(visitor, {}, founds=facts.organization_id is None)
+    return _welcome_form(visitor, {}, await first_owner.organization_to_join(visitor.desk, _token(visitor)))
 
 
 @page_of(router, "POST", "/welcome/{token}", "anyone")
 async def take_welcome(visitor: Visitor) -> Response:
     """Make the first owner's account."""
-    facts = await sign_up.look_at_welcome(visitor.desk, _token(visitor))
     form = visitor.form
     try:
-        entered = await sign_up.become_first_owner(
+        entered = await first_owner.become_first_owner(
             visitor.desk,
             _token(visitor),
             form.get("email", ""),
@@ -88,7 +86,9 @@ async def take_welcome(visitor: Visitor) -> Response:
             visitor.visit,
         )
     except Refusal as error:
-        return _welcome_form(visitor, problems_of(error), founds=facts.organization_id is None)
+        problems = problems_of(error)
+        joins = await first_owner.organization_to_join(visitor.desk, _token(visitor))
+        return _welcome_form(visitor, problems, joins)
     return await let_in(visitor, go("/settings/security"), entered)
 
 
@@ -221,12 +221,16 @@ def _finish_form(visitor: Visitor, email: str, problems: dict[str, str]) -> Resp
     return _joining(visitor, facts, problems)
 
 
-def _welcome_form(visitor: Visitor, problems: dict[str, str], *, founds: bool) -> Response:
+def _welcome_form(visitor: Visitor, problems: dict[str, str], joins: str | None) -> Response:
+    """Return the first owner's form; `joins` is the organization that the person will own, None to ask for a name."""
+    say = visitor.say
     facts = {
-        "title": visitor.say(mark("Welcome to Hearthpay")),
-        "text": visitor.say(mark("Nobody is here yet. Make the first owner's account.")),
+        "title": say(mark("Welcome to Hearthpay")),
+        "text": say(mark("Nobody is here yet. Make the first owner's account."))
+        if joins is None
+        else say(mark("Make the first owner's account. You will own {organization}."), organization=joins),
         "ask_email": True,
-        "ask_organization": founds,
+        "ask_organization": joins is None,
     }
     return _joining(visitor, facts, problems)
 

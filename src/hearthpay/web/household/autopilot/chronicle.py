@@ -28,6 +28,9 @@ _STILL_PAID: Final = mark("Scheduled payrolls that are still paid: {count}.")
 _PAUSED: Final = mark("Paused.")
 _GAVE_UP: Final = mark("Paused after {count} failures. {reasons}")
 _RESUMED: Final = mark("Resumed with the period {start} to {end}, paid on {day}.")
+_RESUMED_BY_US: Final = mark(
+    "Resumed because tax figures no longer stand in the way. The next period is {start} to {end}, paid on {day}."
+)
 _NOT_PAID: Final = mark("Periods in between that are not paid: {count}.")
 _ENDED: Final = mark("Ended, with the authorization of its debits.")
 _MADE: Final = mark("Scheduled the payroll of {start} to {end}, paid on {day}.")
@@ -59,6 +62,9 @@ def lines_of(events: Sequence[AutopilotEvent], language: str) -> list[Line]:
         )
         for each in events
     ]
+
+
+_SALARY: Final = mark("the salary")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +102,8 @@ class _Teller:
         return " ".join(self.say(word) for word in dict.fromkeys(words))
 
     def terms(self, sentence: str, **more: str) -> str:
-        hours = hours_text(self.language, Decimal(self.details["standard_hours"]))
+        enrolled = Decimal(self.details["standard_hours"])
+        hours = hours_text(self.language, enrolled) if enrolled else self.say(_SALARY)
         frequency = self.say(FREQUENCIES[self.details["frequency"]])
         return self.say(sentence, hours=hours, frequency=frequency[:1].lower() + frequency[1:], **more)
 
@@ -113,7 +120,10 @@ def _told(event: AutopilotEvent, teller: _Teller) -> str:
                 return teller.say(_GAVE_UP, count=count, reasons=teller.reasons())
             return teller.say(_PAUSED) + teller.count(_STILL_PAID, "still_paid")
         case "resume":
-            resumed = teller.say(_RESUMED, **teller.days(teller.details["next_period"]))
+            resumed = teller.say(
+                _RESUMED_BY_US if teller.details.get("why") else _RESUMED,
+                **teller.days(teller.details["next_period"]),
+            )
             return resumed + teller.count(_NOT_PAID, "not_paid")
         case "disable":
             voided = teller.count(_ALSO_VOIDED, "voided")

@@ -11,11 +11,11 @@ from starlette.responses import Response
 from hearthpay.access.permissions import ENROLL_AUTOPILOT
 from hearthpay.access.refusal import Refusal
 from hearthpay.autopilot.confirming import confirm_payroll, let_go
-from hearthpay.autopilot.estimates import HIGHEST_PERCENT
 from hearthpay.autopilot.models import DecidedPeriod, EnrollmentVersion
+from hearthpay.banking.authorizations import HIGHEST_PERCENT, LARGE_NET_PAY
 from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
-from hearthpay.payroll.approval import LARGE_NET_PAY, LARGE_TOTAL
+from hearthpay.payroll.approval import LARGE_TOTAL
 from hearthpay.web.household.autopilot.words import HELD
 from hearthpay.web.household.entry import ROOT, problems_in
 from hearthpay.web.household.place import AtHousehold, household_page

@@ -40,7 +40,7 @@ def read_hours(entries: Entries) -> Decimal | None:
     hours = entries.amount("standard_hours")
     if entries.text("standard_hours") is None:
         entries.problems["standard_hours"] = _REQUIRED
-    elif hours is None or not is_standard_hours(hours):
+    elif hours is None or not is_standard_hours(hours) or not (hours or entries.ticked("by_salary")):
         entries.problems["standard_hours"] = _HOURS
         return None
     return hours

@@ -43,17 +43,22 @@ REASONS: Final[Mapping[Reason, ReasonWord]] = {
         mark("Your bank account and your employee's must both be connected and verified."),
         "/bank",
     ),
+    "direct_deposit_not_offered": ReasonWord(
+        mark("Direct deposit is switched off on this service at the moment."),
+        mark("No action needed. Your administrator can switch it on."),
+    ),
     "authorization_missing": ReasonWord(
         mark("Nobody has agreed to debits of the bank account that is connected now."),
         mark("Agree to them anew."),
         "/autopilot/{enrollment_id}/agree",
     ),
     "tax_year_not_final": ReasonWord(
-        mark("The tax rules of the payday's year are not complete yet."),
-        mark("Whoever runs this service must update it."),
+        mark("Tax figures for this payday aren't published yet, or aren't in this version of Hearthpay."),
+        mark("No action needed. Autopilot keeps trying and pays on the first possible date."),
     ),
     "unsupported_jurisdiction": ReasonWord(
-        mark("There are no rules yet for the state of work."), mark("Pay this employee by other means.")
+        mark("Hearthpay has no tax rules for the state of work yet."),
+        mark("No action needed. Autopilot keeps trying and pays on the first possible date."),
     ),
     "not_calculable": ReasonWord(
         mark("The payroll cannot be calculated."),
@@ -61,7 +66,8 @@ REASONS: Final[Mapping[Reason, ReasonWord]] = {
         "/employees/{employee_id}",
     ),
     "internal_error": ReasonWord(
-        mark("Something went wrong on our side."), mark("Whoever runs this service finds it in the log.")
+        mark("Something went wrong on our side."),
+        mark("No action needed. Autopilot keeps trying and pays on the first possible date."),
     ),
 }
 FAILED: Final = mark("The payment failed; the page of the payroll tells why.")

@@ -6,11 +6,11 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.permissions import MANAGE_ACCOUNTS, READ_PAYROLLS, RUN_PAYROLL
-from hearthpay.banking.authorizations import AUTHORIZATION_DAYS
+from hearthpay.banking.authorizations import AUTHORIZATION_DAYS, LARGE_NET_PAY
 from hearthpay.banking.household_money import read_household_money
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
-from hearthpay.payroll.approval import LARGE_NET_PAY, LARGE_TOTAL
+from hearthpay.payroll.approval import LARGE_TOTAL
 from hearthpay.payroll.set_asides.escrow import accounts_of_household
 from hearthpay.web.household.place import AtHousehold, household_page
 

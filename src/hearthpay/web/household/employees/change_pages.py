@@ -12,11 +12,12 @@ from hearthpay.access.permissions import CHANGE_EMPLOYEES
 from hearthpay.access.refusal import Refusal
 from hearthpay.employees.commands import ChangeEmployee
 from hearthpay.employees.payable import default_overtime_rate
+from hearthpay.employees.salaries import PaidBy, regular_rate
 from hearthpay.employees.schemas import EmployeeChanges, EmployeeDetail
 from hearthpay.employees.service import lock_employee, rate_changes, update_employee
 from hearthpay.unchanged import UNCHANGED
 from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
-from hearthpay.web.household.employees.person_form import CHOICES, entered_of, read_changes
+from hearthpay.web.household.employees.person_form import CHOICES, entered_of, pay_in, read_changes
 from hearthpay.web.household.employees.shown import CHANGED_SINCE, SHOWN, digest_of, is_stale
 from hearthpay.web.household.entry import ROOT, Entries, problems_in
 from hearthpay.web.household.place import AtHousehold, household_page
@@ -62,11 +63,12 @@ async def ask_for_rate(at: AtHousehold) -> Response:
 async def change_rate(at: AtHousehold) -> Response:
     """Pay another rate from the next payroll on."""
     entries = Entries(at.form)
-    values = {"pay_rate": entries.amount("pay_rate"), "overtime_rate": entries.amount("overtime_rate")}
-    if values["pay_rate"] is None:
-        entries.problems.setdefault("pay_rate", "is required")
+    values = pay_in(entries)
+    wanted = "salary" if values["pay_type"] == "salary" else "pay_rate"
+    if values[wanted] is None:
+        entries.problems.setdefault(wanted, "is required")
     changes = entries.checked(EmployeeChanges, values)
-    problems = entries.problems if changes is None else await _saved(at, _with_overtime(changes.to_command()))
+    problems = entries.problems if changes is None else await _saved(at, _pay_of(changes.to_command()))
     if problems:
         return await _rate(at, problems, at.form)
     return at.go(f"/employees/{employee_in_path(at)}")
@@ -102,14 +104,29 @@ async def _saved(at: AtHousehold, changes: ChangeEmployee) -> dict[str, str]:
     return {}
 
 
-def _with_overtime(changes: ChangeEmployee) -> ChangeEmployee:
-    """Return the changes of a rate: where no rate for overtime was entered, it follows the pay for an hour."""
-    return replace(changes, overtime_rate=None) if changes.overtime_rate is UNCHANGED else changes
+def _pay_of(changes: ChangeEmployee) -> ChangeEmployee:
+    """Return the changes of the pay: what was left empty is taken out, and overtime follows the pay for an hour."""
+    return replace(
+        changes,
+        overtime_rate=None if changes.overtime_rate is UNCHANGED else changes.overtime_rate,
+        usual_weekly_hours=None if changes.usual_weekly_hours is UNCHANGED else changes.usual_weekly_hours,
+    )
 
 
 def _own_overtime_rate(employee: EmployeeDetail) -> Decimal | None:
     """Return the rate for overtime where it does not follow the pay for an hour."""
-    if employee.pay_rate is not None and employee.overtime_rate == default_overtime_rate(employee.pay_rate):
+    salary = employee.salary
+    rate = regular_rate(
+        PaidBy(
+            employee.pay_type,
+            employee.pay_rate,
+            None if salary is None else salary.amount,
+            None if salary is None else salary.per,
+            employee.pay_frequency,
+            employee.usual_weekly_hours,
+        )
+    )
+    if rate is not None and employee.overtime_rate == default_overtime_rate(rate):
         return None
     return employee.overtime_rate
 
@@ -138,6 +155,7 @@ async def _rate(at: AtHousehold, problems: dict[str, str], entered: Mapping[str,
     facts = {
         "employee": found,
         "own_overtime_rate": _own_overtime_rate(found),
+        "choices": CHOICES,
         "history": history,
         "problems": problems,
         "entered": entered or {},

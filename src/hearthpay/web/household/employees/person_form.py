@@ -1,19 +1,34 @@
 """The form about a person and the job: read, checked as the API checks it, and shown again with what was entered."""
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import Final
 
 from hearthpay.employees.commands import AddEmployee, ChangeEmployee
 from hearthpay.employees.schemas import EmployeeChanges, EmployeeDetail, NewEmployee
+from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.web.household.employees.words import FREQUENCIES, LANGUAGES, METHODS, RELATIONS
+from hearthpay.web.household.employees.words import (
+    FREQUENCIES,
+    LANGUAGES,
+    METHODS,
+    PAY_TYPES,
+    RELATIONS,
+    SALARY_SPANS,
+)
 from hearthpay.web.household.entry import Entries
 from hearthpay.web.household.place import AtHousehold
 
 _ADDRESS: Final = ("line1", "line2", "city", "state", "zip")
+_LARGEST_SALARY: Final = Decimal("9999999.99")
+_NO_SALARY: Final = mark("must be left empty, or choose “A salary” above")
+_NO_RATE: Final = mark("must be left empty, or choose “By the hour” above")
+_SALARY_RANGE: Final = mark("must be more than 0 and at most 9,999,999.99")
 CHOICES: Final = {
     "frequencies": FREQUENCIES,
     "methods": METHODS,
+    "pay_types": PAY_TYPES,
+    "salary_spans": SALARY_SPANS,
     "relations": RELATIONS,
     "languages": LANGUAGES,
     "states": tuple(sorted(STATES)),
@@ -23,12 +38,8 @@ CHOICES: Final = {
 
 def read_new(at: AtHousehold, entries: Entries) -> AddEmployee | None:
     """Return who is to be added; None where something is wrong, which the entries tell."""
-    values = _person(entries) | {
-        "employer_id": at.id,
-        "pay_rate": entries.amount("pay_rate"),
-        "overtime_rate": entries.amount("overtime_rate"),
-        "payment_method": entries.text("payment_method"),
-    }
+    values = _person(entries) | {"employer_id": at.id, "payment_method": entries.text("payment_method")}
+    values |= pay_in(entries)
     found = entries.checked(NewEmployee, values)
     return None if found is None else found.to_command()
 
@@ -49,6 +60,25 @@ def read_changes(entries: Entries) -> ChangeEmployee | None:
         birth_year=None if values["birth_year"] is None else changes.birth_year,
         address=None if values["address"] is None else changes.address,
     )
+
+
+def pay_in(entries: Entries) -> dict[str, object]:
+    """Return the pay as a request has it; tell where an hourly rate and a salary are mixed up."""
+    pay_type = entries.text("pay_type") or "hourly"
+    salary, pay_rate = entries.amount("salary"), entries.amount("pay_rate")
+    if pay_type == "hourly" and salary is not None:
+        entries.problems.setdefault("salary", _NO_SALARY)
+    if pay_type == "salary" and pay_rate is not None:
+        entries.problems.setdefault("pay_rate", _NO_RATE)
+    if salary is not None and not 0 < salary <= _LARGEST_SALARY:
+        entries.problems.setdefault("salary", _SALARY_RANGE)
+    return {
+        "pay_type": pay_type,
+        "pay_rate": pay_rate,
+        "salary": None if salary is None else {"amount": salary, "per": entries.text("salary_per") or "year"},
+        "usual_weekly_hours": entries.amount("usual_weekly_hours"),
+        "overtime_rate": entries.amount("overtime_rate"),
+    }
 
 
 def entered_of(employee: EmployeeDetail) -> dict[str, str]:

@@ -11,6 +11,8 @@ FREQUENCIES: Final[Mapping[str, str]] = {
     "semimonthly": mark("Twice a month"),
     "monthly": mark("Once a month"),
 }
+PAY_TYPES: Final[Mapping[str, str]] = {"hourly": mark("By the hour"), "salary": mark("A salary")}
+SALARY_SPANS: Final[Mapping[str, str]] = {"year": mark("A year"), "period": mark("Each pay period")}
 METHODS: Final[Mapping[str, str]] = {
     "check": mark("Check"),
     "cash": mark("Cash"),

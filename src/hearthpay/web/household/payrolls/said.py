@@ -41,6 +41,8 @@ _SENTENCES: Final = (
     mark(", so these wages belong to {year}"),
     mark("must not be before the period's start"),
     mark("hours, a bonus or other earnings are needed: there is nothing to pay"),
+    mark("must not be more than the {days} working days of the employment"),
+    mark("leaves no working day that a salary is paid for: nothing to pay"),
     mark("must not be more, overtime included, than the {hours} hours of the pay period"),
     # What is in a payroll's way.
     mark("The debit of the household cannot leave: {why}."),
@@ -82,6 +84,26 @@ _IN_OTHER_WORDS: Final = {
         "{hours} regular hours: by {law} hours over {limit} are overtime, and these days hold about {room} without "
         "any. Enter at least {rest} as overtime hours."
     ),
+    "The salary comes to {rate} an hour, below the minimum wage on {day}: {minimum} by {law}, since "
+    "{since}.{more}": mark(
+        "The salary comes to ${rate} an hour, below the minimum wage on {day}: ${minimum} by {law}, since {since}."
+    ),
+    "The salary is prorated: {paid} of {all} working days are paid, {unpaid} taken as unpaid, {pay} of {full}.": mark(
+        "The salary is prorated: {paid} of {all} working days are paid, {unpaid} taken as unpaid, ${pay} of ${full}."
+    ),
+    "The salary is prorated: {paid} of {all} working days are paid, {pay} of {full}.": mark(
+        "The salary is prorated: {paid} of {all} working days are paid, ${pay} of ${full}."
+    ),
+    "usual_weekly_hours is not set: {hours} hours a week are assumed for the minimum wage and overtime.": mark(
+        "{hours} hours a week are assumed for the minimum wage and overtime. Enter the hours of a usual week on the "
+        "employee's page."
+    ),
+    "{hours} hours in {days} for a salary: it does not make a household employee exempt from overtime. By {law} hours "
+    "over {limit} are overtime, and these days hold about {room} without any. Enter the rest, at least {rest}, as "
+    "overtime_hours: they are paid on top.{more}": mark(
+        "{hours} hours for a salary: it does not make a household employee exempt from overtime. By {law} hours over "
+        "{limit} are overtime. Enter at least {rest} as overtime hours: they are paid on top."
+    ),
     "The same is paid already: payroll {payroll}, with the pay date {day}, pays {what} for {start} to {end}. "
     "Should this repeat it by mistake, void one of the two.": mark(
         "The same is paid already, on {day}, for {start} to {end}. If this repeats it by mistake, void one of the two."
@@ -106,10 +128,13 @@ _BESIDE: Final = ("The same is paid already:", "This paycheck comes on top of an
 
 _REFUSED: Final[Mapping[str, str]] = {
     "employee_not_started": mark("Somebody had not started yet: the first day of work was {start_date}."),
-    "employee_incomplete": mark("Somebody has no hourly rate yet, and hours cannot be paid without one."),
+    "employee_incomplete": mark(
+        "Somebody has no pay rate or salary yet. Enter it on the employee's page first."
+    ),
     "unsupported_tax_year": mark("The law of this year is not here: please choose another pay date."),
     "tax_year_not_final": mark(
-        "The law of {tax_year} is not complete yet: this can be looked at, and paid once it is."
+        "Some {tax_year} tax figures aren't published yet, and nothing can stand in for them. Run this payroll once "
+        "they're published."
     ),
     "unsupported_jurisdiction": mark("A state or place in this payroll is not supported."),
     "payroll_overlap": mark(

@@ -73,7 +73,8 @@ def _lines(pay: Mapping[str, Any]) -> list[Any]:
     return [
         str(pay["employee_id"]),
         pay["payment_method"],
-        [_plain(part) for _, part in sorted(pay["earnings"].items())],
+        [_plain(part) for name, part in sorted(pay["earnings"].items()) if name != "salary"],
+        *([_plain(pay["earnings"]["salary"]["paid_days"])] if "salary" in pay["earnings"] else []),
         [_cents(pay[name]) for name in _AMOUNTS],
         _cents(pay["voluntary_set_aside"]["amount"]),
         [

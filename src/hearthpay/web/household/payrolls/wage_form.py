@@ -34,6 +34,7 @@ _FOLLOWED: Final = datetime.timedelta(days=366)
 _MID_MONTH: Final = 15
 _SUNDAY: Final = 6
 _HOURS: Final = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
+_UNPAID: Final = re.compile(r"\d{1,2}(?:\.\d{1,2})?")
 _DOLLARS: Final = re.compile(r"\d{1,7}(?:\.\d{1,2})?")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?")
 _COMMA_FOR_POINT: Final = re.compile(r"(\d+),(\d{1,2})")
@@ -41,6 +42,7 @@ _MOST_HOURS: Final = 744
 _LONGEST_NOTES: Final = 500
 
 _NOT_HOURS: Final = mark("please write hours as 40 or 7.5, at most 744")
+_NOT_DAYS: Final = mark("please write days as 1 or 0.5")
 _NOT_DOLLARS: Final = mark("please write an amount as 120 or 120.50")
 _NOT_A_DAY: Final = mark("please choose a day")
 _NOT_ONE: Final = mark("please choose one of these")
@@ -53,6 +55,7 @@ _FIELDS: Final = {
     "overtime_hours": "overtime",
     "bonus": "bonus",
     "other_earnings": "other",
+    "unpaid_days": "unpaid",
     "voluntary_set_aside": "aside",
     "payment_method": "method",
 }
@@ -151,7 +154,9 @@ def kind_of(order: Order) -> RunKind:
         return "catch-up"
     if is_fica_refund(order.notes):
         return "fica-refund"
-    no_hours = all(not each.regular_hours + each.overtime_hours for each in order.employees)
+    no_hours = all(
+        not each.regular_hours + each.overtime_hours and not each.pay_salary for each in order.employees
+    )
     return (
         "bonus"
         if no_hours and any(each.bonus or each.other_earnings for each in order.employees)
@@ -176,6 +181,7 @@ def entered_of(order: Order) -> dict[str, str]:
             "overtime": _shown(pay.overtime_hours),
             "bonus": _shown(pay.bonus),
             "other": _shown(pay.other_earnings),
+            "unpaid": _shown(pay.unpaid_days),
             "method": pay.payment_method or "",
             "aside": "" if wish is None else f"{wish.amount or 0:f}",
         }
@@ -226,6 +232,8 @@ def _pay(person: Employee, kind: RunKind, read: Callable[..., Any]) -> EmployeeP
         overtime_hours=number("overtime", _hours) if by_hours else Decimal(0),
         bonus=number("bonus", _dollars) if earns else Decimal(0),
         other_earnings=number("other", _dollars) if earns else Decimal(0),
+        unpaid_days=number("unpaid", _days) if by_hours and person.pay_type == "salary" else Decimal(0),
+        pay_salary=by_hours,
         payment_method=read(field_of("method", person.id), lambda text: _one_of(text, METHODS), "check"),
         voluntary_set_aside=read(field_of("aside", person.id), _wish, None) if earns else None,
     )
@@ -257,6 +265,15 @@ def _hours(text: str) -> Decimal:
         return Decimal(0)
     if not _HOURS.fullmatch(written) or Decimal(written) > _MOST_HOURS:
         raise _NotReadError(_NOT_HOURS)
+    return Decimal(written)
+
+
+def _days(text: str) -> Decimal:
+    written = text.replace(",", ".")
+    if not written:
+        return Decimal(0)
+    if not _UNPAID.fullmatch(written):
+        raise _NotReadError(_NOT_DAYS)
     return Decimal(written)
 
 

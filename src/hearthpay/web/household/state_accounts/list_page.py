@@ -51,7 +51,7 @@ async def state_accounts(at: AtHousehold) -> Response:
     """One card for each state, and one for the IRS."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
-        rows = await registrations_of_household(session, at.actor, at.clock, employer)
+        rows = await registrations_of_household(session, at.actor, at.clock, employer, voluntary=True)
         said = await said_of_accounts(session, at.actor, employer)
         ending = await ein_ending(session, employer)
     year = at.clock.today().year

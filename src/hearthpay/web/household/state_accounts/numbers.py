@@ -107,7 +107,7 @@ async def reveal(at: AtHousehold) -> Response:
     account, ring = _account(at), at.visitor.desk.keys()
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
-        rows = await registrations_of_household(session, at.actor, at.clock, employer)
+        rows = await registrations_of_household(session, at.actor, at.clock, employer, voluntary=True)
         own = [row for row in rows if (row.state, row.account_type) == (account.state, account.type)]
         numbers = await reveal_numbers(session, ring, at.actor, employer, own)
     number = numbers.get((account.state, account.number.id))
@@ -129,7 +129,7 @@ def _account(at: AtHousehold) -> StateAccount:
 async def _row(at: AtHousehold, account: StateAccount) -> Registration | None:
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
-        rows = await registrations_of_household(session, at.actor, at.clock, employer)
+        rows = await registrations_of_household(session, at.actor, at.clock, employer, voluntary=True)
     return next((row for row in rows if (row.state, row.account_type) == (account.state, account.type)), None)
 
 

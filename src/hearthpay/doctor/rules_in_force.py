@@ -1,0 +1,51 @@
+"""The rules in force as rows of SQL, for laws that prove what was charged by figures that stood in."""
+
+import datetime
+from typing import Final
+
+from hearthpay.taxes.money import rate_of
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
+
+
+def rates_in_force() -> str:
+    """Return the rates of every contribution by date, as the relation ``in_force``."""
+    rates = {
+        (year, line.code, line.effective_from): (
+            f"({year}, '{line.code}', '{line.effective_from}'::date, "
+            f"'{line.effective_to or datetime.date(year, 12, 31)}'::date, {rate_of(line.rate):f}::numeric)"
+        )
+        for year in supported_years()
+        for state in rulebook_of(year).supported_states
+        for line in (*rulebook_of(year).contributions, *rulebook_of(year).state(state).contributions)
+    }
+    return f"in_force (tax_year, code, first_day, last_day, rate) AS MATERIALIZED (VALUES {', '.join(rates.values())})"
+
+
+def editions() -> str:
+    """Return the rulebook of each year, as the relation ``edition``."""
+    rows = [f"({year}, '{rulebook_of(year).version}')" for year in supported_years()]
+    return f"edition (tax_year, version) AS (VALUES {', '.join(rows)})"
+
+
+MEASURED_BY_THEM: Final = """
+    (y.rulebook_version IS NULL
+     OR y.rulebook_version = (SELECT v.version FROM edition v WHERE v.tax_year = y.tax_year))
+"""
+"""Whether a year `y` was measured by the rules in force; if not, the worker settles it first."""
+
+
+def rate_charged(law: str, line: str) -> str:
+    """Return the rate by which the tax of paycheck ``c``, paid by payroll ``r``, is proved, in SQL.
+
+    It is that of its own line, but where that rested on a figure that stood in: then it is the one in force, unless
+    the rate was assigned to the household.
+    """
+    return f"""
+        CASE WHEN jsonb_exists(c.provisional, {law}.code)
+                  AND NOT ({law}.assigned AND EXISTS (
+                      SELECT FROM assigned_rates a WHERE a.employer_id = c.employer_id AND a.tax_year = c.tax_year
+                                                     AND a.state = left({law}.code, 2)))
+             THEN (SELECT f.rate FROM in_force f WHERE f.tax_year = c.tax_year AND f.code = {law}.code
+                                                   AND r.pay_date BETWEEN f.first_day AND f.last_day)
+             ELSE coalesce({line}.rate, {law}.rate) END
+    """

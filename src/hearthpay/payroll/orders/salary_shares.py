@@ -1,0 +1,164 @@
+"""What a pay period pays of a salary: a full period's share, prorated by working days where not all of them are paid.
+
+**The share of a full period.** Periods are numbered through all years: a week or two weeks by whole weeks since the
+first day of the calendar, half a month and a month by the calendar, each by the day on which it ends. The period number
+k pays round(S (k + 1) / n) - round(S k / n) of a year's salary S in n periods. So any n full periods in a row pay S to
+the cent, whenever the year of them begins, and no two shares differ by more than a cent. A calendar year with 53 weekly
+or 27 biweekly periods pays one share more than S: a salary is earned by the week.
+
+**Proration.** A period that is as long as its frequency counts its own working days. One that is shorter or longer is
+held against the working days of a regular period. Days without employment and unpaid days are taken out.
+"""
+
+import calendar
+import datetime
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final, NamedTuple
+
+from hearthpay.employees.salaries import PERIODS_A_YEAR, WEEKDAYS
+from hearthpay.taxes import TaxInputError
+from hearthpay.taxes.pay_periods import check_period
+from hearthpay.taxes.rounding import half_up
+
+Span = tuple[datetime.date, datetime.date]
+"""A first and a last day."""
+
+_DAY: Final = datetime.timedelta(days=1)
+_DAYS: Final = {"weekly": 7, "biweekly": 14}
+_HALF: Final = 15
+"""The last day of the first half of a month."""
+
+
+class SalaryShare(NamedTuple):
+    """What a period pays of a salary, and why; amounts in cents, days with at most two decimals."""
+
+    amount: int
+    per: str
+    frequency: str
+    full_period: int
+    """What a full period pays."""
+
+    working_days: int
+    """Those of a full period."""
+
+    paid_days: Decimal
+    unpaid_days: Decimal
+    """Days of the employment that were asked to be left out."""
+
+    weekly_hours: Decimal | None
+    """The hours of a usual week; None where nobody has said them."""
+
+    regular_rate: int
+    pay: int
+
+    @property
+    def prorated(self) -> bool:
+        """Whether it is another amount than that of a full period."""
+        return self.paid_days != self.working_days
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as it is stored: decimals as texts."""
+        return {
+            name: str(value) if isinstance(value, Decimal) else value
+            for name, value in self._asdict().items()
+        }
+
+    @classmethod
+    def of_json(cls, stored: Mapping[str, Any] | None) -> "SalaryShare | None":
+        """Return what was stored, or None where no salary was paid."""
+        if stored is None:
+            return None
+        hours = stored["weekly_hours"]
+        decimals = {name: Decimal(stored[name]) for name in ("paid_days", "unpaid_days")}
+        return cls(**{**stored, **decimals, "weekly_hours": None if hours is None else Decimal(hours)})
+
+
+class WorkedDays(NamedTuple):
+    """The working days of a full period, and those of the period within the employment."""
+
+    full_period: int
+    employed: int
+
+
+def full_share(amount: int, per: str, frequency: str, period_end: datetime.date) -> int:
+    """Return the cents that the full period pays which ends on a day; ``amount`` is cents."""
+    if per == "period":
+        return amount
+    periods, number = PERIODS_A_YEAR[frequency], _number(frequency, period_end)
+    return half_up(amount * (number + 1), periods) - half_up(amount * number, periods)
+
+
+def _number(frequency: str, end: datetime.date) -> int:
+    """Return the number of the period that ends on a day, among all of its frequency."""
+    if frequency in _DAYS:
+        return end.toordinal() // _DAYS[frequency]
+    months = 12 * end.year + end.month
+    return months if frequency == "monthly" else 2 * months + (end.day > _HALF)
+
+
+def worked_days(
+    period: Span,
+    frequency: str,
+    employments: Sequence[tuple[datetime.date, datetime.date | None]],
+    weekdays: Sequence[str],
+) -> WorkedDays:
+    """Return the working days by which a period's salary is prorated.
+
+    A period without any working day counts all of its days. Raises `TaxInputError` as `check_period` does.
+    """
+    start, end = period
+    as_long = check_period(start, end, frequency) is None
+    begins = any(start <= first <= end for first, _ in employments)
+    regular = period if as_long else _regular_period(period, frequency, ends_with=begins)
+    wanted = frozenset(WEEKDAYS.index(name) for name in weekdays)
+    if not any(day.weekday() in wanted for day in _days(period)):
+        wanted = frozenset(range(len(WEEKDAYS)))
+    employed = sum(
+        day.weekday() in wanted
+        and any(first <= day and (last is None or day <= last) for first, last in employments)
+        for day in _days(period)
+    )
+    return WorkedDays(sum(day.weekday() in wanted for day in _days(regular)), employed)
+
+
+def _days(span: Span) -> Sequence[datetime.date]:
+    return [span[0] + _DAY * number for number in range((span[1] - span[0]).days + 1)]
+
+
+def _regular_period(period: Span, frequency: str, *, ends_with: bool) -> Span:
+    """Return the regular period that a shorter or longer one is held against: of the calendar, where it lies in one.
+
+    Else it ends with the period where an employment begins in it, and begins with it otherwise.
+    """
+    start, end = period
+    if frequency in _DAYS:
+        days = _DAYS[frequency]
+    else:
+        first, last = _of_calendar(start, frequency)
+        if end <= last:
+            return first, last
+        days = _HALF if frequency == "semimonthly" else calendar.monthrange(start.year, start.month)[1]
+    return (end - _DAY * (days - 1), end) if ends_with else (start, start + _DAY * (days - 1))
+
+
+def _of_calendar(day: datetime.date, frequency: str) -> Span:
+    last = day.replace(day=calendar.monthrange(day.year, day.month)[1])
+    if frequency == "monthly":
+        return day.replace(day=1), last
+    if day.day <= _HALF:
+        return day.replace(day=1), day.replace(day=_HALF)
+    return day.replace(day=_HALF + 1), last
+
+
+def prorated_pay(full_period: int, working_days: int, paid_days: Decimal) -> int:
+    """Return the cents of so many of a full period's working days, halves up."""
+    return half_up(full_period * int(paid_days.scaleb(2)), 100 * working_days)
+
+
+def refuse_unpaid_days(unpaid: Decimal, days: WorkedDays, field: str) -> None:
+    """Raise `TaxInputError` for more unpaid days than the period has working days of the employment."""
+    if unpaid > days.employed:
+        raise TaxInputError(
+            field, f"must not be more than the {days.employed} working days of the employment"
+        )

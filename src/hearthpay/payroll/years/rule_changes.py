@@ -1,0 +1,93 @@
+"""Settling years after the rules of their tax year changed: figures that stood in have been published.
+
+Contributions that were charged by figures that stood in follow the published ones from the first paycheck of the year
+on. What was charged too little or too much is noted as owed, and the next paycheck charges it or gives it back, as
+after a void. Income tax is left as it was withheld: new tables count from then on, unless an agency asks for more.
+"""
+
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.database.session import Database
+from hearthpay.database.worker_audit import Deed, record_deeds
+from hearthpay.payroll.orders import read_payees
+from hearthpay.payroll.years.household_year import lock_household, measure_household
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
+
+CHUNK: Final = 200
+"""How many years of households are settled before the worker looks at what else is due."""
+
+SETTLED: Final = "employee.year_settled"
+"""The action in the audit log, whose subject is the employee."""
+
+_IN_FORCE: Final = (
+    "JOIN unnest(CAST(:years AS smallint[]), CAST(:versions AS text[])) AS v (tax_year, version) "
+    "ON v.tax_year = y.tax_year AND v.version <> y.rulebook_version"
+)
+_OUTDATED: Final = text(
+    f"SELECT DISTINCT y.employer_id, y.tax_year FROM year_balances y {_IN_FORCE} ORDER BY 1, 2 LIMIT :limit"
+)
+_OF_HOUSEHOLD: Final = text(
+    f"SELECT y.employee_id FROM year_balances y {_IN_FORCE} "
+    "WHERE y.employer_id = :employer AND y.tax_year = :tax_year ORDER BY 1"
+)
+_MEASURED: Final = text(
+    "UPDATE year_balances SET rulebook_version = :version "
+    "WHERE employee_id = ANY(:employees) AND tax_year = :tax_year RETURNING organization_id, employer_id, sandbox"
+)
+
+
+async def settle_rule_changes(database: Database, *, limit: int = CHUNK) -> int:
+    """Settle years that were measured by other rules than those in force, each household's in its own transaction.
+
+    The database is the worker's. Returns how many years of households were settled; fewer than ``limit`` means that
+    none are left. Doing it again changes nothing, and of two workers at one household the second finds it done.
+    """
+    async with database.transaction(None) as session:
+        due = (await session.execute(_OUTDATED, _in_force() | {"limit": limit})).all()
+    for employer_id, tax_year in due:
+        async with database.transaction(None) as session:
+            await _settle(session, employer_id, tax_year)
+    return len(due)
+
+
+def _in_force() -> dict[str, list[object]]:
+    """Return the rulebooks in force, as the statements take them."""
+    years = supported_years()
+    return {"years": list(years), "versions": [rulebook_of(year).version for year in years]}
+
+
+async def _settle(session: AsyncSession, employer_id: UUID, tax_year: int) -> None:
+    """Note what a household's year owes by the rules in force, and that it was measured by them."""
+    which = _in_force() | {"employer": employer_id, "tax_year": tax_year}
+    outdated = list(await session.scalars(_OF_HOUSEHOLD, which))
+    bases = await lock_household(session, employer_id, outdated)
+    # Another worker may have been waited for.
+    outdated = list(await session.scalars(_OF_HOUSEHOLD, which))
+    if not outdated:
+        return
+    payees = await read_payees(session, outdated)
+    changed = await measure_household(session, employer_id, tax_year, bases, payees.values())
+    version = rulebook_of(tax_year).version
+    measured = await session.execute(
+        _MEASURED, {"version": version, "employees": outdated, "tax_year": tax_year}
+    )
+    owner = measured.first()
+    assert owner is not None, "its employees are locked"
+    await record_deeds(
+        session,
+        SETTLED,
+        [
+            Deed(
+                owner.organization_id,
+                owner.employer_id,
+                owner.sandbox,
+                employee,
+                {"tax_year": year, "rulebook": version, "owed": dict(owed)},
+            )
+            for (employee, year), owed in changed.items()
+        ],
+    )

@@ -1,0 +1,120 @@
+"""The first owner of an installation, who makes an account by the one-time link that the operator is shown.
+
+Which organization the link leads to is decided when it is used: what was created at the command line after the link
+was printed counts as well.
+"""
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import func, select, text, update
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.refusal import invalid
+from hearthpay.clock import Clock
+from hearthpay.languages.catalogue import mark
+from hearthpay.people.events import Visit
+from hearthpay.people.front_desk import FrontDesk
+from hearthpay.people.identity import read_address, read_name
+from hearthpay.people.models import OneTimeToken, PersonRecord
+from hearthpay.people.operators import operate_first
+from hearthpay.people.sign_in import Entered, enter, person_at
+from hearthpay.people.sign_up import (
+    NewPerson,
+    check_new_person,
+    found_organization,
+    join_as_owner,
+    make_person,
+)
+from hearthpay.people.tokens import leave_token, look_at_token, use_token
+from hearthpay.security.portal_tokens import PortalToken, parse_token
+
+_WITHOUT_PEOPLE: Final = text("SELECT * FROM organizations_without_people(:token_hash, :now)")
+_OTHER_NAME: Final = mark(
+    "an organization with another name was created for you; send the form again to join it"
+)
+_SEVERAL: Final = mark("several organizations have this name; ask your administrator for an invitation")
+
+
+class _Organization(NamedTuple):
+    """An organization that has no people yet."""
+
+    id: UUID
+    name: str
+
+
+async def offer_first_owner(session: AsyncSession, clock: Clock) -> PortalToken | None:
+    """Return a one-time token for the first owner of an installation without people; None where there are some.
+
+    The session is the operator's. A link that was offered before no longer works.
+    """
+    if await session.scalar(select(func.count()).select_from(PersonRecord)):
+        return None
+    await session.execute(
+        update(OneTimeToken)
+        .where(OneTimeToken.kind == "first_owner", OneTimeToken.used_at.is_(None))
+        .values(used_at=clock.now())
+    )
+    return await leave_token(session, clock.now(), "first_owner")
+
+
+async def organization_to_join(desk: FrontDesk, presented: str) -> str | None:
+    """Return the name of the one organization that has no people, which the link's holder will own.
+
+    None where the holder names an organization instead. Raises `not_found` and `gone` for a link that does not work.
+    """
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        await look_at_token(session, now, "first_owner", presented)
+        without_people = await _without_people(session, desk, presented)
+        return without_people[0].name if len(without_people) == 1 else None
+
+
+async def become_first_owner(
+    desk: FrontDesk, presented: str, email: str, new: NewPerson, organization: str, visit: Visit
+) -> Entered:
+    """Make the first owner's account, by the link that the operator was shown; begin a session.
+
+    The person joins the one organization that has no people, or the one of them that `organization` names; else a new
+    organization gets that name. Raises `gone` for a link that no longer works, and `validation_error`.
+    """
+    async with desk.database.transaction(None) as session:
+        await look_at_token(session, desk.clock.now(), "first_owner", presented)
+    address = read_address(email)
+    checked = await check_new_person(new, address)
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        if await person_at(session, address) is not None:
+            raise invalid("email", "has an account already")
+        joined = _chosen(await _without_people(session, desk, presented), organization.strip())
+        named = read_name(organization, "organization") if joined is None else ""
+        await use_token(session, now, "first_owner", presented)
+        person_id = await make_person(session, desk.clock, address, checked, visit)
+        if joined is None:
+            await found_organization(session, now, person_id, named, visit)
+        else:
+            await join_as_owner(session, now, person_id, joined, visit)
+        await operate_first(session, now, person_id, presented, visit)
+        return await enter(desk, session, now, person_id, "link", visit)
+
+
+def _chosen(without_people: Sequence[_Organization], typed: str) -> UUID | None:
+    """Return which organization is joined; None where a new one is made. Raises `validation_error`."""
+    of_that_name = [each for each in without_people if each.name.casefold() == typed.casefold()]
+    if len(of_that_name) > 1:
+        raise invalid("organization", _SEVERAL)
+    if of_that_name:
+        return of_that_name[0].id
+    if len(without_people) != 1:
+        return None
+    if typed:
+        raise invalid("organization", _OTHER_NAME)
+    return without_people[0].id
+
+
+async def _without_people(session: AsyncSession, desk: FrontDesk, presented: str) -> list[_Organization]:
+    """Return the organizations that never had a member, once no other transaction is creating one."""
+    token = parse_token(presented)
+    values = {"token_hash": None if token is None else token.hash, "now": desk.clock.now()}
+    return [_Organization(*row) for row in await session.execute(_WITHOUT_PEOPLE, values)]

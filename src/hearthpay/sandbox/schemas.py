@@ -1,0 +1,166 @@
+"""What goes over the wire about the sandbox's test values and clocks."""
+
+import datetime
+import re
+from dataclasses import dataclass
+from typing import Annotated, Final
+from uuid import UUID
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from hearthpay.clock import BUSINESS_TIME
+from hearthpay.employees.schemas import Onboarding
+from hearthpay.employers.schemas import EinStatus
+from hearthpay.sandbox.clocks import HouseholdClockState
+from hearthpay.sandbox.magic import EINS, EMPLOYEE_ACCOUNTS, HOUSEHOLD_ACCOUNTS, TAX_NUMBERS, not_listed_words
+from hearthpay.sandbox.models import ClockStatus
+from hearthpay.wire.fields import RequestModel
+
+_INSTANT: Final = re.compile(
+    r"\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?(Z|[+-]\d{2}:\d{2}))?", re.ASCII
+)
+END_OF_BANKING: Final = datetime.time(18)
+"""What a date alone stands for, Eastern time: the bank's cut-off of that day is over, and what follows from it done."""
+
+
+def _one_of(values: tuple[str, ...]) -> BeforeValidator:
+    def read(value: object) -> str:
+        if isinstance(value, str) and value in values:
+            return value
+        raise PydanticCustomError("magic", not_listed_words(values))
+
+    return BeforeValidator(read)
+
+
+def _schema(values: tuple[str, ...]) -> WithJsonSchema:
+    return WithJsonSchema({"type": "string", "enum": list(values)})
+
+
+_HOUSEHOLD: Final = tuple(HOUSEHOLD_ACCOUNTS)
+_EMPLOYEE: Final = tuple(EMPLOYEE_ACCOUNTS)
+_EIN: Final = tuple(EINS)
+
+
+class HouseholdTestAccount(RequestModel):
+    """Which account the household shall have; real numbers are never taken."""
+
+    magic: Annotated[str, _one_of(_HOUSEHOLD), _schema(_HOUSEHOLD)] = Field(
+        description="`verified`: ready at once. `verification_pending`: tried by a prenote, ready after three banking "
+        "days. `verification_fails`: the prenote comes back as R03. `debit_returned_rNN`: ready, and every debit comes "
+        "back with that reason two banking days after its effective date. `corrected_cNN`: ready, and the bank sends "
+        "a notification of change. `disconnected`: no account."
+    )
+
+
+class EmployeeTestAccount(RequestModel):
+    """Which account the employee shall have; real numbers are never taken."""
+
+    magic: Annotated[str, _one_of(_EMPLOYEE), _schema(_EMPLOYEE)] = Field(
+        description="As of a household's account; `credit_returned_rNN`: every deposit comes back with that reason."
+    )
+
+
+class TestEin(RequestModel):
+    """How far the household is with its employer identification number."""
+
+    __test__ = False  # no test, whatever its name
+
+    magic: Annotated[str, _one_of(_EIN), _schema(_EIN)] = Field(
+        description="`applied`: the status is pending. `refused`: none again. `assigned`: approved, with a test number "
+        "that papers show; an assigned number is final."
+    )
+
+
+class TestTaxInfo(RequestModel):
+    """Which taxpayer number the employee shall have."""
+
+    __test__ = False  # no test, whatever its name
+
+    magic: Annotated[str, _one_of(TAX_NUMBERS), _schema(TAX_NUMBERS)] = Field(
+        description="`ssn`: a test Social Security number of her own. `itin`: a test ITIN of her own. `ssn_shared`: "
+        "one that all employees of the household with this value share, so that their records are one person's."
+    )
+
+
+def _read_instant(value: object) -> datetime.datetime:
+    form = "must be a date (YYYY-MM-DD) or a time with its zone (2026-12-01T20:00:00Z)"
+    if not isinstance(value, str) or _INSTANT.fullmatch(value) is None:
+        raise PydanticCustomError("instant_form", form)
+    try:
+        if len(value) == 10:
+            day = datetime.date.fromisoformat(value)
+            return datetime.datetime.combine(day, END_OF_BANKING, BUSINESS_TIME).astimezone(datetime.UTC)
+        instant = datetime.datetime.fromisoformat(value)
+        return instant.astimezone(datetime.UTC).replace(microsecond=0)
+    except (ValueError, OverflowError):
+        raise PydanticCustomError("instant_form", form) from None
+
+
+class ClockAdvance(RequestModel):
+    """Where the household's clock is to be led."""
+
+    to: Annotated[
+        datetime.datetime,
+        BeforeValidator(_read_instant),
+        WithJsonSchema({"type": "string", "examples": ["2026-12-31", "2026-12-01T20:00:00Z"]}),
+    ] = Field(
+        description="A time with its zone; a date stands for 18:00 Eastern of that day, after the bank's cut-off. "
+        "Ahead of the household's time, and at most two years."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EinState:
+    """How far the household is with its employer identification number."""
+
+    employer_id: UUID
+    ein_status: EinStatus
+
+
+@dataclass(frozen=True, slots=True)
+class EmployeeState:
+    """What the employee has entered by now; `completed_invitation` tells whether an open link was used up."""
+
+    employer_id: UUID
+    employee_id: UUID
+    onboarding: Onboarding
+    completed_invitation: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HouseholdClockView:
+    """What time it is at the household.
+
+    `ready`: the time stands, or without a test clock is real time. `advancing`: the worker leads it to `target`;
+    whatever would change the household is refused meanwhile. `internal_failure`: it stands where a step failed, and
+    can be advanced again. `now` and `today` (Eastern) are the household's own, `target` and `advanced_from` those of
+    the last advance.
+    """
+
+    employer_id: UUID
+    status: ClockStatus
+    test_clock: bool
+    now: datetime.datetime
+    today: datetime.date
+    advanced_from: datetime.datetime | None
+    target: datetime.datetime | None
+    requested_at: datetime.datetime | None
+    finished_at: datetime.datetime | None
+    clock_url: str
+
+
+def clock_view(state: HouseholdClockState) -> HouseholdClockView:
+    """Return a household's clock as it goes over the wire."""
+    return HouseholdClockView(
+        employer_id=state.employer_id,
+        status=state.status,
+        test_clock=state.test_clock,
+        now=state.now,
+        today=state.now.astimezone(BUSINESS_TIME).date(),
+        advanced_from=state.advanced_from,
+        target=state.target,
+        requested_at=state.requested_at,
+        finished_at=state.finished_at,
+        clock_url=f"/api/v1/sandbox/employers/{state.employer_id}/clock",
+    )

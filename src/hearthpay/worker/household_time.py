@@ -1,0 +1,139 @@
+"""Leads the clocks of sandbox households on, doing at each instant what the worker does at real time.
+
+The same functions do the work, through transactions that see one household alone (`Database.at_clock_of`), by a clock
+that stands at the instant. What is the installation's, and not a household's, stays at real time: the bank's files,
+sessions and links of people, idempotency keys, the log of the worker's problems.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+import structlog
+
+from hearthpay.autopilot.errands import run_errands
+from hearthpay.autopilot.generation import generate_due
+from hearthpay.banking.account_changes import connect_due
+from hearthpay.banking.account_news import find_new_accounts
+from hearthpay.clock import Clock, FixedClock
+from hearthpay.database.outage import DatabaseUnavailable
+from hearthpay.database.session import Database
+from hearthpay.documents.news import find_new_papers
+from hearthpay.duties.reminders import remind
+from hearthpay.employees.invitations import expire_invitations
+from hearthpay.mail.news import Find, tell_news
+from hearthpay.mail.notices import NoticeDesk
+from hearthpay.payroll.payday.bank_day import advance as do_bank_day
+from hearthpay.payroll.payday.news import find_debits_ahead, find_paydays
+from hearthpay.sandbox.advancing import (
+    Advance,
+    advancing_households,
+    claim_advance,
+    count_advancing,
+    next_instant,
+    note_failed_step,
+    note_reached,
+)
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.worker.duty import Progress, Stopping
+
+NEWS: Final[tuple[tuple[str, Find], ...]] = (
+    ("account_changed", find_new_accounts),
+    ("debit_ahead", find_debits_ahead),
+    ("payday", find_paydays),
+    ("document_ready", find_new_papers),
+)
+"""What goes its usual way and is told of, by its kind."""
+
+SLICE_SECONDS: Final = 5.0
+"""How long one household is led on before others have their turn."""
+
+_AT_ONCE: Final = 20
+"""Households of which one is chosen: more workers than that find the rest in their next round."""
+_MOST_PASSES: Final = 5
+"""What Autopilot makes late is fired at once, and what a connected account lets go is sent: the work is done again."""
+_INVITATIONS: Final = 1_000
+_log = structlog.get_logger(__name__)
+
+
+async def advance_clocks(
+    database: Database,
+    ring: KeyRing,
+    clock: Clock,
+    desk: NoticeDesk,
+    stopping: Stopping,
+    *,
+    slice_seconds: float = SLICE_SECONDS,
+) -> Progress:
+    """Lead one household on that no other worker has in hand, for a while; `clock` is real time.
+
+    `database` acts as the worker's role. A step that fails is tried again, and ends the advance after a few times.
+    Raises DatabaseUnavailable; all steps that were done stay done.
+    """
+    async with database.transaction(None) as session:
+        households = await advancing_households(session, _AT_ONCE)
+    until = asyncio.get_running_loop().time() + slice_seconds
+    done = failed = 0
+    for household in households:
+        while not stopping():
+            outcome = await _step(database, ring, clock, desk, household)
+            if outcome is None:
+                break
+            done, failed = done + outcome, failed + (not outcome)
+            if not outcome or asyncio.get_running_loop().time() >= until:
+                break
+        if done or failed:
+            break
+    if not households:
+        return Progress()
+    async with database.transaction(None) as session:
+        return Progress(done, failed, await count_advancing(session))
+
+
+async def _step(
+    database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk, household: UUID
+) -> bool | None:
+    """Lead the household to its next instant; return whether that succeeded, None where there is nothing to lead."""
+    async with database.transaction(None) as turn:
+        advance = await claim_advance(turn, household)
+        if advance is None:
+            return None
+        try:
+            at = await _do_next(database.at_clock_of(household), ring, desk, advance)
+        except DatabaseUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, other households are to be led on
+            _log.error(
+                "a household's clock could not be advanced", employer_id=str(household), exc_info=error
+            )
+            await note_failed_step(turn, household, clock.now())
+            return False
+        await note_reached(turn, advance, at, clock.now())
+    return True
+
+
+async def _do_next(household: Database, ring: KeyRing, desk: NoticeDesk, advance: Advance) -> datetime:
+    """Do all that is due at the household's next instant, and return that."""
+    async with household.transaction(None) as session:
+        at = await next_instant(session, advance)
+    for _ in range(_MOST_PASSES):
+        if not await _work_at(household, ring, desk, FixedClock(at)):
+            break
+    for kind, find in NEWS:
+        await tell_news(household, ring, FixedClock(at), desk, kind, find)
+    await remind(household, ring, FixedClock(at), desk)
+    return at
+
+
+async def _work_at(household: Database, ring: KeyRing, desk: NoticeDesk, clock: FixedClock) -> bool:
+    """Do what is due; return whether it may have made more to do at the same instant."""
+    await do_bank_day(household, ring, None, clock, desk=desk, of_household=True)
+    async with household.transaction(None) as session:
+        await expire_invitations(session, clock.now(), limit=_INVITATIONS)
+    made = await generate_due(household, clock, offered=False)  # the sandbox has a bank of its own
+    done, _ = await run_errands(household, ring, clock, desk)
+    connected = await connect_due(household, ring, clock)
+    return bool(made.decided or done or connected)
