@@ -74,7 +74,7 @@ def test_math_is_not_needed(module):
 
 
 #: Where a path of folders is joined by ``/``; every other division must be of Decimals, for show.
-PATHS = {"rulebook.py", "thresholds.py"}
+PATHS = {"editions.py", "rulebook.py", "thresholds.py"}
 DECIMALS = {"trace.py"}
 #: Where an error message shows cents of a rule file as dollars, inside the text itself.
 MESSAGES = {"rule_file.py"}

@@ -156,16 +156,16 @@ _DEMAND: Final = f"""
                          THEN greatest(s.so_far - s.floor, 0) - greatest(s.so_far - s.subject - s.floor, 0)
                          ELSE least(s.so_far, s.base) - least(s.so_far - s.subject, s.base) END AS taxable
           FROM standing s),
-    demand AS (
+    demand AS MATERIALIZED (
         SELECT employee_id, tax_year, code, sum(taxable) AS taxable, sum(taxable * rate) AS tax, count(*) AS payments,
                min(rate) AS lowest, max(rate) AS highest
           FROM fresh GROUP BY 1, 2, 3),
-    balance AS (
+    balance AS MATERIALIZED (
         SELECT k.person AS employee_id, y.tax_year, u.code, sum(u.taxable) AS taxable, sum(u.amount) AS amount
           FROM record k JOIN year_balances y USING (employee_id),
                unnest(y.codes, y.taxable_wages, y.amounts) AS u (code, taxable, amount)
          GROUP BY 1, 2, 3),
-    owed AS (
+    owed AS MATERIALIZED (
         SELECT k.person AS employee_id, y.tax_year, o.key AS code, sum(o.value::bigint) AS cents
           FROM record k JOIN year_balances y USING (employee_id), jsonb_each_text(y.owed) AS o
          GROUP BY 1, 2, 3),

@@ -56,10 +56,9 @@ def editions_of(tax_year: int) -> tuple[Edition, ...]:
 
 def file_digests(tax_year: int) -> dict[str, str]:
     """Return the digests of a year's rule files as they are now, by path below ``rules/``, sorted."""
-    root = rulebook.RULES
     digests = {
-        path.relative_to(root).as_posix(): _digest(path.read_bytes())
-        for path in sorted((root / str(tax_year)).rglob("*.toml"))
+        path.relative_to(rulebook.RULES).as_posix(): _digest(path.read_bytes())
+        for path in sorted((rulebook.RULES / str(tax_year)).rglob("*.toml"))
     }
     return digests | {THRESHOLDS: _digest(canonical_thresholds(tax_year))}
 

@@ -34,7 +34,7 @@ Status = Literal["held", "provisional"]
 
 
 @dataclass(frozen=True, slots=True)
-class PayDates:
+class AwaitedDates:
     """So many enrollments, or scheduled payrolls, of employees in these states have a pay date in the year."""
 
     kind: Literal["enrollment", "payroll"]
@@ -50,7 +50,7 @@ class Pieces:
     enrollments: int = 0
     payrolls: int = 0
 
-    def with_(self, dates: PayDates) -> "Pieces":
+    def with_(self, dates: AwaitedDates) -> "Pieces":
         """Return these and those of the pay dates."""
         if dates.kind == "enrollment":
             return Pieces(self.enrollments + dates.pieces, self.payrolls)
@@ -118,9 +118,9 @@ async def read_awaited_rules_for_operator(session: AsyncSession, today: date) ->
     return find_awaited(await _read(session, _AHEAD_OF_ALL, today), today)
 
 
-async def _read(session: AsyncSession, statement: Any, today: date) -> list[PayDates]:
+async def _read(session: AsyncSession, statement: Any, today: date) -> list[AwaitedDates]:
     rows = await session.execute(statement, window(today))
-    return [PayDates(row.kind, row.tax_year, tuple(row.states), row.pieces) for row in rows]
+    return [AwaitedDates(row.kind, row.tax_year, tuple(row.states), row.pieces) for row in rows]
 
 
 def window(today: date) -> dict[str, Any]:
@@ -130,7 +130,7 @@ def window(today: date) -> dict[str, Any]:
     return {"today": today, "through": through, "goes_on": in_december}
 
 
-def find_awaited(ahead: Iterable[PayDates], today: date) -> AwaitedRules:
+def find_awaited(ahead: Iterable[AwaitedDates], today: date) -> AwaitedRules:
     """Return what isn't final of these pay dates by the rules in force."""
     totals: dict[Status, Pieces] = {"held": Pieces(), "provisional": Pieces()}
     found: dict[tuple[int, str], AwaitedJurisdiction] = {}

@@ -39,7 +39,7 @@ from hearthpay.taxes.money import RATE_SCALE, scaled_rate
 from hearthpay.taxes.rounding import half_up
 from hearthpay.taxes.rulebook import rulebook_of
 
-Settled = Literal["next_paycheck", "not_taken_again", "not_settled"]
+CorrectionWay = Literal["next_paycheck", "not_taken_again", "not_settled"]
 """What becomes of a difference. ``next_paycheck``: the next paycheck charges it or gives it back.
 ``not_taken_again``: a tax that was withheld stands, and new tables count from the next paycheck on.
 ``not_settled``: nothing moves it."""
@@ -66,7 +66,7 @@ class ChangedLine:
     """Of the wages of this paycheck: what it corrected of earlier ones is left out."""
 
     by_rules_in_force: int
-    settled: Settled
+    settled: CorrectionWay
 
     @property
     def difference(self) -> int:
@@ -112,7 +112,7 @@ class LineSum(NamedTuple):
     """What one line comes to in all paychecks that change; cents."""
 
     code: str
-    settled: Settled
+    settled: CorrectionWay
     paychecks: int
     charged: int
     by_rules_in_force: int
@@ -174,7 +174,7 @@ async def household_impact(session: AsyncSession, employer_id: UUID, tax_year: i
 
 def sums_by_line(changed: Iterable[ChangedPaycheck]) -> list[LineSum]:
     """Return the sums of the lines that change, by code and by what becomes of them."""
-    sums: dict[tuple[str, Settled], LineSum] = {}
+    sums: dict[tuple[str, CorrectionWay], LineSum] = {}
     for paycheck in changed:
         for line in paycheck.lines:
             so_far = sums.get((line.code, line.settled), LineSum(line.code, line.settled, 0, 0, 0))
@@ -389,7 +389,7 @@ def _as_it_stood(year: _Year, posted: PostedInYear) -> Mapping[str, LineRow] | N
     return {line.code: line for line in again[posted.paycheck.employee_id].lines}
 
 
-def _settled(posted: PostedInYear, line: LineRow, right: LineRow | None) -> Settled:
+def _settled(posted: PostedInYear, line: LineRow, right: LineRow | None) -> CorrectionWay:
     """Return what becomes of a line's difference, as `settle_rule_changes` settles it."""
     if line.category.endswith("income_tax"):
         return "not_taken_again"
