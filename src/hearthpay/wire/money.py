@@ -1,9 +1,8 @@
 """Money and other exact numbers in requests and answers.
 
 A request's amount is a JSON number with at most two decimals, the noise of binary arithmetic aside; a string or a
-boolean is refused. Inside it is a
-`Decimal`. JSON has one kind of number and the parser reads it as a float, whose shortest spelling gives
-back exactly what the client wrote for any amount within the limits here (up to eleven digits).
+boolean is refused. Inside it is a `Decimal`. JSON has one kind of number and the parser reads it as a float, whose
+shortest spelling gives back exactly what the client wrote for any amount within the limits here (up to eleven digits).
 """
 
 import functools
@@ -54,8 +53,8 @@ class Amount:
     def read(self, value: object) -> Decimal:
         """`value` as an exact number. Raises PydanticCustomError where it is none or is out of bounds."""
         number = self._number(value)
-        # A rough bound comes first: it keeps quantize within the context's precision.
-        if abs(number) > _WITHIN_PRECISION:
+        # A rough bound comes first: it keeps quantize within the context's precision. `abs` would overflow already.
+        if number.copy_abs() > _WITHIN_PRECISION:
             raise self._out_of_bounds()
         exact = number.quantize(_smallest(self.places), ROUND_HALF_EVEN)
         noise = abs(exact - number) < max(_NOISE, abs(number) * _RELATIVE_NOISE)
