@@ -506,13 +506,12 @@ def test_what_holds_of_all_rows(facts: HouseholdFacts):
         assert (row.url is None) == (row.status == "not_required")
         assert (row.last_four is None) == (row.status != "registered")
         assert (row.applied_on is None) == (row.status != "pending")
-        assert row.required or row.status in ("registered", "not_required")
-        assert not row.required or row.status != "not_required"
+        assert row.required == (row.status in ("required", "pending"))
         if row.account_type == "sui" and row.state in at_work:
-            assert row.required
+            assert row.required == (row.last_four is None)
         if row.account_type == "withholding":
             withheld = {state_withheld_for(employee, TODAY) for employee in facts.employees}
-            assert row.required == (row.state in withheld)
+            assert row.required == (row.state in withheld and row.last_four is None)
 
 
 @settings(max_examples=30, deadline=None)

@@ -1,10 +1,12 @@
 """Test values: each leads to the state that it names, for test keys alone, and nothing else is ever taken."""
 
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
 import psycopg
 import pytest
+from _pytest.mark import ParameterSet
 from uuid_utils.compat import uuid7
 
 from hearthpay.sandbox.magic import (
@@ -18,6 +20,24 @@ from hearthpay.sandbox.magic import (
 from tests.http.api import Account, NewAccount, data, fields, refusal
 from tests.sandbox.households import Lab
 from tests.worlds.households import add_employee, add_household
+
+IN_THE_SUITE = {
+    "debit_returned_r01",
+    "debit_returned_r10",
+    "credit_returned_r03",
+    "corrected_c01",
+    "corrected_c05",
+}
+"""Test values that `make test` goes through; `make test-long` goes through all of them."""
+
+
+def of_kind(accounts: Iterable[str], kind: str) -> list[ParameterSet]:
+    return [
+        pytest.param(each, marks=() if each in IN_THE_SUITE else pytest.mark.long)
+        for each in accounts
+        if each.startswith(kind)
+    ]
+
 
 REAL_NUMBERS = ("021000021", "123-45-6789", "12-3456789", "123456789", "VERIFIED", "", " verified")
 
@@ -81,7 +101,7 @@ async def test_authorizations_reach_every_state(lab: Lab) -> None:
     assert (await status_of(lab, employer_id))["authorization"]["status"] == "expired"
 
 
-@pytest.mark.parametrize("magic", [each for each in HOUSEHOLD_ACCOUNTS if each.startswith("debit_")])
+@pytest.mark.parametrize("magic", of_kind(HOUSEHOLD_ACCOUNTS, "debit_"))
 async def test_a_debit_comes_back_for_its_reason(lab: Lab, magic: str) -> None:
     employer_id = await lab.household(magic)
     payroll_id = await lab.run(employer_id, await lab.employee(employer_id), "2026-11-16", "2026-11-22")
@@ -91,7 +111,7 @@ async def test_a_debit_comes_back_for_its_reason(lab: Lab, magic: str) -> None:
     assert magic[-3:].upper() in str(found)
 
 
-@pytest.mark.parametrize("magic", [each for each in EMPLOYEE_ACCOUNTS if each.startswith("credit_")])
+@pytest.mark.parametrize("magic", of_kind(EMPLOYEE_ACCOUNTS, "credit_"))
 async def test_a_deposit_comes_back_for_its_reason(
     lab: Lab, magic: str, owner_connection: psycopg.Connection
 ) -> None:
@@ -107,7 +127,7 @@ async def test_a_deposit_comes_back_for_its_reason(
     assert [each["blockers"][0]["code"] for each in employees] == ["bank_account_failed"]
 
 
-@pytest.mark.parametrize("magic", [each for each in HOUSEHOLD_ACCOUNTS if each.startswith("corrected_")])
+@pytest.mark.parametrize("magic", of_kind(HOUSEHOLD_ACCOUNTS, "corrected_"))
 async def test_an_account_is_corrected(lab: Lab, magic: str, owner_connection: psycopg.Connection) -> None:
     employer_id = await lab.household(magic)
     employee_id = await lab.employee(employer_id, magic)
