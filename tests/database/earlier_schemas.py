@@ -75,12 +75,12 @@ def build(url: str, revision: str) -> Past:
 
 def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past:
     organization_id, employer_id, employee_id, payroll_id, paycheck_id = (uuid7() for _ in range(5))
-    _insert(connection, "organizations", id=organization_id, name="Lopez")
+    insert(connection, "organizations", id=organization_id, name="Lopez")
     tenant: dict[str, Any] = {"organization_id": organization_id, "sandbox": False}
     person = {"first_name": "Maria", "last_name": "Lopez", "email": "maria@example.com"}
-    _insert(connection, "employers", id=employer_id, **tenant, **person, state="TX", is_primary=True)
+    insert(connection, "employers", id=employer_id, **tenant, **person, state="TX", is_primary=True)
     household = tenant | {"employer_id": employer_id}
-    _insert(
+    insert(
         connection,
         "employees",
         id=employee_id,
@@ -112,11 +112,11 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
         "period_end": date(2026, 11, 1),
         "pay_date": date(2026, 11, 6),
     }
-    _insert(connection, "payrolls", id=payroll_id, **payroll, **october, status="completed")
+    insert(connection, "payrolls", id=payroll_id, **payroll, **october, status="completed")
     _trace(connection, household, payroll_id)
     parts = {"regular_hours": 40, "overtime_hours": 0, "bonus": 0, "other_earnings": 0}
     pays = {"regular_pay": 100_000, "overtime_pay": 0}
-    _insert(
+    insert(
         connection,
         "paychecks",
         id=paycheck_id,
@@ -143,7 +143,7 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
         residence_state="TX",
     )
     for position, (code, payer, category, rate, amount) in enumerate(_LINES):
-        _insert(
+        insert(
             connection,
             "paycheck_lines",
             **household,
@@ -168,9 +168,9 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
     entry = {**household, **parts, "position": 0, "employee_id": employee_id, "payment_method": "check"}
     if has_pay:
         entry |= pays
-    _insert(connection, "payroll_entries", **entry, payroll_id=payroll_id, period="[2026-10-26,2026-11-01]")
+    insert(connection, "payroll_entries", **entry, payroll_id=payroll_id, period="[2026-10-26,2026-11-01]")
     codes = sorted(_LINES)
-    _insert(
+    insert(
         connection,
         "year_balances",
         **household,
@@ -186,9 +186,9 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
     )
     _history(connection, household, payroll_id, "completed")
     if number >= 11:
-        _insert(connection, "vault_keys", id="k1", status="current")
+        insert(connection, "vault_keys", id="k1", status="current")
     for owner in ({}, {"employee_id": employee_id}):
-        _insert(
+        insert(
             connection,
             "vault",
             **household,
@@ -202,7 +202,7 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
             last_four="6789",
         )
         account_id = uuid7()
-        _insert(
+        insert(
             connection,
             "bank_accounts",
             **household,
@@ -216,7 +216,7 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
             updated_at=_NOW,
         )
         if not owner:
-            _insert(
+            insert(
                 connection,
                 "ach_authorizations",
                 **household,
@@ -236,7 +236,7 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
     nothing_yet = dict.fromkeys(
         ("gross_pay", "total_deductions", "net_pay", "employer_taxes", "total_cost"), 0
     )
-    _insert(
+    insert(
         connection,
         "payrolls",
         **(payroll | nothing_yet),
@@ -246,7 +246,7 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
         direct_deposit=True,
         scheduled_send_at=datetime(2026, 11, 23, 20, tzinfo=UTC),
     )
-    _insert(
+    insert(
         connection,
         "payroll_entries",
         **(entry | {"payment_method": "direct_deposit"}),
@@ -259,7 +259,7 @@ def _fill(connection: psycopg.Connection, number: int, *, has_pay: bool) -> Past
 
 
 def _trace(connection: psycopg.Connection, household: dict[str, Any], payroll_id: UUID) -> None:
-    _insert(
+    insert(
         connection,
         "audit_log",
         **household,
@@ -274,7 +274,7 @@ def _trace(connection: psycopg.Connection, household: dict[str, Any], payroll_id
 def _history(
     connection: psycopg.Connection, household: dict[str, Any], payroll_id: UUID, status: str
 ) -> None:
-    _insert(
+    insert(
         connection,
         "payroll_transitions",
         **household,
@@ -286,6 +286,6 @@ def _history(
     )
 
 
-def _insert(connection: psycopg.Connection, table: str, **values: Any) -> None:
+def insert(connection: psycopg.Connection, table: str, **values: Any) -> None:
     places = ", ".join(f"%({name})s" for name in values)
     connection.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", values)
