@@ -64,7 +64,8 @@ def test_the_text_is_told(running: EmbeddedServer) -> None:
 
 def test_an_employee_is_enrolled_managed_and_shown(running: EmbeddedServer, family: Family) -> None:
     rosa = str(family.employee_ids[0])
-    assert autopilot(running, "show", rosa).stdout == b"Not enrolled.\n"
+    not_enrolled = autopilot(running, "show", rosa).stdout.decode().splitlines()
+    assert not_enrolled[0] == "Not enrolled."
     today = SystemClock().today()
     monday = today + timedelta(days=21 - today.weekday())
     if (monday + timedelta(days=18)).year not in supported_years():
@@ -76,7 +77,9 @@ def test_an_employee_is_enrolled_managed_and_shown(running: EmbeddedServer, fami
         refused = autopilot(running, "enroll", rosa, "--hours", hours, *terms[2:], "--agree")
         assert (refused.returncode, refused.stderr[:11]) == (2, b"hearthpay: "), refused.stderr
         assert b"hours" in refused.stderr
-    assert autopilot(running, "show", rosa).stdout == b"Not enrolled.\n"
+    assert autopilot(running, "show", rosa).stdout.decode().splitlines() == not_enrolled
+    assert not_enrolled[1] == "Enrolled now, the first periods would be:"
+    assert len(not_enrolled) == 5
     enrolled = autopilot(running, "enroll", rosa, *terms, "--agree")
     assert enrolled.returncode == 0, enrolled.stderr
     assert str(monday).encode() in enrolled.stdout
@@ -97,6 +100,7 @@ def test_an_employee_is_enrolled_managed_and_shown(running: EmbeddedServer, fami
     assert shown.startswith("active: 40 hours, about ")
     assert str(monday + timedelta(days=14)) in shown
     assert autopilot(running, "disable", rosa).stdout == b"disabled.\n"
+    assert autopilot(running, "show", rosa).stdout.startswith(b"Not enrolled.\nEnrolled now")
     lines = autopilot(running, "history", rosa).stdout.decode().splitlines()
     assert [line.split("  ")[1].strip() for line in lines] == [
         *("disable", "skip", "resume", "pause", "enroll", "enroll", "enroll"),

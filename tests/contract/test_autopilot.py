@@ -1,10 +1,11 @@
 """The contract, "Autopilot": each test's first line is a sentence of it."""
 
 import datetime
+from decimal import Decimal
 
 import pytest
 
-from hearthpay.autopilot.commands import ACTIONS
+from hearthpay.autopilot.commands import ACTIONS, EnrolledTerms
 from tests.autopilot.pilot import Pilot, pilot
 from tests.http.api import Account, NewKey, data, refusal
 
@@ -14,13 +15,6 @@ __all__ = ["pilot"]
 async def test_reading_one(pilot: Pilot) -> None:
     """`GET /autopilot?employer_id&employee_id` → enrollment or null, eligibility, the next three periods."""
     caller = pilot.family.caller
-    before = data(await caller.get("/autopilot", **pilot.whose))
-    assert before == {
-        "employer_id": pilot.family.employer_id,
-        "enrollment": None,
-        "eligibility": {"eligible": True, "reasons": []},
-        "schedule_preview": [],
-    }
     await pilot.enroll()
     told = data(await caller.get("/autopilot", **pilot.whose))
     enrollment = told["enrollment"]
@@ -41,6 +35,60 @@ async def test_reading_one(pilot: Pilot) -> None:
     assert [set(each) for each in told["schedule_preview"]] == [
         {"period_start", "period_end", "pay_date", "send_at"}
     ] * 3
+
+
+async def test_reading_somebody_who_is_not_enrolled(pilot: Pilot) -> None:
+    """The preview also for an eligible employee who is not enrolled: what enrolling now would give."""
+    path = f"/api/v1/employees/{pilot.employee}"
+    caller = pilot.family.caller
+    await caller.client.patch(path, json={"pay_frequency": "weekly"}, headers=caller.headers())
+    before = data(await caller.get("/autopilot", **pilot.whose))
+    assert before == {
+        "employer_id": pilot.family.employer_id,
+        "enrollment": None,
+        "eligibility": {"eligible": True, "reasons": []},
+        "schedule_preview": [
+            # The week from the 16th follows the one paid, but its payday, the 27th, is four business days away.
+            # Thanksgiving, on the 26th, is none.
+            _period("2026-11-23", "2026-11-29", "2026-12-04", "2026-11-27"),
+            _period("2026-11-30", "2026-12-06", "2026-12-11", "2026-12-04"),
+            _period("2026-12-07", "2026-12-13", "2026-12-18", "2026-12-11"),
+        ],
+    }
+    terms = EnrolledTerms(
+        standard_hours=Decimal(40),
+        frequency="weekly",
+        anchor=datetime.date.fromisoformat(before["schedule_preview"][0]["period_start"]),
+        pay_days_after=5,
+    )
+    await pilot.enroll(terms)
+    enrolled = data(await caller.get("/autopilot", **pilot.whose))
+    assert enrolled["schedule_preview"] == before["schedule_preview"]
+
+
+async def test_an_enrollment_that_was_ended(pilot: Pilot) -> None:
+    """A disabled enrollment is `null`, and is not listed."""
+    await pilot.enroll()
+    await pilot.ask("disable")
+    told = data(await pilot.family.caller.get("/autopilot", **pilot.whose))
+    assert told["enrollment"] is None
+    assert told["eligibility"] == {"eligible": True, "reasons": []}
+    assert len(told["schedule_preview"]) == 3
+    listed = data(await pilot.family.caller.get("/autopilot", employer_id=pilot.family.employer_id))
+    assert listed["enrollments"] == []
+    history = await pilot.history()
+    assert [each["event"] for each in history] == ["enroll", "disable"]
+
+
+async def test_no_preview_of_somebody_who_may_not_be_paid(pilot: Pilot) -> None:
+    """If not eligible: no preview, and the reasons."""
+    caller = pilot.family.caller
+    path = f"/employees/{pilot.employee}/terminate"
+    assert (await caller.post(path, {"end_date": "2026-11-20"})).is_success
+    told = data(await caller.get("/autopilot", **pilot.whose))
+    assert told["enrollment"] is None
+    assert told["eligibility"] == {"eligible": False, "reasons": ["employee_inactive"]}
+    assert told["schedule_preview"] == []
 
 
 async def test_reading_all(pilot: Pilot) -> None:
@@ -155,3 +203,12 @@ async def test_repeats(pilot: Pilot) -> None:
 async def test_an_address_of_its_own_is_no_action(account: Account) -> None:
     """`method_not_allowed` 405: `GET /autopilot/history` is read, not done."""
     refusal(await account.live.post("/autopilot/history", {}), 405, "method_not_allowed")
+
+
+def _period(start: str, end: str, pay_date: str, sent_on: str) -> dict[str, str]:
+    return {
+        "period_start": start,
+        "period_end": end,
+        "pay_date": pay_date,
+        "send_at": f"{sent_on}T20:00:00Z",
+    }

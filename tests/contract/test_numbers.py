@@ -1,5 +1,6 @@
 """The contract, "Envelope, errors, conventions": numbers as clients spell them, and null."""
 
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -35,6 +36,47 @@ async def test_noise_above_a_bound_is_within_it(account: Account, household: Any
     assert (earnings["regular_hours"], earnings["bonus"]) == (40, 50.1)
     most = {"state": "CA", "annual_wages": 999_999.0000000001}
     assert data(await account.live.post("/calculate", most))["annual_wages"] == 999_999
+
+
+@pytest.mark.parametrize(
+    ("sent", "paid"),
+    [(37.333333, 37.333), (1 / 3, 0.333), (37.0005, 37), (37.0015, 37.002), (743.9999, 744), (744.0004, 744)],
+)
+async def test_more_than_three_decimals_of_hours_are_rounded(
+    account: Account, household: Any, sent: float, paid: float
+) -> None:
+    """Hours take three decimals, more are rounded (half to even) with a warning."""
+    rosa = await add_employee(account.live, household["id"], pay_frequency="monthly", start_date="2026-10-01")
+    october = {"pay_period_start": "2026-10-01", "pay_period_end": "2026-10-31", "pay_frequency": "monthly"}
+    body = payroll_of(household["id"], rosa, **october)
+    body["employees"][0]["overtime_hours"] = 0
+    body["employees"][0]["regular_hours"] = sent
+    previewed = data(await account.live.post("/payroll/preview", body))
+    assert (await account.live.post("/payroll/explain", body)).is_success
+    ran = data(await account.live.post("/payroll/run", body | {"preview_token": previewed["preview_token"]}))
+    stored = data(await account.live.get(f"/payroll/{ran['payroll_id']}"))
+    warning = (
+        f"regular_hours {Decimal(repr(sent)):f} was rounded to {paid:.3f}: hours have at most 3 decimals."
+    )
+    for told in (previewed, ran, stored):
+        [entry] = told["employees"]
+        assert entry["earnings"]["regular_hours"] == paid
+        assert warning in entry["warnings"]
+
+
+async def test_hours_out_of_bounds_stay_refused_and_exact_ones_are_not_warned_of(
+    account: Account, household: Any
+) -> None:
+    """Hours take three decimals: no warning of what needs no rounding, and no hours below 0 or above the bound."""
+    rosa = await add_employee(account.live, household["id"])
+    body = payroll_of(household["id"], rosa)
+    body["employees"][0]["regular_hours"] = 37.333
+    [entry] = data(await account.live.post("/payroll/preview", body))["employees"]
+    assert not any("rounded" in each for each in entry["warnings"])
+    for sent in (-0.0004, 744.0006, 1e30):
+        body["employees"][0]["regular_hours"] = sent
+        error = refusal(await account.live.post("/payroll/preview", body), 400, "validation_error")
+        assert fields(error) == ["employees[0].regular_hours"]
 
 
 async def test_null_for_an_optional_field_means_left_out(account: Account, household: Any) -> None:

@@ -129,7 +129,7 @@ class Household:
     ) -> None:
         """Enter what another payroll paid, in cents."""
         day = datetime.date.fromisoformat(as_of)
-        entry = PriorEntry(uuid4(), record, source, day, gross, tuple(lines))
+        entry = PriorEntry(uuid4(), record, source, day, gross, tuple(lines), gross, 0, 0)
         self.prior.append(entry)
         told = YearSoFar(
             {line.code: line.subject_wages for line in entry.lines},

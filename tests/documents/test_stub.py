@@ -71,7 +71,41 @@ def test_what_is_set_aside_and_its_balance():
     assert stub.net_pay.cents == 100_000 - stub.withheld_total.cents - 1_500
 
 
-def test_a_void_is_told_on_the_stub_of_what_it_undid_and_changes_no_other_figure():
+def test_the_year_to_date_goes_by_pay_date_in_whatever_order_it_was_recorded():
+    household = Household(2026)
+    nanny = household.hire("IL", income_tax="20")
+    second = household.pay(nanny, 500, "2026-01-16")
+    third = household.pay(nanny, 300, "2026-01-23")
+    first = household.pay(nanny, 1000, "2026-01-09")
+    bonus = household.pay(nanny, 40, "2026-01-16")
+    stubs = {each.id: stub_of(household.books(), each.id) for each in (first, second, bonus, third)}
+    assert [stub.gross_pay_year.cents for stub in stubs.values()] == [100_000, 150_000, 154_000, 184_000]
+    assert [stub.earnings[0].year_to_date.cents for stub in stubs.values()] == [
+        *(100_000, 150_000, 154_000, 184_000),
+    ]
+    assert [stub.withheld[0].code for stub in stubs.values()] == ["US-FIT"] * 4
+    assert [stub.withheld[0].year_to_date.cents for stub in stubs.values()] == [2_000, 4_000, 6_000, 8_000]
+    for stub in stubs.values():
+        assert stub.withheld_year.cents == sum(line.year_to_date.cents for line in stub.withheld)
+        assert stub.household_year.cents == sum(line.year_to_date.cents for line in stub.household)
+        assert stub.net_pay_year.cents == stub.gross_pay_year.cents - stub.withheld_year.cents
+    assert stubs[first.id].net_pay_year == stubs[first.id].net_pay
+    assert {part.row for part in stubs[second.id].gross_pay_year.parts} == {first.id, second.id}
+
+
+def test_prior_wages_count_from_the_day_up_to_which_they_were_told():
+    household = Household(2026)
+    nanny = household.hire("TX")
+    early = household.pay(nanny, 100, "2026-01-30")
+    late = household.pay(nanny, 200, "2026-02-13")
+    household.bring(nanny, "2026-01-31", 30_000, [PriorLine("US-SS-EE", 30_000, 30_000, 1_860)])
+    before, after = (stub_of(household.books(), each.id) for each in (early, late))
+    assert (before.gross_pay_year.cents, after.gross_pay_year.cents) == (10_000, 60_000)
+    assert (before.withheld[1].code, before.withheld[1].year_to_date.cents) == ("US-SS-EE", 620)
+    assert after.withheld[1].year_to_date.cents == 620 + after.withheld[1].current.cents + 1_860
+
+
+def test_what_was_voided_is_out_of_the_year_to_date_of_other_stubs():
     household = Household(2026)
     nanny = household.hire("TX")
     first = household.pay(nanny, 1000, "2026-01-09")
@@ -80,8 +114,10 @@ def test_a_void_is_told_on_the_stub_of_what_it_undid_and_changes_no_other_figure
     household.void(first)
     after = [stub_of(household.books(), each.id) for each in (first, second)]
     assert [stub.voided for stub in after] == [True, False]
-    assert [stub.gross_pay_year.cents for stub in after] == [stub.gross_pay_year.cents for stub in before]
-    assert after[1] == before[1]
+    assert [stub.gross_pay_year.cents for stub in before] == [100_000, 200_000]
+    assert [stub.gross_pay_year.cents for stub in after] == [100_000, 100_000]
+    assert [stub.withheld_year for stub in after] == [stub.withheld_total for stub in after]
+    assert after[0].earnings[0].year_to_date.cents == 100_000
     latest = household.pay(nanny, 1000, "2026-01-23")
     third = stub_of(household.books(), latest.id)
     assert (third.gross_pay_year.cents, earnings(third)[0][4]) == (200_000, "2000.00")

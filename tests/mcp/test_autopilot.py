@@ -59,5 +59,17 @@ async def test_direct_deposit_asks_before_it_debits(app: FastAPI, pilot: Pilot) 
         assert over["code"] == "payroll_overlap"
 
 
+async def test_more_decimals_of_hours_are_rounded_and_null_is_left_out(app: FastAPI, pilot: Pilot) -> None:
+    async with hosted_agent(app, pilot.family.caller.key) as agent:
+        asked = _without(_week(pilot, "2026-11-16", "2026-11-22", "x"), "idempotency_key")
+        nothing = {"bonus": None, "overtime_hours": None, "voluntary_set_aside": {"amount": None}}
+        told = await ask(agent, "preview_payroll", **asked | {"regular_hours": 37.333333} | nothing)
+        [entry] = told["data"]["employees"]
+        assert entry["earnings"]["regular_hours"] == 37.333
+        assert any("37.333333 was rounded to 37.333" in each for each in entry["warnings"])
+        listed = await ask(agent, "get_autopilot", employer_id=pilot.whose["employer_id"], employee_id=None)
+        assert listed["data"]["enrollments"] == []
+
+
 def _without(arguments: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in arguments.items() if name not in names}

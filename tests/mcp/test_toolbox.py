@@ -7,7 +7,7 @@ from jsonschema import Draft202012Validator
 
 from hearthpay.access.refusal import STATUS
 from hearthpay.mcp.advice import NEXT_STEPS
-from hearthpay.mcp.arguments import problems_with
+from hearthpay.mcp.arguments import problems_with, without_nulls
 from hearthpay.mcp.calls import CallTerms
 from hearthpay.mcp.server import INSTRUCTIONS
 from hearthpay.mcp.tools.paying import as_arguments, as_request
@@ -61,6 +61,27 @@ def test_each_says_enough_and_its_example_is_right(tool) -> None:
         Draft202012Validator.check_schema(schema)
     assert all(schema.get("description") for schema in tool.properties.values())
     assert problems_with(tool.input_schema(DESK), tool.example) == []
+
+
+@pytest.mark.parametrize("tool", TOOLBOX, ids=lambda tool: tool.name)
+def test_null_of_an_optional_argument_is_left_out(tool) -> None:
+    schema = tool.input_schema(HOSTED)
+    for name in schema["properties"].keys() - set(schema["required"]):
+        without = {key: value for key, value in tool.example.items() if key != name}
+        assert without_nulls(schema, without | {name: None}) == without
+    nested = {"voluntary_set_aside": {"skip": None, "amount": 5}}
+    if "voluntary_set_aside" in tool.properties:
+        assert without_nulls(schema, nested) == {"voluntary_set_aside": {"amount": 5}}
+    for name in schema["required"]:
+        problems = problems_with(schema, without_nulls(schema, {**_required(tool, schema), name: None}))
+        assert {problem["field"] for problem in problems} == {name}
+    unknown = without_nulls(schema, {**_required(tool, schema), "colour": None})
+    assert [problem["field"] for problem in problems_with(schema, unknown)] == ["colour"]
+
+
+def _required(tool, schema) -> dict[str, object]:
+    words = {"idempotency_key": "a"}
+    return {name: words.get(name) or tool.example[name] for name in schema["required"]}
 
 
 def test_every_code_of_the_api_has_its_advice() -> None:

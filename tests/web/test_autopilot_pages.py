@@ -17,11 +17,13 @@ from hearthpay.app import create_app
 from hearthpay.autopilot.eligibility import REASONS as CODES
 from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import generate_due
+from hearthpay.autopilot.proposals import usual_schedule
 from hearthpay.autopilot.records import STANDING_TEXT_VERSION, standing_text
 from hearthpay.banking.gateways.folder import folder_gateway
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.commands import ChangeEmployee
+from hearthpay.employees.models import Employee
 from hearthpay.employees.service import update_employee
 from hearthpay.mail.mailer import Mailer
 from hearthpay.mail.notices import NoticeDesk
@@ -488,6 +490,20 @@ async def test_other_terms_begin_where_a_period_of_what_holds_then_begins(
         ("2026-12-16", "weekly"),
         ("2026-12-23", "weekly"),
     ]
+
+
+async def test_the_form_starts_from_the_schedule_that_the_api_proposes(
+    app: FastAPI, world: World, clock: FixedClock
+) -> None:
+    await world.pay()
+    await connect_accounts(world, world.employee_id)
+    browser = await _browser(app, "owner", clock)
+    form = await browser.look(f"/app/{world.household_id}/autopilot/enroll/{world.employee_id}")
+    async with world.desk.database.transaction(world.actor.tenant) as session:
+        employee = await session.get_one(Employee, world.employee_id)
+        usual = await usual_schedule(session, employee, clock.today())
+    assert f'value="{usual.anchor}"' in form.text
+    assert f'<option value="{usual.pay_days_after}" selected' in form.text
 
 
 def test_every_reason_has_its_words_and_the_translated_text_is_the_recorded_one() -> None:

@@ -11,7 +11,8 @@ from hearthpay.access.permissions import READ_AUTOPILOT, allow
 from hearthpay.autopilot.commands import HistoryWanted
 from hearthpay.autopilot.eligibility import read_facts, reasons_against
 from hearthpay.autopilot.models import AutopilotEvent, Enrollment
-from hearthpay.autopilot.records import household_of, latest_of
+from hearthpay.autopilot.proposals import proposed_periods
+from hearthpay.autopilot.records import employee_of, find_live, household_of
 from hearthpay.autopilot.views import AutopilotView, EnrollmentView, reasons_of, views_of
 from hearthpay.banking.calendar import earliest_pay_date
 from hearthpay.clock import Clock
@@ -28,21 +29,34 @@ async def read_autopilot(
     *,
     offered: bool,
 ) -> AutopilotView:
-    """Return where an employee stands.
+    """Return where an employee stands; of one who is not enrolled, what enrolling now would give.
 
-    Raises what `allow` and `resolve_employer` raise, and `employee_not_in_household`.
+    An enrollment that was ended is none. Raises what `allow` and `resolve_employer` raise, and
+    `employee_not_in_household`.
     """
     allow(actor, READ_AUTOPILOT)
     employer_id = await household_of(session, actor, employer_id, employee_id)
-    enrollment = await latest_of(session, employee_id)
+    enrollment = await find_live(session, employee_id)
     if enrollment is None:
-        paid = earliest_pay_date(clock.now())
-        facts = (await read_facts(session, [employee_id], offered=offered))[employee_id]
-        return AutopilotView(
-            employer_id, None, reasons_against(facts, authorized=True, period_end=paid, pay_date=paid)
-        )
+        return await _not_enrolled(session, clock, employer_id, employee_id, offered=offered)
     (view,) = await views_of(session, clock, [enrollment])
-    return AutopilotView(employer_id, view, await reasons_of(session, view, clock, offered=offered))
+    reasons = await reasons_of(session, view, clock, offered=offered)
+    return AutopilotView(employer_id, view, reasons, view.coming)
+
+
+async def _not_enrolled(
+    session: AsyncSession, clock: Clock, employer_id: UUID, employee_id: UUID, *, offered: bool
+) -> AutopilotView:
+    facts = (await read_facts(session, [employee_id], offered=offered))[employee_id]
+    paid = earliest_pay_date(clock.now())
+    reasons = reasons_against(facts, authorized=True, period_end=paid, pay_date=paid)
+    if reasons:
+        return AutopilotView(employer_id, None, reasons, ())
+    employee = await employee_of(session, employer_id, employee_id)
+    coming = await proposed_periods(session, employee, clock.now(), clock.today())
+    first = coming[0]
+    reasons = reasons_against(facts, authorized=True, period_end=first.end, pay_date=first.pay_date)
+    return AutopilotView(employer_id, None, reasons, () if reasons else coming)
 
 
 async def list_autopilot(

@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any, Final, cast
 from uuid import UUID
 
-from sqlalchemy import select, text
+from sqlalchemy import Select, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
@@ -54,15 +54,19 @@ async def lock_live(session: AsyncSession, employee_id: UUID) -> Enrollment | No
 
     Enrollments are locked after the household, and before payrolls and employees.
     """
-    statement = select(Enrollment).where(
-        Enrollment.employee_id == employee_id, Enrollment.status != "disabled"
-    )
+    statement = _live(employee_id).with_for_update(key_share=True)
     return cast(
-        "Enrollment | None",
-        await session.scalar(
-            statement.with_for_update(key_share=True).execution_options(populate_existing=True)
-        ),
+        "Enrollment | None", await session.scalar(statement.execution_options(populate_existing=True))
     )
+
+
+async def find_live(session: AsyncSession, employee_id: UUID) -> Enrollment | None:
+    """Return the employee's live enrollment, active or paused, without locking it; None without one."""
+    return cast("Enrollment | None", await session.scalar(_live(employee_id)))
+
+
+def _live(employee_id: UUID) -> Select[Enrollment]:
+    return select(Enrollment).where(Enrollment.employee_id == employee_id, Enrollment.status != "disabled")
 
 
 async def latest_of(session: AsyncSession, employee_id: UUID) -> Enrollment | None:

@@ -57,7 +57,8 @@ async def get_autopilot(
     query: Annotated[AutopilotQuery, Query()],
     actor: Annotated[Actor, Depends(require(READ_AUTOPILOT))],
 ) -> Response:
-    """Of one employee: the enrollment, what speaks against paying, and the next three periods. Else all enrollments.
+    """Of one employee: the enrollment, what speaks against paying, and the next three periods. Else the enrollments
+    that are active or paused. An enrollment that was ended is null; `GET /autopilot/history` tells of it.
 
     `reasons` are codes: `not_plus`, `employee_inactive`, `employee_not_started`, `employee_incomplete`,
     `insufficient_history` (no payroll has been completed yet), `direct_deposit_unavailable`, `authorization_missing`,

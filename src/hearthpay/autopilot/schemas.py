@@ -115,18 +115,20 @@ class ScheduledPeriod:
 
 @dataclass(frozen=True, slots=True)
 class AutopilotOfEmployee:
-    """An employee's enrollment, null where there never was one, and what comes next."""
+    """An employee's enrollment, null where there is none or it was ended, and what comes next."""
 
     employer_id: UUID
     enrollment: EnrollmentItem | None
     eligibility: Eligibility
     schedule_preview: Annotated[list[ScheduledPeriod], Field(max_length=3)]
-    """The next three periods that are to be scheduled, exactly as they will be; empty without an enrollment."""
+    """The next three periods that are to be scheduled, exactly as they will be. Of an eligible employee who is not
+    enrolled: those that enrolling now would give, by the employee's pay frequency, from the day after the last period
+    that was paid, each paid five days after its end. Empty for somebody who is neither enrolled nor eligible."""
 
 
 @dataclass(frozen=True, slots=True)
 class AutopilotOfHousehold:
-    """A household's enrollments, newest first."""
+    """A household's live enrollments (active and paused), newest first."""
 
     employer_id: UUID
     enrollments: list[EnrollmentItem]
@@ -185,7 +187,7 @@ def autopilot_of_employee(view: AutopilotView) -> AutopilotOfEmployee:
         employer_id=view.employer_id,
         enrollment=None if enrolled is None else enrollment_item(enrolled),
         eligibility=Eligibility(not view.reasons, list(view.reasons)),
-        schedule_preview=[] if enrolled is None else [_period(each) for each in enrolled.coming],
+        schedule_preview=[_period(each) for each in view.coming],
     )
 
 

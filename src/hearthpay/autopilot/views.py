@@ -28,11 +28,15 @@ class EnrollmentView:
 
 @dataclass(frozen=True, slots=True)
 class AutopilotView:
-    """What is known of an employee and Autopilot: the enrollment if there is one, and what speaks against paying."""
+    """What is known of an employee and Autopilot: the live enrollment, what speaks against paying, the next periods.
+
+    Without an enrollment, ``coming`` is what enrolling now would give; it is empty where that is not possible.
+    """
 
     employer_id: UUID
     enrolled: EnrollmentView | None
     reasons: tuple[Reason, ...]
+    coming: tuple[AutopilotPeriod, ...]
 
 
 @dataclass(frozen=True, slots=True)

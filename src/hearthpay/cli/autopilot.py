@@ -181,7 +181,10 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Print it as the API answers it.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Tell where an employee stands: the enrollment, what speaks against paying, the next three periods."""
+    """Tell where an employee stands: the enrollment, what speaks against paying, the next three periods.
+
+    Of an eligible employee who is not enrolled, the periods are those that enrolling now would give.
+    """
     from hearthpay.autopilot.reading import read_autopilot
     from hearthpay.autopilot.schemas import autopilot_of_employee
     from hearthpay.wire.answer import render
@@ -207,6 +210,8 @@ def show(
         )
     for reason in told.eligibility.reasons:
         typer.echo(f"not eligible: {reason}")
+    if told.enrollment is None and told.schedule_preview:
+        typer.echo("Enrolled now, the first periods would be:")
     for period in told.schedule_preview:
         typer.echo(
             f"{period.period_start} to {period.period_end}  paid {period.pay_date}  "

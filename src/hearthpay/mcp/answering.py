@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hearthpay.mcp.advice import next_step
-from hearthpay.mcp.arguments import problems_with
+from hearthpay.mcp.arguments import problems_with, without_nulls
 from hearthpay.mcp.calls import ApiCaller, CallTerms
 from hearthpay.mcp.tools.agent_tool import AgentTool, Arguments
 from hearthpay.mcp.tools.toolbox import BY_NAME
@@ -36,6 +36,8 @@ class ToolAnswer:
 
 async def answer_call(caller: ApiCaller, name: str, arguments: Arguments) -> ToolAnswer:
     """Call a tool by its name; whatever goes wrong is an answer that says so, and counts as a call."""
+    if name in BY_NAME:
+        arguments = without_nulls(BY_NAME[name].input_schema(caller.terms), arguments)
     refused = _refused_here(caller.terms, name, arguments)
     if refused is not None:
         over = await caller.count()

@@ -105,6 +105,20 @@ def schema_of(properties: Mapping[str, JsonSchema], required: Sequence[str]) -> 
     }
 
 
+def without_nulls(schema: JsonSchema, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments without those that are optional and null: null means left out, in nested objects too."""
+    properties, required = schema.get("properties", {}), schema.get("required", ())
+    kept = {
+        name: value
+        for name, value in arguments.items()
+        if value is not None or name in required or name not in properties
+    }
+    return {
+        name: without_nulls(properties.get(name, {}), value) if isinstance(value, Mapping) else value
+        for name, value in kept.items()
+    }
+
+
 def problems_with(schema: JsonSchema, arguments: Mapping[str, Any]) -> list[dict[str, str]]:
     """Return what is wrong with the arguments, each with its name; nothing where all is well."""
     validator = _validator(json.dumps(schema, sort_keys=True))

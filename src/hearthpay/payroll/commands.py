@@ -26,6 +26,15 @@ class SetAsideWish:
             _require_places(2, amount=self.amount)
 
 
+@dataclass(frozen=True, slots=True)
+class RoundedHours:
+    """Hours that were rounded to thousandths, half to even: the field's name, what was asked for, what is paid."""
+
+    field: str
+    asked: Decimal
+    paid: Decimal
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmployeePay:
     """One employee's pay of a period; amounts in dollars. Without a method, it is the employee's own that counts.
@@ -44,6 +53,8 @@ class EmployeePay:
     pay_salary: bool = True
     payment_method: PaymentMethod | None = None
     voluntary_set_aside: SetAsideWish | None = None
+    rounded: tuple["RoundedHours", ...] = ()
+    """Hours that were asked for with more decimals than are paid; the paycheck's warnings tell of them."""
 
     def __post_init__(self) -> None:
         _require_places(2, bonus=self.bonus, other_earnings=self.other_earnings, unpaid_days=self.unpaid_days)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from decimal import Decimal
-from typing import Annotated, Literal
+from decimal import ROUND_HALF_EVEN, Decimal
+from typing import Annotated, Final, Literal
 from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
@@ -12,7 +12,14 @@ from hearthpay.calculator.schemas import Reciprocity, RulebookName
 from hearthpay.database.audit import ActorKind
 from hearthpay.employees.commands import PayFrequency, PaymentMethod
 from hearthpay.employees.salaries import SalaryPer
-from hearthpay.payroll.commands import Confirmations, EmployeePay, Order, PayrollsWanted, SetAsideWish
+from hearthpay.payroll.commands import (
+    Confirmations,
+    EmployeePay,
+    Order,
+    PayrollsWanted,
+    RoundedHours,
+    SetAsideWish,
+)
 from hearthpay.payroll.ledger.preview_tokens import LONGEST, SHAPE
 from hearthpay.payroll.ledger.rows import Action, RemedyAction
 from hearthpay.payroll.lifecycle import PayrollStatus
@@ -23,11 +30,13 @@ from hearthpay.wire.money import Amount, Dollars, Money, Rate
 from hearthpay.wire.paging import Page
 
 Confirmation = Literal["confirm_large_payroll", "confirm_ach_debit"]
-Hours = Annotated[Decimal, Amount(maximum=Decimal(744), places=3)]
+Hours = Annotated[Decimal, Amount(maximum=Decimal(744), places=3, finer=True)]
 UnpaidDays = Annotated[Decimal, Amount(maximum=Decimal(62))]
 HoursPaid = Annotated[
     Decimal, WithJsonSchema({"type": "number", "description": "Hours, at most three decimals."})
 ]
+
+_THOUSANDTH: Final = Decimal("0.001")
 
 Days = Annotated[Decimal, WithJsonSchema({"type": "number", "description": "Days, at most two decimals."})]
 
@@ -78,17 +87,29 @@ class PayrollEmployee(RequestModel):
     def to_command(self) -> EmployeePay:
         """Return the same in plain values."""
         wish = self.voluntary_set_aside
+        regular_hours, overtime_hours = (
+            _thousandths(hours) for hours in (self.regular_hours, self.overtime_hours)
+        )
+        rounded = (
+            RoundedHours("regular_hours", self.regular_hours, regular_hours),
+            RoundedHours("overtime_hours", self.overtime_hours, overtime_hours),
+        )
         return EmployeePay(
             employee_id=self.employee_id,
-            regular_hours=self.regular_hours,
-            overtime_hours=self.overtime_hours,
+            regular_hours=regular_hours,
+            overtime_hours=overtime_hours,
             bonus=self.bonus,
             other_earnings=self.other_earnings,
             unpaid_days=self.unpaid_days,
             pay_salary=self.pay_salary,
             payment_method=self.payment_method,
             voluntary_set_aside=None if wish is None else wish.to_command(),
+            rounded=tuple(each for each in rounded if each.asked != each.paid),
         )
+
+
+def _thousandths(hours: Decimal) -> Decimal:
+    return hours.quantize(_THOUSANDTH, ROUND_HALF_EVEN)
 
 
 class PayrollRequest(RequestModel):

@@ -32,7 +32,13 @@ from hearthpay.payroll.approval import (
     require_confirmations,
 )
 from hearthpay.payroll.calculation import calculate_payroll, refuse_unknown_law
-from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, Order, PayrollsWanted
+from hearthpay.payroll.commands import (
+    NOTHING_CONFIRMED,
+    Confirmations,
+    Order,
+    PayrollsWanted,
+    RoundedHours,
+)
 from hearthpay.payroll.ledger.histories import read_histories
 from hearthpay.payroll.ledger.overlaps import Overlap, find_overlaps, refuse_what_autopilot_pays
 from hearthpay.payroll.ledger.payrolls import NewPayroll, exact, insert_payroll, read_payroll, save_estimate
@@ -286,6 +292,9 @@ async def _prepare(
     if by_deposit is not None and by_deposit.next_valid_pay_date is not None:
         for employee_id in ids:
             told.setdefault(employee_id, []).append(_told_of_deposit(dates, by_deposit.next_valid_pay_date))
+    for pay in asked.employees:
+        if pay.rounded:
+            told.setdefault(pay.employee_id, []).extend(map(_told_of_rounding, pay.rounded))
     record = _with_warnings(record, told)
     confirmations: tuple[str, ...] = ()
     if order.direct_deposit:
@@ -393,6 +402,10 @@ def _told_of_deposit(dates: PayDates, earliest: datetime.date) -> str:
         f"Direct deposit cannot arrive by {dates.pay_date}: its next valid pay date is {earliest}. "
         "A check or cash can be paid on any day."
     )
+
+
+def _told_of_rounding(hours: RoundedHours) -> str:
+    return f"{hours.field} {hours.asked:f} was rounded to {hours.paid:f}: hours have at most 3 decimals."
 
 
 def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[str]]) -> PayrollRecord:

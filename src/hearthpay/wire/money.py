@@ -26,14 +26,16 @@ _WITHIN_PRECISION: Final = Decimal(10) ** 15
 class Amount:
     """Annotation that makes a `Decimal` field an exact number within bounds.
 
-    `places` is how many decimals it may have (2: cents, or hundredths of an hour); `from_query` also takes the
-    text of a query parameter.
+    `places` is how many decimals it may have (2: cents, 3: thousandths of an hour); `from_query` also takes the
+    text of a query parameter. With `finer` more decimals are taken, too, and are left for the request to round; the
+    bounds hold the rounded number.
     """
 
     minimum: Decimal = Decimal(0)
     maximum: Decimal = LARGEST
     places: int = 2
     from_query: bool = False
+    finer: bool = False
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Return how pydantic validates the field."""
@@ -47,7 +49,9 @@ class Amount:
             "type": "number",
             "minimum": _plain_number(self.minimum),
             "maximum": _plain_number(self.maximum),
-            "description": f"At most {self.places} decimals.",
+            "description": f"{self.places} decimals; more are rounded, with a warning."
+            if self.finer
+            else f"At most {self.places} decimals.",
         }
 
     def read(self, value: object) -> Decimal:
@@ -58,9 +62,13 @@ class Amount:
             raise self._out_of_bounds()
         exact = number.quantize(_smallest(self.places), ROUND_HALF_EVEN)
         noise = abs(exact - number) < max(_NOISE, abs(number) * _RELATIVE_NOISE)
-        if not self.minimum <= (exact if noise else number) <= self.maximum:
+        if not noise and number < self.minimum:
+            raise self._out_of_bounds()
+        if not self.minimum <= (exact if noise or self.finer else number) <= self.maximum:
             raise self._out_of_bounds()
         if not noise:
+            if self.finer:
+                return number
             raise PydanticCustomError("amount_places", f"must have at most {self.places} decimals")
         return exact + 0  # turns -0.00 into 0.00
 

@@ -70,6 +70,9 @@ class PriorEntry:
     as_of: datetime.date
     gross_pay: int
     lines: tuple[PriorLine, ...]
+    net_pay: int
+    employee_taxes: int
+    employer_taxes: int
 
     def part(self, cents: int, what: str) -> Part:
         """Return an amount of this entry as part of a figure."""

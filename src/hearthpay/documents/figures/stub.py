@@ -1,18 +1,16 @@
 """The pay stub of one paycheck: earnings, every line with the year to date, what is set aside, and what a state asks.
 
-A stub says what the ledger said when the paycheck was posted: the year to date counts what had been posted until then,
-also what was undone later.
+The year to date counts what was paid up to the stub's pay date, by pay date, in whatever order it was recorded.
 """
 
 import datetime
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 from uuid import UUID
 
-from hearthpay.documents.figures.books import BookedPaycheck, HouseholdBooks, Person
-from hearthpay.documents.figures.figure import Figure, Part, total
+from hearthpay.documents.figures.books import BookedPaycheck, HouseholdBooks, Person, PriorEntry
+from hearthpay.documents.figures.figure import Figure, total
 from hearthpay.documents.figures.stub_law import STUB_FIELDS, StubLaw, stub_laws
 from hearthpay.payroll.ledger.rows import PaycheckRow
 from hearthpay.payroll.orders import SalaryShare
@@ -160,7 +158,7 @@ def stub_of(
     if booked is None:
         raise LookupError(f"no paycheck {paycheck_id} is in these books")
     paycheck = booked.paycheck
-    so_far = _until(books, booked)
+    so_far = _YearToDate.of(books, booked)
     law = stub_laws()[paycheck.work_state]
     return PayStub(
         paycheck_id=booked.id,
@@ -174,21 +172,21 @@ def stub_of(
         earnings=_earnings(booked, so_far),
         salary=paycheck.salary,
         gross_pay=_of(booked, paycheck.gross_pay, "gross_pay"),
-        gross_pay_year=_of(booked, paycheck.ytd.gross_pay, "ytd_gross_pay"),
-        withheld=_lines(booked, "employee"),
+        gross_pay_year=so_far.total("gross_pay"),
+        withheld=_lines(booked, so_far, "employee"),
         withheld_total=_of(booked, paycheck.employee_taxes, "employee_taxes"),
-        withheld_year=_of(booked, paycheck.ytd.employee_taxes, "ytd_employee_taxes"),
+        withheld_year=so_far.total("employee_taxes"),
         set_aside=_of(booked, paycheck.set_aside.amount, "set_aside"),
         set_aside_source=paycheck.set_aside.source,
         set_aside_balance=_of(booked, paycheck.set_aside.balance, "set_aside_balance"),
         net_pay=_of(booked, paycheck.net_pay, "net_pay"),
-        net_pay_year=_of(booked, paycheck.ytd.net_pay, "ytd_net_pay"),
+        net_pay_year=so_far.total("net_pay"),
         carried=tuple(
             (each.name, _of(booked, each.amount, f"{each.code} carried")) for each in paycheck.carried
         ),
-        household=_lines(booked, "employer"),
+        household=_lines(booked, so_far, "employer"),
         household_total=_of(booked, paycheck.employer_taxes, "employer_taxes"),
-        household_year=_of(booked, paycheck.ytd.employer_taxes, "ytd_employer_taxes"),
+        household_year=so_far.total("employer_taxes"),
         total_cost=_of(booked, paycheck.total_cost, "total_cost"),
         sick_leave=sick_leave,
         voided=any(each.reverses == booked.id for each in books.paychecks),
@@ -203,17 +201,64 @@ def _of(booked: BookedPaycheck, cents: int, what: str) -> Figure:
     return total([booked.part(cents, what)])
 
 
-def _until(books: HouseholdBooks, booked: BookedPaycheck) -> Sequence[BookedPaycheck]:
-    """Return what had been posted of the person's year when this paycheck was, itself included."""
-    record = booked.paycheck.employee_id
-    person = next(
-        (each for each in books.people if each.has(record)), Person(record, "", booked.paycheck.work_state)
-    )
-    posted = books.paychecks[: books.paychecks.index(booked) + 1]
-    return [each for each in posted if person.has(each.paycheck.employee_id)]
+class _YearToDate(NamedTuple):
+    """What a person was paid in the year up to a paycheck, itself included."""
+
+    paychecks: tuple[BookedPaycheck, ...]
+    prior: tuple[PriorEntry, ...]
+
+    @classmethod
+    def of(cls, books: HouseholdBooks, booked: BookedPaycheck) -> "_YearToDate":
+        """Return what stands of the person's year by pay date; of one day, what was posted by then.
+
+        Prior wages count from the day up to which they were told. A paycheck that was undone counts on its own stub
+        alone.
+        """
+        record = booked.paycheck.employee_id
+        person = next(
+            (each for each in books.people if each.has(record)),
+            Person(record, "", booked.paycheck.work_state),
+        )
+        undone = {each.reverses for each in books.paychecks} - {booked.id}
+        this = books.paychecks.index(booked)
+        paychecks = tuple(
+            each
+            for place, each in enumerate(books.paychecks)
+            if each.reverses is None
+            and each.id not in undone
+            and person.has(each.paycheck.employee_id)
+            and (each.pay_date, place) <= (booked.pay_date, this)
+        )
+        prior = tuple(
+            each for each in books.prior if person.has(each.employee_id) and each.as_of <= booked.pay_date
+        )
+        return cls(paychecks, prior)
+
+    def total(self, column: str) -> Figure:
+        """Return the sum of a column that paychecks and prior wages have."""
+        return total(
+            [
+                *(each.part(getattr(each.paycheck, column), column) for each in self.paychecks),
+                *(each.part(getattr(each, column), column) for each in self.prior),
+            ]
+        )
+
+    def line(self, code: str) -> Figure:
+        """Return the amounts of a line."""
+        what = f"{code} amount"
+        ours = [
+            booked.part(line.amount, what)
+            for booked in self.paychecks
+            for line in booked.paycheck.lines
+            if line.code == code
+        ]
+        prior = [
+            entry.part(line.amount, what) for entry in self.prior for line in entry.lines if line.code == code
+        ]
+        return total(ours + prior)
 
 
-def _earnings(booked: BookedPaycheck, so_far: Sequence[BookedPaycheck]) -> tuple[EarningsRow, ...]:
+def _earnings(booked: BookedPaycheck, so_far: _YearToDate) -> tuple[EarningsRow, ...]:
     """Return the kinds of earnings that this paycheck or the year has."""
     earnings = booked.paycheck.earnings
     hours_of = {
@@ -222,24 +267,21 @@ def _earnings(booked: BookedPaycheck, so_far: Sequence[BookedPaycheck]) -> tuple
         "overtime": earnings.overtime_hours,
     }
     rows = []
-    counted = 0
     for kind, column in _PARTS.items():
         pays = _pays_as(kind, booked.paycheck)
         current = getattr(earnings, column) if pays else 0
         year = total(
             each.part(getattr(each.paycheck.earnings, column), column)
-            for each in so_far
+            for each in so_far.paychecks
             if _pays_as(kind, each.paycheck)
         )
-        counted += year.cents
         hours = (hours_of.get(kind) or None) if pays else None
         if current or year.cents or hours:
             rate = None if hours is None or kind == "salary" else _rate(current, hours)
             rows.append(EarningsRow(kind, hours, rate, _of(booked, current, column), year))
-    elsewhere = booked.paycheck.ytd.gross_pay - counted
-    if elsewhere:
-        year = total([Part(elsewhere, "ytd_gross_pay beyond these paychecks", booked.id, booked.payroll_id)])
-        rows.append(EarningsRow("other_payrolls", None, None, total(()), year))
+    elsewhere = total(each.part(each.gross_pay, "gross_pay") for each in so_far.prior)
+    if elsewhere.cents:
+        rows.append(EarningsRow("other_payrolls", None, None, total(()), elsewhere))
     return tuple(rows)
 
 
@@ -261,7 +303,7 @@ def _rate(cents: int, hours: Decimal) -> Decimal:
     )
 
 
-def _lines(booked: BookedPaycheck, payer: str) -> tuple[StubLine, ...]:
+def _lines(booked: BookedPaycheck, so_far: _YearToDate, payer: str) -> tuple[StubLine, ...]:
     return tuple(
         StubLine(
             line.code,
@@ -269,7 +311,7 @@ def _lines(booked: BookedPaycheck, payer: str) -> tuple[StubLine, ...]:
             line.taxable_wages,
             line.rate,
             _of(booked, line.amount, f"{line.code} amount"),
-            _of(booked, line.ytd_amount, f"{line.code} ytd_amount"),
+            so_far.line(line.code),
         )
         for line in booked.paycheck.lines
         if line.payer == payer

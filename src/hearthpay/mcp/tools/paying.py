@@ -46,8 +46,8 @@ _ASKED: Final[Mapping[str, JsonSchema]] = {
     ),
     "pay_frequency": one_of(FREQUENCIES, "How often this employee is paid."),
     "regular_hours": amount(
-        "Hours at the usual rate, at most three decimals. Ask; never assume. Of a salaried employee leave them out, or "
-        "give those worked: they are not paid, only compared with the minimum wage and overtime.",
+        "Hours at the usual rate, rounded to three decimals. Ask; never assume. Of a salaried employee leave them out, "
+        "or give those worked: they are not paid, only compared with the minimum wage and overtime.",
         maximum=744,
     ),
     "overtime_hours": amount(

@@ -29,13 +29,14 @@ GET_AUTOPILOT: Final = AgentTool(
     title="Read Autopilot",
     description=(
         "Tell where recurring payroll (Autopilot) stands: for one employee the enrollment, whether it may pay and why "
-        "not, and the next three paydays; without employee_id all enrollments of the household. Look here before you "
+        "not, and the next three paydays (of an eligible employee who is not enrolled: what enrolling now would give); "
+        "without employee_id all live enrollments of the household. Look here before you "
         "run a payroll for somebody who may be on Autopilot, and before manage_autopilot. Enrolling is for a person, "
         "in the app."
     ),
     properties={
         "employer_id": identifier("The household, from list_households_and_employees."),
-        "employee_id": identifier("One employee; left out, all of the household."),
+        "employee_id": identifier("One employee; left out, all live enrollments of the household."),
     },
     required=("employer_id",),
     example=_EXAMPLE,

@@ -38,7 +38,7 @@ _QUARTERS: Final = text(
     "GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
 )
 _OF_A_YEAR: Final = text(
-    "SELECT id, employee_id, source, as_of, gross_pay, lines FROM prior_wages "
+    "SELECT id, employee_id, source, as_of, gross_pay, lines, net_pay, employee_taxes, employer_taxes FROM prior_wages "
     "WHERE employer_id = :employer AND tax_year = :tax_year AND replaced_by IS NULL ORDER BY id"
 )
 _REPLACE: Final = text(
@@ -168,6 +168,9 @@ class PriorRecord(NamedTuple):
     as_of: date
     gross_pay: int
     lines: tuple[PriorLine, ...]
+    net_pay: int
+    employee_taxes: int
+    employer_taxes: int
 
 
 async def read_prior_year(session: AsyncSession, employer_id: UUID, tax_year: int) -> list[PriorRecord]:
@@ -181,6 +184,9 @@ async def read_prior_year(session: AsyncSession, employer_id: UUID, tax_year: in
             row.as_of,
             row.gross_pay,
             tuple(PriorLine(**line) for line in row.lines),
+            row.net_pay,
+            row.employee_taxes,
+            row.employer_taxes,
         )
         for row in rows
     ]

@@ -4,7 +4,6 @@ The terms travel in the address, so that looking ahead changes nothing and the w
 """
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Final
 
 from fastapi import APIRouter
@@ -14,8 +13,8 @@ from hearthpay.access.permissions import ENROLL_AUTOPILOT
 from hearthpay.access.refusal import Refusal
 from hearthpay.autopilot.commands import Agreement, EnrolledTerms, EnrollEmployee
 from hearthpay.autopilot.enrolling import enroll
+from hearthpay.autopilot.proposals import usual_schedule
 from hearthpay.autopilot.records import STANDING_TEXT_VERSION, standing_text
-from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.household.autopilot.outlook import look_ahead
@@ -31,7 +30,6 @@ router: Final = APIRouter(include_in_schema=False)
 MUST_AGREE: Final = mark("must be ticked: without your agreement nothing is debited")
 OTHER_TEXT: Final = mark("was changed meanwhile: please read it again, and tick it anew")
 _CANNOT: Final = mark("Autopilot may not pay this employee yet. Below you see why.")
-_USUAL_PAY_DAY: Final = "5"
 
 
 @household_page(router, "GET", "/autopilot/enroll/{employee_id}", permission=ENROLL_AUTOPILOT, fresh=True)
@@ -109,11 +107,12 @@ def _numbered(text: str) -> list[str]:
 async def _terms(at: AtHousehold, problems: dict[str, str], asked: Mapping[str, str]) -> Response:
     async with at.transaction() as session:
         employee = await find_here(at, session)
+        usual = await usual_schedule(session, employee, at.clock.today())
     facts = {
         "employee": employee,
         "frequencies": FREQUENCIES,
         "pay_days": pay_day_choices(at.say),
-        "usual": {"anchor": _monday_before(at.clock), "pay_days_after": _USUAL_PAY_DAY},
+        "usual": {"anchor": usual.anchor.isoformat(), "pay_days_after": str(usual.pay_days_after)},
         "problems": problems,
         "entered": asked if "standard_hours" in asked else {},
     }
@@ -137,9 +136,3 @@ async def _agreement(at: AtHousehold, terms: EnrolledTerms, problems: dict[str, 
         "entered": at.form if problems else {},
     }
     return at.show("autopilot/agree.html", facts, status=400 if problems else 200)
-
-
-def _monday_before(clock: Clock) -> str:
-    """Return the first day of this week: where somebody who is paid by the week most often begins."""
-    today = clock.today()
-    return (today - timedelta(days=today.weekday())).isoformat()

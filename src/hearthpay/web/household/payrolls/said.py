@@ -71,6 +71,12 @@ _SENTENCES: Final = (
     mark("Run the payroll again for this employee with what is right, by check if it is urgent."),
 )
 _IN_OTHER_WORDS: Final = {
+    "regular_hours {asked} was rounded to {paid}: hours have at most 3 decimals.": mark(
+        "{asked} regular hours were rounded to {paid}."
+    ),
+    "overtime_hours {asked} was rounded to {paid}: hours have at most 3 decimals.": mark(
+        "{asked} overtime hours were rounded to {paid}."
+    ),
     "Social Security and Medicare are withheld although the year's wages are still below {amount}. If the year ends "
     "below it, nothing was due: repay the employee, which a run with the notes fica-refund does.": mark(
         "Social Security and Medicare are withheld although the year's wages are still below ${amount}. If the year "
