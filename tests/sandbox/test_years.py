@@ -110,6 +110,7 @@ async def test_three_households_live_through_six_weeks(
 
 
 @pytest.mark.long
+@pytest.mark.timeout(2400)
 async def test_twenty_households_live_through_a_year(
     lab: Lab, account: Account, owner_database: Database, owner_connection: psycopg.Connection
 ) -> None:

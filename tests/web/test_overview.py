@@ -78,20 +78,3 @@ async def test_several_households_stand_side_by_side(
     assert f"/app/{second.household_id}" in found.text
     assert f"/app/{world.household_id}" not in found.text
     assert "None is called like that" in (await browser.look("/households?q=zz")).text
-
-
-async def test_a_household_of_the_other_mode_is_not_there(
-    app: FastAPI, people: dict[str, SignedIn], owner_connection: psycopg.Connection, clock: FixedClock
-) -> None:
-    world = await _world(app, owner_connection, people)
-    browser = await _browser(app, "owner", clock)
-    assert (await browser.look(f"/app/{world.household_id}")).status_code == 200
-    here = people["owner"].here
-    assert here is not None
-    await browser.send(
-        "/settings/where", page="/settings/profile", where=str(here.organization_id), mode="test"
-    )
-    there = await browser.look(f"/app/{world.household_id}")
-    nowhere = await browser.look("/app/not-an-id")
-    assert (there.status_code, nowhere.status_code) == (404, 404)
-    assert "There is no such household." in there.text

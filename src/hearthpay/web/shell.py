@@ -95,6 +95,9 @@ _BY_CODE: Final[Mapping[str, str]] = {
     "plan_limit_reached": mark(
         "Your plan allows no more of these. Whoever runs this service can change that."
     ),
+    "clock_advancing": mark(
+        "The clock of this test household is moving forward. Nothing was saved. Try again when it has arrived."
+    ),
 }
 """What is said on a page in place of words that are meant for programs."""
 _SHOWN_AT: Final[set[str]] = set()

@@ -1,7 +1,7 @@
 """At a household: the one way in which a page finds which household it is about, as whom the member acts there.
 
-`household_page` makes a page of it. A household of another organization, of the other mode, or none at all is a page
-that says so with 404; nobody learns which of the three it was.
+`household_page` makes a page of it. A household of another organization or none at all is a page that says so with 404;
+nobody learns which of the two it was. At one of the visitor's own that is of the other mode, she is offered to switch.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from hearthpay.employers.service import find_employer
 from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.http.runtime import Runtime, runtime_of
 from hearthpay.languages.catalogue import Say, mark
+from hearthpay.web.household.other_mode import offer_to_switch
 from hearthpay.web.navigation import NavigationItem
 from hearthpay.web.shell import Extra, go, page_of, show
 from hearthpay.web.visitor import Visitor
@@ -147,7 +148,17 @@ def household_page(
     def register(look: LookAt) -> LookAt:
         @functools.wraps(look)
         async def at_it(visitor: Visitor) -> Response:
-            return await look(await _arrive(visitor, permission))
+            household_id = _household_id(visitor)
+            try:
+                at = await _arrive(visitor, household_id, permission)
+            except Refusal as error:
+                if error.code != "not_found" or method != "GET":
+                    raise
+                offer = await offer_to_switch(visitor, household_id)
+                if offer is None:
+                    raise
+                return offer
+            return await look(at)
 
         page_of(
             router, method, f"{ROOT}/{{household_id}}{path}", "member", permission=permission, fresh=fresh
@@ -169,12 +180,15 @@ def navigation_of(root: str, *, may_change: bool) -> tuple[NavigationItem, ...]:
     return (*here, *_BESIDE)
 
 
-async def _arrive(visitor: Visitor, permission: Permission) -> AtHousehold:
-    actor = visitor.actor()
+def _household_id(visitor: Visitor) -> UUID:
     try:
-        wanted = UUID(visitor.request.path_params["household_id"])
+        return UUID(visitor.request.path_params["household_id"])
     except ValueError:
         raise Refusal("not_found", "There is no such household.") from None
+
+
+async def _arrive(visitor: Visitor, wanted: UUID, permission: Permission) -> AtHousehold:
+    actor = visitor.actor()
     async with visitor.desk.database.transaction(actor.tenant) as session:
         household = detail_of(await find_employer(session, actor, wanted))
         if actor.sandbox:

@@ -69,7 +69,7 @@ def id_in_path(visitor: Visitor, name: str) -> UUID:
 
 @page_of(router, "POST", "/settings/where", "signed_in")
 async def switch(visitor: Visitor) -> Response:
-    """Look at another organization, or at its sandbox."""
+    """Look at another organization, or at its sandbox, and go on to the page that was wanted there."""
     try:
         organization_id = UUID(visitor.form.get("where", ""))
     except ValueError:
@@ -77,7 +77,7 @@ async def switch(visitor: Visitor) -> Response:
     await sessions.choose(
         visitor.desk, visitor.signed_in, organization_id, sandbox=visitor.form.get("mode") == "test"
     )
-    return go("/home")
+    return go(visitor.next_page())
 
 
 @page_of(router, "GET", "/settings/profile", "signed_in")

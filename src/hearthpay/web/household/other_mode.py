@@ -1,0 +1,48 @@
+"""The page of a household of one's own that is of the other mode: it offers to switch, and goes on to what was opened.
+
+A link in a mail, or one that was kept, names a household and not the mode in which it is seen.
+"""
+
+from typing import Final
+from uuid import UUID
+
+from starlette.responses import Response
+
+from hearthpay.employers.service import owned_in_the_other_mode
+from hearthpay.languages.catalogue import mark
+from hearthpay.web.shell import show
+from hearthpay.web.visitor import Visitor
+
+_TO_TEST: Final = {
+    "title": mark("This is a test household"),
+    "text": mark("You're looking at real households. Switch to test households to open this page."),
+    "button": mark("Switch to test households"),
+    "mode": "test",
+}
+_TO_LIVE: Final = {
+    "title": mark("This is a real household"),
+    "text": mark("You're looking at test households. Switch to real households to open this page."),
+    "button": mark("Switch to real households"),
+    "mode": "live",
+}
+
+
+async def offer_to_switch(visitor: Visitor, household_id: UUID) -> Response | None:
+    """Return the page that offers to switch to the mode of this household; None where that would not open it.
+
+    So a household of others is answered as one that is not there. The status is 404: at this address there is nothing
+    in the mode that the visitor is looking at.
+    """
+    actor = visitor.actor()
+    if not actor.sandbox and "test_keys" not in actor.terms.features:
+        return None
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        hers = actor.reaches(household_id) and await owned_in_the_other_mode(session, actor, household_id)
+    if not hers:
+        return None
+    facts = {
+        "offer": _TO_LIVE if actor.sandbox else _TO_TEST,
+        "where": actor.organization_id,
+        "next": visitor.request.url.path,
+    }
+    return show(visitor, "other_mode.html", facts, status=404)
