@@ -88,3 +88,35 @@ def test_papers_are_files_that_only_their_owner_reads(
     wrong_year = write(running, household, "schedule-h", "--year", "1999", *to)
     assert wrong_year.returncode == 2
     assert b"tax_year" in wrong_year.stderr
+
+
+def test_the_year_says_how_to_supply_what_is_missing(
+    running: EmbeddedServer, family: Family, tmp_path: Path
+) -> None:
+    household, rosa = family.employer_id, family.employee_ids[0]
+    to = ("--year", YEAR, "--output", str(tmp_path))
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        connection.execute(
+            "UPDATE employers SET address = NULL, ein_status = 'none' WHERE id = %s", (household,)
+        )
+        connection.execute("DELETE FROM vault WHERE employer_id = %s", (household,))
+        connection.execute("UPDATE employees SET address = NULL WHERE id = %s", (rosa,))
+        refused = write(running, household, "year", *to)
+        assert (refused.returncode, list(tmp_path.iterdir())) == (2, [])
+        said = refused.stderr.decode()
+        assert f"household.address: enter it on the page /app/{household}/taxes/papers/address" in said
+        assert f"hearthpay households ein {household}" in said
+        assert f"employee.address: enter it on the page /app/{household}/employees/{rosa}/change" in said
+        for table, identity in (("employers", household), ("employees", rosa)):
+            connection.execute(f"UPDATE {table} SET address = %s WHERE id = %s", (json.dumps(HOME), identity))
+    told = hearthpay(
+        *("households", "ein", str(household), "--stdin", "--data-dir", str(running.data_dir)),
+        stdin=b"12-3456789\n",
+    )
+    assert told.returncode == 0, told.stderr
+    written = write(running, household, "year", *to)
+    assert written.returncode == 0, written.stderr
+    notes = written.stderr.decode()
+    assert f"/app/{household}/employees/{rosa}/invitations" in notes
+    assert notes.count("Social Security number is not on file") == 1
+    assert "--user-id and --phone" in notes

@@ -11,7 +11,6 @@ from uuid import UUID
 import typer
 
 from hearthpay.cli.operator import DataDir, decimal_of, refuse, run_with_keys
-from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError
 
 if TYPE_CHECKING:
@@ -194,7 +193,7 @@ def show(
             session, found.actor, found.clock, found.employer_id, found.employee_id, offered=_offered()
         )
 
-    told = autopilot_of_employee(_for_employee(data_dir, employee, work))
+    told = autopilot_of_employee(_for_employee(data_dir, employee, work, reads=True))
     if as_json:
         typer.echo(json.dumps(json.loads(render(told)), indent=2))
         return
@@ -232,7 +231,7 @@ def history(employee: _EmployeeId, data_dir: DataDir = None) -> None:
         return [history_item(event) for event in events]
 
     hidden = ("employer_id", "employee_id", "enrollment_id")
-    for item in _for_employee(data_dir, employee, work):
+    for item in _for_employee(data_dir, employee, work, reads=True):
         details = {name: value for name, value in item.details.items() if name not in hidden}
         typer.echo(
             f"{item.at:%Y-%m-%d %H:%M} UTC  {item.event:<8}  {item.actor} ({item.source})  {json.dumps(details)}"
@@ -309,27 +308,36 @@ def _offered() -> bool:
     return load_bank(os.environ) is not None
 
 
-def _for_employee(data_dir: Any, employee: str, work: Callable[[Any, _Found], Awaitable[Any]]) -> Any:
-    return _run(data_dir, "employees", _id(employee), work)
+def _for_employee(
+    data_dir: Any, employee: str, work: Callable[[Any, _Found], Awaitable[Any]], *, reads: bool = False
+) -> Any:
+    return _run(data_dir, "employees", _id(employee), work, reads=reads)
 
 
-def _run(data_dir: Any, table: str, row_id: UUID, work: Callable[[Any, _Found], Awaitable[Any]]) -> Any:
+def _run(
+    data_dir: Any,
+    table: str,
+    row_id: UUID,
+    work: Callable[[Any, _Found], Awaitable[Any]],
+    *,
+    reads: bool = False,
+) -> Any:
     """Do the work for the household of an employee or a payroll, as the service does: bound to that household."""
 
     async def run(opened: Any, ring: Any) -> Any:  # noqa: ARG001 - as `run_with_keys` calls it
         async with opened.as_operator() as operator, operator.transaction(None) as session:
-            found = await _find(session, table, row_id)
+            found = await _find(session, table, row_id, reads=reads)
         async with opened.database.transaction(found.actor.tenant) as session:
             return await work(session, found)
 
     return run_with_keys(data_dir, run)
 
 
-async def _find(session: Any, table: str, row_id: UUID) -> _Found:
+async def _find(session: Any, table: str, row_id: UUID, *, reads: bool) -> _Found:
     from uuid_utils.compat import uuid7
 
     from hearthpay.access.actor import Actor
-    from hearthpay.database.household_clocks import clock_at
+    from hearthpay.cli.household_clock import clock_for_changing, clock_for_reading
     from hearthpay.employees.models import Employee
     from hearthpay.payroll.models import Payroll
 
@@ -337,7 +345,8 @@ async def _find(session: Any, table: str, row_id: UUID) -> _Found:
     if row is None:
         refuse(f"there is no such {table.removesuffix('s')}")
     actor = Actor.operator(row.organization_id, sandbox=row.sandbox, request_id=f"cli-{uuid7()}")
-    return _Found(row.employer_id, row.id, actor, await clock_at(session, row.employer_id, SystemClock()))
+    clock = await (clock_for_reading if reads else clock_for_changing)(session, row.employer_id)
+    return _Found(row.employer_id, row.id, actor, clock)
 
 
 def _id(text: str) -> UUID:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from hearthpay.cli.household_clock import clock_for_changing
 from hearthpay.cli.operator import DataDir, refuse, run_with_keys
 from hearthpay.clock import SystemClock
 
@@ -243,11 +244,11 @@ async def _connect(
     from hearthpay.employees.own_notices import reader_of, tell_of_account
     from hearthpay.employers.models import Employer
 
-    now = SystemClock().now()
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         employer = await session.get(Employer, household)
         if employer is None:
             refuse("there is no such household")
+        now = (await clock_for_changing(session, household)).now()
         actor = _operator(employer.organization_id, sandbox=employer.sandbox)
         if employee is None:
             return await connect_household_account(session, ring, actor, employer, entered, now)
@@ -302,7 +303,8 @@ async def _remedy(
         if payroll is None:
             refuse("there is no such payroll")
         actor = _operator(payroll.organization_id, sandbox=payroll.sandbox)
-        stored = await apply_remedy(session, actor, SystemClock(), payroll_id, employee_id, action, until)
+        clock = await clock_for_changing(session, payroll.employer_id)
+        stored = await apply_remedy(session, actor, clock, payroll_id, employee_id, action, until)
         return stored.status
 
 
@@ -331,7 +333,7 @@ async def _reverse(
         if found is None:
             refuse("there is no such payroll")
         actor = _operator(found.organization_id, sandbox=found.sandbox)
-        now = SystemClock().now()
+        now = (await clock_for_changing(session, found.employer_id)).now()
         return await reverse_deposit(session, actor, payroll, employee, reason, cents, now)
 
 

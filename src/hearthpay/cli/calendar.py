@@ -9,8 +9,8 @@ from uuid import UUID
 
 import typer
 
+from hearthpay.cli.household_clock import clock_for_changing, clock_for_reading
 from hearthpay.cli.operator import DataDir, as_operator, refuse
-from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -52,17 +52,16 @@ def calendar(
         refuse("--done, --undone, --json and --ics exclude each other")
     key = done or undone
     if key is not None:
-        day = None if done is None else (_day(done_on) or SystemClock().today())
-        _mark(data_dir, employer, key, day)
+        day = _mark(data_dir, employer, key, _day(done_on), done=done is not None)
         typer.echo(f"{key}: not done." if day is None else f"{key}: done on {day}.")
         return
     if done_on is not None:
         refuse("--on goes with --done")
-    household, items = _read(data_dir, employer, _day(since), _day(until))
+    household, items, now = _read(data_dir, employer, _day(since), _day(until))
     if as_ics:
         from hearthpay.duties.ical import feed_of
 
-        typer.echo(feed_of(household, items, SystemClock().now()), nl=False)
+        typer.echo(feed_of(household, items, now), nl=False)
     elif as_json:
         from hearthpay.duties.schemas import tax_calendar_item
         from hearthpay.wire.answer import render
@@ -91,7 +90,7 @@ def filing(
         await choose_filing(
             session,
             actor,
-            SystemClock(),
+            await clock_for_changing(session, found.id),
             found,
             jurisdiction=state.upper(),
             account=account,
@@ -119,8 +118,9 @@ def close_account(
     async def note(session: "AsyncSession", actor: "Actor", found: "Employer") -> None:
         from hearthpay.duties.service import note_closing
 
+        clock = await clock_for_changing(session, found.id)
         await note_closing(
-            session, actor, SystemClock(), found, jurisdiction=state.upper(), account=account, closed_on=day
+            session, actor, clock, found, jurisdiction=state.upper(), account=account, closed_on=day
         )
 
     _for_household(data_dir, employer, note)
@@ -140,14 +140,14 @@ def calendar_link(
     if revoke:
 
         async def end(session: "AsyncSession", actor: "Actor", found: "Employer") -> bool:
-            return await feed.revoke_link(session, actor, SystemClock(), found)
+            return await feed.revoke_link(session, actor, await clock_for_changing(session, found.id), found)
 
         ended = _for_household(data_dir, employer, end)
         typer.echo("The link opens nothing any more." if ended else "There was no link.")
         return
 
     async def make(session: "AsyncSession", actor: "Actor", found: "Employer") -> "PortalToken":
-        return await feed.make_link(session, actor, SystemClock(), found)
+        return await feed.make_link(session, actor, await clock_for_changing(session, found.id), found)
 
     token = _for_household(data_dir, employer, make)
     address = os.environ.get("HEARTHPAY_PUBLIC_URL", "").strip().rstrip("/")
@@ -165,26 +165,34 @@ def _line(item: "CalendarItem") -> str:
     return f"{item.due}  {done:<15}  {amount:>12}  {item.key}  {item.what}{whose}"
 
 
-def _mark(data_dir: "Path | None", employer: str, key: str, day: date | None) -> None:
-    async def mark(session: "AsyncSession", actor: "Actor", found: "Employer") -> None:
+def _mark(
+    data_dir: "Path | None", employer: str, key: str, done_on: date | None, *, done: bool
+) -> date | None:
+    """Mark the item as done on that day, by default today, or take the mark back; return the day."""
+
+    async def mark(session: "AsyncSession", actor: "Actor", found: "Employer") -> date | None:
         from hearthpay.duties.service import mark_duty
 
-        await mark_duty(session, actor, SystemClock(), found, key=key, done_on=day)
+        clock = await clock_for_changing(session, found.id)
+        day = (done_on or clock.today()) if done else None
+        await mark_duty(session, actor, clock, found, key=key, done_on=day)
+        return day
 
-    _for_household(data_dir, employer, mark)
+    return _for_household(data_dir, employer, mark)
 
 
 def _read(
     data_dir: "Path | None", employer: str, since: date | None, until: date | None
-) -> "tuple[UUID, tuple[CalendarItem, ...]]":
+) -> "tuple[UUID, tuple[CalendarItem, ...], datetime]":
     async def read(
         session: "AsyncSession", actor: "Actor", found: "Employer"
-    ) -> "tuple[UUID, tuple[CalendarItem, ...]]":
+    ) -> "tuple[UUID, tuple[CalendarItem, ...], datetime]":
         from hearthpay.duties.service import calendar_of_household, days_of
 
-        clock = SystemClock()
+        clock = await clock_for_reading(session, found.id)
         first, last = days_of(since, until, clock.today())
-        return found.id, await calendar_of_household(session, actor, clock, found, first, last)
+        items = await calendar_of_household(session, actor, clock, found, first, last)
+        return found.id, items, clock.now()
 
     return _for_household(data_dir, employer, read)
 

@@ -1,7 +1,7 @@
 """`hearthpay documents`: pay stubs and the year's papers, written to files that only their owner may read."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -9,12 +9,14 @@ from uuid import UUID
 
 import typer
 
+from hearthpay.cli.household_clock import clock_for_changing
 from hearthpay.cli.operator import DataDir, refuse, run_with_keys
-from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
+    from hearthpay.access.refusal import Refusal
     from hearthpay.documents.archive import Kept
     from hearthpay.documents.commands import Wanted
+    from hearthpay.documents.paper import Paper
     from hearthpay.security.key_ring import KeyRing
 
 _MODE: Final = 0o600
@@ -140,13 +142,15 @@ def _write(
 ) -> None:
     """Issue the paper and write it; an existing file is replaced only when asked for."""
     wanted = _parsed(request, {"employer_id": employer, **told})
-    kept = run_with_keys(data_dir, lambda opened, ring: _issue(opened, ring, wanted))
+    kept, notes = run_with_keys(data_dir, lambda opened, ring: _issue(opened, ring, wanted))
     name = kept.document.file_name
     path = Path(name) if output is None else (output / name if output.is_dir() else output)
     if path.exists() and not yes:
         typer.confirm(f"{path} is there already. Replace it?", abort=True, err=True)
     save(path, kept.content)
     typer.echo(f"{path}  version {kept.document.version}")
+    for note in notes:
+        typer.echo(f"hearthpay: {note}", err=True)
 
 
 def save(path: Path, content: bytes) -> None:
@@ -181,28 +185,68 @@ def _parsed(request: str, told: dict[str, Any]) -> "Wanted":
     return wanted
 
 
-async def _issue(opened: Any, ring: "KeyRing", wanted: "Wanted") -> "Kept":
+async def _issue(opened: Any, ring: "KeyRing", wanted: "Wanted") -> "tuple[Kept, list[str]]":
+    """Issue the paper; return it, and what it lacks although it can be issued. Refuses with how to supply the rest."""
     from uuid_utils.compat import uuid7
 
     from hearthpay.access.actor import Actor
+    from hearthpay.access.refusal import Refusal
     from hearthpay.documents.issuing import issue
     from hearthpay.documents.service import Prepared, prepare_documents
     from hearthpay.employers.models import Employer
 
-    clock = SystemClock()
     async with opened.as_operator() as operator:
         transaction: Callable[[], Any] = partial(operator.transaction, None)
         household = wanted.employer_id
         assert isinstance(household, UUID)
         async with transaction() as session:
             employer = await session.get(Employer, household)
-        if employer is None:
-            refuse("there is no such household")
+            if employer is None:
+                refuse("there is no such household")
+            clock = await clock_for_changing(session, household)
         actor = Actor.operator(
             employer.organization_id, sandbox=employer.sandbox, request_id=f"cli-{uuid7()}"
         )
 
-        async def prepare(session: Any) -> Prepared:
-            return await prepare_documents(session, ring, actor, clock, wanted)
+        notes: list[str] = []
 
-        return await issue(transaction, ring, clock, actor, prepare)
+        async def prepare(session: Any) -> Prepared:
+            prepared = await prepare_documents(session, ring, actor, clock, wanted)
+            notes[:] = _left_out(household, prepared.papers)
+            return prepared
+
+        try:
+            return await issue(transaction, ring, clock, actor, prepare), notes
+        except Refusal as refusal:
+            refuse("\n  ".join([refusal.message, *_how_to_supply(refusal)]))
+
+
+def _left_out(household: UUID, papers: "Sequence[Paper]") -> list[str]:
+    """Return what papers that can be issued say nothing of, and how each is supplied."""
+    from hearthpay.documents.facts import read_facts
+
+    notes: dict[str, None] = {}  # in their order, each once: a person's form has several copies
+    kinds = {paper.kind for paper in papers}
+    for paper in papers:
+        facts = read_facts(paper.facts) if paper.kind in ("w2", "year_cover") else {}
+        if paper.kind == "w2" and facts["employee"]["ssn"] is None:
+            notes[
+                f"{facts['employee']['first_name']} {facts['employee']['last_name']}'s Social Security number is not "
+                'on file, and the Form W-2 says "Applied For". The employee types it behind a link, which '
+                f"/app/{household}/employees/{paper.employee_id}/invitations sends "
+                f"(POST /api/v1/employees/{paper.employee_id}/invite with `tax_info`)."
+            ] = None
+        notes |= dict.fromkeys(facts.get("remarks", ()))
+    if "year_cover" in kinds and "efw2" not in kinds:
+        notes[
+            "For the wage file, give --user-id and --phone; the EIN is kept by "
+            f"`hearthpay households ein {household}`."
+        ] = None
+    return list(notes)
+
+
+def _how_to_supply(refusal: "Refusal") -> "Iterator[str]":
+    """Say of everything that a paper lacks how it is told."""
+    details = refusal.details if isinstance(refusal.details, dict) else {}
+    for each in details.get("missing", ()):
+        yield f"{each['field']}: {each['how']}"

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hearthpay.cli.household_clock import clock_for_changing
 from hearthpay.cli.operator import DataDir, as_operator, decimal_of, refuse
-from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError
 
 if TYPE_CHECKING:
@@ -91,7 +91,8 @@ def payout(
 
     async def run(session: Any) -> str:
         found, actor = await _employee(session, employee)
-        await payout(session, actor, SystemClock(), found, amount=dollars, method=method, note=note)
+        clock = await clock_for_changing(session, found.employer_id)
+        await payout(session, actor, clock, found, amount=dollars, method=method, note=note)
         account = await read_account(session, found.id)
         return f"{found.name}: {dollars:,.2f} by {method}; {_dollars(account.balance)} is left"
 

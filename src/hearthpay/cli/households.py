@@ -6,6 +6,7 @@ from uuid import UUID
 
 import typer
 
+from hearthpay.cli.household_clock import clock_for_changing
 from hearthpay.cli.operator import DataDir, as_operator, decimal_of, refuse, run_with_keys
 from hearthpay.clock import SystemClock
 from hearthpay.taxes import TaxInputError
@@ -141,7 +142,6 @@ def threshold_basis(
     data_dir: DataDir = None,
 ) -> None:
     """Charge what waits for a threshold of wages from the first dollar, or once the wages paid have reached it."""
-    from hearthpay.clock import SystemClock
     from hearthpay.employers.threshold_basis import is_threshold_basis
     from hearthpay.payroll.years.threshold_choice import choose_threshold_basis
 
@@ -150,7 +150,8 @@ def threshold_basis(
         refuse("the basis must be assume_crossed or as_paid")
 
     async def run(session: Any) -> Any:
-        return await choose_threshold_basis(session, SystemClock(), employer_id, basis)
+        clock = await clock_for_changing(session, employer_id)
+        return await choose_threshold_basis(session, clock, employer_id, basis)
 
     choice = as_operator(data_dir, run)
     typer.echo(f"Thresholds of {employer_id}: {choice.before} → {choice.after}")

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import typer
 
+from hearthpay.cli.household_clock import clock_for_changing, clock_for_reading
 from hearthpay.cli.operator import DataDir, refuse, run_with_keys
-from hearthpay.clock import SystemClock
 
 if TYPE_CHECKING:
     from hearthpay.access.actor import Actor
@@ -112,7 +112,7 @@ async def _keep(
             session,
             ring,
             actor,
-            SystemClock(),
+            await clock_for_changing(session, employer.id),
             employer,
             state=state,
             account_type=account_type,
@@ -135,7 +135,7 @@ async def _apply(
         await note_application(
             session,
             actor,
-            SystemClock(),
+            await clock_for_changing(session, employer.id),
             employer,
             state=state,
             account_type=account_type,
@@ -148,4 +148,5 @@ async def _read(opened: Any, ring: Any, household: UUID) -> Any:  # noqa: ARG001
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         employer, actor = await _employer(session, household)
-        return await registrations_of_household(session, actor, SystemClock(), employer)
+        clock = await clock_for_reading(session, employer.id)
+        return await registrations_of_household(session, actor, clock, employer)

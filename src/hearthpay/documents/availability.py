@@ -1,7 +1,8 @@
 """Why a paper cannot be issued, and what to do about it: the refusals of this package."""
 
 import datetime
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 from uuid import UUID
 
@@ -9,12 +10,14 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.documents.figures.forms import FormNotKnownError, schedule_h_form, w2_form
 
 _HOW: Final = {
-    "household.address": "PATCH /api/v1/employers/{employer} with `address`",
+    "household.address": "enter it on the page /app/{employer}/taxes/papers/address, or PATCH "
+    "/api/v1/employers/{employer} with `address`",
     "household.ein": "enter it on the page /app/{employer}/state-accounts/ein, or the operator does with "
     "`hearthpay households ein {employer}`; once it is applied for, /app/{employer}/state-accounts or "
     "`hearthpay households ein-status {employer} pending` lets papers say so",
-    "employee.address": "PATCH /api/v1/employees/{employee} with `address`, or the employee types it on the tax page "
-    "of the portal (POST /api/v1/employees/{employee}/invite with `tax_info`)",
+    "employee.address": "enter it on the page /app/{employer}/employees/{employee}/change, or PATCH "
+    "/api/v1/employees/{employee} with `address`, or the employee types it behind a link, which "
+    "/app/{employer}/employees/{employee}/invitations sends (POST /api/v1/employees/{employee}/invite with `tax_info`)",
 }
 
 
@@ -23,13 +26,21 @@ def not_available(reason: str, message: str, **details: object) -> Refusal:
     return Refusal("document_not_available", message, details={"reason": reason, **details})
 
 
-def missing_details(names: Iterable[str], employer_id: UUID, employee_id: UUID | None = None) -> Refusal:
-    """Return the refusal of a paper that needs what nobody has told, with how each is told."""
-    told = [
-        {"field": name, "how": _HOW[name].format(employer=employer_id, employee=employee_id)}
-        for name in names
+def missing_details(
+    names: Iterable[str], employer_id: UUID, people: Mapping[UUID, Sequence[str]] = MappingProxyType({})
+) -> Refusal:
+    """Return the refusal of a paper that needs what nobody has told, with how each is told.
+
+    `names` are the household's; `people` has what is missing of each employee.
+    """
+    told: list[dict[str, object]] = [
+        {"field": name, "how": _HOW[name].format(employer=employer_id)} for name in dict.fromkeys(names)
     ]
-    listed = ", ".join(each["field"] for each in told)
+    for employee_id, of_employee in people.items():
+        for name in of_employee:
+            how = _HOW[name].format(employer=employer_id, employee=employee_id)
+            told.append({"field": name, "employee_id": employee_id, "how": how})
+    listed = ", ".join(dict.fromkeys(str(each["field"]) for each in told))
     return not_available(
         "details_missing", f"This paper needs what is not known yet: {listed}.", missing=told
     )

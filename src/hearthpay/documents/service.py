@@ -341,26 +341,43 @@ class _Desk:
         return await self._numbers(purpose).household_on_forms(self.employer)
 
     async def _forms(self, year: YearOnRecord, household: HouseholdIdentity) -> list[FormOfPerson]:
-        """Return the Forms W-2 of everybody who was paid; refuses where nobody was, or somebody lacks something."""
-        found = [await self._form(year, person.id, household) for person in year.books.people]
+        """Return the Forms W-2 of everybody who was paid; refuses where nobody was, and tells all that is missing."""
+        found = [await self._unchecked_form(year, person.id) for person in year.books.people]
         forms = [each for each in found if each is not None]
         if not forms:
             raise self._nobody(year)
+        self._refuse_incomplete(household, forms)
         return forms
 
     async def _form(
         self, year: YearOnRecord, person: UUID, household: HouseholdIdentity
     ) -> FormOfPerson | None:
-        """Return a person's form; None for somebody who was paid nothing in the year."""
+        """Return a person's form; None for somebody who was paid nothing in the year. Refuses what is incomplete."""
+        form = await self._unchecked_form(year, person)
+        if form is not None:
+            self._refuse_incomplete(household, [form])
+        return form
+
+    async def _unchecked_form(self, year: YearOnRecord, person: UUID) -> FormOfPerson | None:
         books = next((each for each in year.books.everyone() if each.person.id == person), None)
         if books is None:
             return None
         employee = await self._numbers("document.w2").employee_on_forms(year, person)
-        missing = [name for name in missing_for_w2(household, employee) if name != "household.ein"]
-        missing += self._ein_missing(household)
-        if missing:
-            raise missing_details(missing, self.employer.id, person)
         return FormOfPerson(with_remarks(w2_of(books), self._remarks(year)), employee)
+
+    def _refuse_incomplete(self, household: HouseholdIdentity, forms: Sequence[FormOfPerson]) -> None:
+        """Refuse forms that lack something of the household or of an employee, and name all of it."""
+        of_household: list[str] = []
+        people: dict[UUID, list[str]] = {}
+        for each in forms:
+            missing = missing_for_w2(household, each.employee)
+            of_household += [name for name in missing if name == "household.address"]
+            own = [name for name in missing if name.startswith("employee.")]
+            if own:
+                people[each.form.person_id] = own
+        of_household += self._ein_missing(household)
+        if of_household or people:
+            raise missing_details(of_household, self.employer.id, people)
 
     def _ein_missing(self, household: HouseholdIdentity) -> list[str]:
         """Papers may say that an EIN is applied for, once that is so."""

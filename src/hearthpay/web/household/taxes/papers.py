@@ -181,7 +181,7 @@ async def _handed_over(at: AtHousehold, wanted: Wanted, year: int) -> Response:
     except Refusal as error:
         if error.code != "document_not_available" or not isinstance(error.details, dict):
             raise
-        return _missing(at, error.details, year, wanted)
+        return _missing(at, error.details, year)
     return file_of(kept)
 
 
@@ -192,7 +192,7 @@ def file_of(kept: Kept) -> Response:
     return Response(kept.content, headers=headers | {"Content-Type": media_type_of(name)})
 
 
-def _missing(at: AtHousehold, details: Mapping[str, Any], year: int, wanted: Wanted) -> Response:
+def _missing(at: AtHousehold, details: Mapping[str, Any], year: int) -> Response:
     missing: list[tuple[str, str | None]] = []
     for each in details.get("missing", ()):
         known = _MISSING.get(each["field"])
@@ -200,8 +200,8 @@ def _missing(at: AtHousehold, details: Mapping[str, Any], year: int, wanted: Wan
             missing.append((each["field"], None))
         else:
             where = at.root + known[1]
-            if isinstance(wanted, WantedW2) and known == _ADDRESS:
-                where += f"/{wanted.employee_id}"
+            if known == _ADDRESS:
+                where += f"/{each['employee_id']}"
             elif known == _HOUSEHOLDS_ADDRESS:
                 where += f"?year={year}"
             missing.append((at.say(known[0]), where))
