@@ -3,8 +3,9 @@
 import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
+
+from hearthpay.clock import BUSINESS_TIME
 
 FOREVER = datetime.datetime.max.replace(tzinfo=datetime.UTC)
 
@@ -28,10 +29,13 @@ class Diary:
     left: list[tuple[datetime.datetime, bool]] = field(default_factory=list)
     returned: list[datetime.datetime] = field(default_factory=list)
 
-    def was_gone(self, at: datetime.datetime) -> bool:
-        """Whether the employee did not work for the household at the instant."""
-        spans = pairwise([*self.left, (FOREVER, False)])
-        return any(gone and start < at <= end for (start, gone), (end, _) in spans)
+    def last_day(self, at: datetime.datetime) -> datetime.date | None:
+        """The last day of work of an employee who had left by the instant; leaving once more keeps the first day."""
+        left: datetime.datetime | None = None
+        for when, gone in self.left:
+            if when < at:
+                left = (left or when) if gone else None
+        return None if left is None else left.astimezone(BUSINESS_TIME).date()
 
     def skipped_through(self, enrollment: str, at: datetime.datetime) -> datetime.date | None:
         """Return the day through which periods were to be skipped, as it stood before the instant."""

@@ -64,6 +64,75 @@ async def test_each_period_pays_its_share_at_the_salary_of_then(
     await proved(owner_database, pilot.town.clock, whole=True)
 
 
+async def leave(pilot: Pilot, last_day: str) -> None:
+    ended = await pilot.family.caller.post(f"/employees/{pilot.employee}/terminate", {"end_date": last_day})
+    assert ended.status_code == 200, ended.text
+
+
+async def test_the_last_part_of_a_period_pays_its_share_of_the_salary(
+    pilot: Pilot, owner_database: Database, owner_connection: psycopg.Connection
+) -> None:
+    """A week from Monday, November 23; the last day is Wednesday, the 25th: three days of five."""
+    await settle(pilot, pay_type="salary", salary={"amount": 52_000, "per": "year"})
+    await pilot.enroll(BY_SALARY)
+    await leave(pilot, "2026-11-25")
+    assert (await pilot.read())["eligibility"] == {"eligible": True, "reasons": []}
+    await pilot.live_through("2026-11-20", "2026-12-10")
+    made = {each["pay_period"]["start"]: each for each in await pilot.payrolls()}
+    assert made["2026-11-16"]["totals"]["gross_pay"] == 1_000
+    last = made["2026-11-23"]
+    assert (last["totals"]["gross_pay"], last["status"]) == (600, "completed")
+    salary = (await pilot.family.caller.get(f"/payroll/{last['payroll_id']}")).json()["data"]["employees"][0][
+        "earnings"
+    ]["salary"]
+    assert (salary["working_days"], salary["paid_days"], salary["prorated"]) == (5, 3, True)
+    assert "2026-11-30" not in made
+    told = owner_connection.execute(
+        "SELECT reasons FROM autopilot_periods WHERE period_start > '2026-11-23' AND outcome = 'ineligible'"
+    ).fetchall()
+    assert told == [(["employee_inactive"],)]
+    await proved(owner_database, pilot.town.clock, whole=True)
+
+
+async def test_the_last_part_of_a_period_by_the_hour_is_asked_about(
+    pilot: Pilot, owner_connection: psycopg.Connection
+) -> None:
+    await pilot.enroll()
+    await leave(pilot, "2026-11-25")
+    assert (await pilot.read())["eligibility"]["eligible"], "the first week was worked in full"
+    await pilot.live_through("2026-11-20", "2026-11-25")
+    assert await pilot.made() == [("2026-11-16", "2026-12-01", "pending_funding")]
+    reasons = ["employment_ended_in_period"]
+    assert (await pilot.read())["eligibility"] == {"eligible": False, "reasons": reasons}
+    await pilot.live_through("2026-11-26", "2026-11-28")
+    ran = await pilot.family.caller.post(
+        "/payroll/run",
+        {
+            "employer_id": pilot.family.employer_id,
+            "pay_period_start": "2026-11-23",
+            "pay_period_end": "2026-11-25",
+            "pay_date": "2026-11-28",
+            "pay_frequency": "weekly",
+            "employees": [
+                {"employee_id": pilot.family.employee_id, "regular_hours": 20, "payment_method": "check"}
+            ],
+        },
+    )
+    assert ran.status_code == 200, ran.text
+    await pilot.live_through("2026-11-29", "2026-11-30")
+    outcomes = owner_connection.execute(
+        "SELECT outcome FROM autopilot_periods WHERE period_start = '2026-11-23'"
+    ).fetchall()
+    assert outcomes == [("by_hand",)]
+
+
+async def test_a_last_period_that_was_worked_in_full_is_paid_in_full(pilot: Pilot) -> None:
+    await pilot.enroll()
+    await leave(pilot, "2026-11-22")
+    await pilot.live_through("2026-11-20", "2026-12-01")
+    assert await pilot.made() == [("2026-11-16", "2026-12-01", "completed")]
+
+
 async def test_a_salary_run_by_hand_is_stepped_over(
     pilot: Pilot, owner_connection: psycopg.Connection
 ) -> None:

@@ -181,9 +181,14 @@ def _has_its_reason(
         assert period.payroll in set(diary.voided()), period
     if period.outcome == "ineligible":
         assert not set(period.reasons) - {
-            *("employee_inactive", "employee_not_started", "authorization_missing"),
+            *("employee_inactive", "employment_ended_in_period"),
+            *("employee_not_started", "authorization_missing"),
         }, period
-        assert ("employee_inactive" in period.reasons) == diary.was_gone(at), period
+        last_day = diary.last_day(at)
+        gone = last_day is not None and last_day < period.period_start
+        assert ("employee_inactive" in period.reasons) == gone, period
+        partly = last_day is not None and period.period_start <= last_day < period.period_end
+        assert ("employment_ended_in_period" in period.reasons) == partly, period
         assert ("authorization_missing" in period.reasons) <= any(day < at for day in diary.returned), period
 
 

@@ -38,6 +38,11 @@ async def test_what_autopilot_pays_is_refused_until_it_is_disabled(app: FastAPI,
         assert (await ask(agent, "run_payroll", **scheduled))["data"]["status"] == "completed"
         resumed = await ask(agent, "manage_autopilot", **pilot.whose, action="resume")
         assert resumed["code"] == "not_found"
+        assert resumed["next_call"] == {"tool": "get_autopilot", "arguments": pilot.whose}
+        assert "get_autopilot" in resumed["next_step"]
+        led_on = await ask(agent, resumed["next_call"]["tool"], **resumed["next_call"]["arguments"])
+        assert led_on["data"]["enrollment"] is None
+        assert len(led_on["data"]["schedule_preview"]) == 3
 
 
 async def test_direct_deposit_asks_before_it_debits(app: FastAPI, pilot: Pilot) -> None:

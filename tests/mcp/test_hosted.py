@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import json
 from typing import Any
 
 import httpx
@@ -11,7 +12,7 @@ from fastapi import FastAPI
 
 from tests.http.api import Account, NewAccount, NewKey
 from tests.mcp.agents import ADDRESS, ask, hosted_agent, week
-from tests.worlds.households import add_employee
+from tests.worlds.households import add_employee, add_household
 
 EITHER_AGE = pytest.mark.parametrize("mode", ["auto", "legacy"])
 
@@ -66,6 +67,11 @@ async def test_from_the_first_question_to_the_pay_stub(
         (stub,) = (await agent.read_resource(address)).contents
         assert stub.mime_type == "application/pdf"
         assert base64.b64decode(stub.blob).startswith(b"%PDF")
+        why = f"hearthpay://payrolls/{ran['payroll_id']}/explanations/{employee_id}"
+        (recorded,) = (await agent.read_resource(why)).contents
+        lines = {each["code"]: each for each in json.loads(recorded.text)["data"]["explanations"]}
+        assert lines["US-SS-EE"]["amount"] == 70.68
+        assert lines["US-SS-EE"]["steps"]
         explained = (await ask(agent, "explain_paycheck_line", **_other_week(asked), line_code="US-SS-EE"))[
             "data"
         ]
@@ -87,7 +93,27 @@ async def test_from_the_first_question_to_the_pay_stub(
     assert readings() == [
         ("payroll", "Test agent 7", "ok", ran["payroll_id"]),
         ("pay_stub", "Test agent 7", "ok", ran["payroll_id"]),
+        ("payroll_explanation", "Test agent 7", "ok", ran["payroll_id"]),
     ]
+
+
+async def test_a_question_about_no_household_of_several_leads_to_their_list(
+    app: FastAPI, new_key: NewKey
+) -> None:
+    key = await new_key("Agency", plan="professional")
+    first, second = await add_household(key), await add_household(key, first_name="Carmen")
+    async with hosted_agent(app, key.key) as agent:
+        for tool in ("get_state_filing_status", "get_tax_calendar"):
+            refused = await ask(agent, tool)
+            assert refused["code"] == "validation_error"
+            assert refused["next_call"] == {"tool": "list_households_and_employees", "arguments": {}}
+            assert tool in refused["next_step"]
+            listed = await ask(agent, refused["next_call"]["tool"], **refused["next_call"]["arguments"])
+            ids = [each["employer_id"] for each in listed["data"]]
+            assert ids == [second, first]
+            assert "error" not in await ask(agent, tool, employer_id=ids[0])
+            wrong = await ask(agent, tool, employer_id="x")
+            assert "next_call" not in wrong
 
 
 def _other_week(asked: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +161,7 @@ async def test_resources_and_prompts(app: FastAPI, account: Account, employer_id
             await agent.read_resource(f"hearthpay://households/{employer_id}/calendar/2026")
         ).contents
         assert "2026" in calendar.text
-        assert len((await agent.list_resource_templates()).resource_templates) == 4
+        assert len((await agent.list_resource_templates()).resource_templates) == 5
         for nowhere in ("hearthpay://states/ZZ", "hearthpay://payrolls/x", "file:///etc/passwd"):
             with pytest.raises(Exception, match="There is nothing at this address"):
                 await agent.read_resource(nowhere)

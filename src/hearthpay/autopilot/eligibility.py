@@ -31,6 +31,7 @@ from hearthpay.taxes.finality import unpublished_programs
 Reason = Literal[
     "not_plus",
     "employee_inactive",
+    "employment_ended_in_period",
     "employee_not_started",
     "employee_incomplete",
     "insufficient_history",
@@ -55,6 +56,10 @@ IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
     "employee_inactive": (
         mark("The employee does not work for you any more"),
         mark("Reinstate the employee, or end Autopilot."),
+    ),
+    "employment_ended_in_period": (
+        mark("The employment ended during the pay period"),
+        mark("Run the last payroll yourself, with the hours worked until then."),
     ),
     "employee_not_started": (mark("The employee has not started yet"), mark("Begin with a later period.")),
     "employee_incomplete": (
@@ -91,7 +96,8 @@ IN_WORDS: Final[Mapping[Reason, tuple[str, str]]] = {
 """Why, and what the household can do about it."""
 
 _PEOPLE: Final = text(
-    "SELECT m.id, m.employer_id, m.status, m.start_date, m.work_state, m.first_name, "
+    "SELECT m.id, m.employer_id, m.status, m.start_date, m.end_date, m.work_state, m.first_name, "
+    "m.salary_cents IS NOT NULL AS salaried, "
     "coalesce(m.pay_rate_cents, m.salary_cents) IS NULL AS incomplete, "
     "m.last_name, h.first_name AS household_first, h.last_name AS household_last, h.sandbox, o.plan, EXISTS ("
     f"SELECT FROM {PAYCHECKS} c JOIN {PAYROLLS} p ON p.id = c.payroll_id WHERE c.employee_id = m.id "
@@ -113,7 +119,11 @@ class EligibilityFacts:
 
     has_plan: bool
     active: bool
+    salaried: bool
     start_date: datetime.date
+    end_date: datetime.date | None
+    """The last day of work of somebody who has left."""
+
     incomplete: bool
     paid_before: bool
     offered: bool
@@ -122,17 +132,30 @@ class EligibilityFacts:
 
 
 def reasons_against(
-    facts: EligibilityFacts, *, authorized: bool, period_end: datetime.date, pay_date: datetime.date
+    facts: EligibilityFacts,
+    *,
+    authorized: bool,
+    period_end: datetime.date,
+    pay_date: datetime.date,
+    period_start: datetime.date | None = None,
 ) -> tuple[Reason, ...]:
     """Return all reasons against paying the period; none: Autopilot may.
+
+    With ``period_start``, that of an enrollment's next period, somebody who has left is still paid for the periods of
+    the employment: a full one as ever, the last part of one to a salaried employee by working days. How many hours an
+    hourly employee worked in the last part nobody knows.
 
     Of the law it is asked whether the year has rules and all programs of the state of work that have begun by then:
     whether a paycheck needs a figure that nobody knows yet, its calculation tells.
     """
     law = _law_missing(facts.work_state, pay_date)
+    last_day = None if facts.active else facts.end_date
+    works = facts.active or (last_day is not None and period_start is not None and period_start <= last_day)
+    part_of_it = works and last_day is not None and last_day < period_end
     found: dict[Reason, bool] = {
         "not_plus": not facts.has_plan,
-        "employee_inactive": not facts.active,
+        "employee_inactive": not works,
+        "employment_ended_in_period": part_of_it and not facts.salaried,
         "employee_not_started": facts.start_date > period_end,
         "employee_incomplete": facts.incomplete,
         "insufficient_history": not facts.paid_before,
@@ -163,7 +186,9 @@ async def read_facts(
         row.id: EligibilityFacts(
             has_plan=row.plan in PLANS and "autopilot" in PLANS[row.plan].features,
             active=row.status == "active",
+            salaried=row.salaried,
             start_date=row.start_date,
+            end_date=row.end_date,
             incomplete=row.incomplete,
             paid_before=row.paid_before,
             offered=offered or row.sandbox,

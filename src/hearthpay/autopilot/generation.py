@@ -303,6 +303,7 @@ async def _decide(
         elif reasons := reasons_against(
             facts[employee],
             authorized=case.enrollment.id in authorized,
+            period_start=case.period.start,
             period_end=case.period.end,
             pay_date=payroll.order.dates.pay_date,
         ):

@@ -55,7 +55,13 @@ async def resume(
     version = versions[stage_of(stages, period.start)]
     facts = (await read_facts(session, [enrollment.employee_id], offered=offered))[enrollment.employee_id]
     authorized = enrollment.id in await authorized_enrollments(session, [enrollment.id])
-    reasons = reasons_against(facts, authorized=authorized, period_end=period.end, pay_date=period.pay_date)
+    reasons = reasons_against(
+        facts,
+        authorized=authorized,
+        period_start=period.start,
+        period_end=period.end,
+        pay_date=period.pay_date,
+    )
     if not reasons:
         payroll = planned(
             owner_of(enrollment),

@@ -60,9 +60,9 @@ async def get_autopilot(
     """Of one employee: the enrollment, what speaks against paying, and the next three periods. Else the enrollments
     that are active or paused. An enrollment that was ended is null; `GET /autopilot/history` tells of it.
 
-    `reasons` are codes: `not_plus`, `employee_inactive`, `employee_not_started`, `employee_incomplete`,
-    `insufficient_history` (no payroll has been completed yet), `direct_deposit_unavailable`, `authorization_missing`,
-    `tax_year_not_final` and others.
+    `reasons` are codes: `not_plus`, `employee_inactive`, `employment_ended_in_period` (paid by the hour: run the last
+    payroll with the hours worked), `employee_not_started`, `employee_incomplete`, `insufficient_history` (no payroll
+    has been completed yet), `direct_deposit_unavailable`, `authorization_missing`, `tax_year_not_final` and others.
     """
     runtime = runtime_of(request)
     async with runtime.database.transaction(actor.tenant) as session:

@@ -90,9 +90,14 @@ async def reasons_of(
     facts = (await read_facts(session, [enrollment.employee_id], offered=offered))[enrollment.employee_id]
     ended = enrollment.status == "disabled"  # who enrolls anew agrees anew
     authorized = ended or enrollment.id in await authorized_enrollments(session, [enrollment.id])
-    end, paid = (
-        (view.coming[0].end, view.coming[0].pay_date)
-        if view.coming
-        else (earliest_pay_date(clock.now()),) * 2
+    if not view.coming:
+        paid = earliest_pay_date(clock.now())
+        return reasons_against(facts, authorized=authorized, period_end=paid, pay_date=paid)
+    coming = view.coming[0]
+    return reasons_against(
+        facts,
+        authorized=authorized,
+        period_start=coming.start,
+        period_end=coming.end,
+        pay_date=coming.pay_date,
     )
-    return reasons_against(facts, authorized=authorized, period_end=end, pay_date=paid)

@@ -90,11 +90,15 @@ def _refused_by_the_api(tool: AgentTool, arguments: Arguments, error: Mapping[st
     if "docs_url" in error:
         told["docs_url"] = error["docs_url"]
     message = _OF_THE_ENTRY.sub("", str(error.get("message", "It was refused.")))
+    leads_on = tool.next_call(code, details, arguments)
+    if leads_on is not None:
+        told["next_step"] = leads_on.why
+        told["next_call"] = {"tool": leads_on.tool, "arguments": leads_on.arguments}
     return _refusal(code, message, **told)
 
 
 def _refusal(code: str, message: str, **told: Any) -> ToolAnswer:
-    structured = {"error": message, "code": code, **told, "next_step": next_step(code)}
+    structured = {"error": message, "code": code, "next_step": next_step(code), **told}
     return ToolAnswer(structured, json.dumps(structured, ensure_ascii=False), code)
 
 

@@ -51,6 +51,11 @@ def _pay_stub(named: Mapping[str, str]) -> ApiCall:
     return ApiCall(method="POST", path="/documents/paystub", body=body)
 
 
+def _explanation(named: Mapping[str, str]) -> ApiCall:
+    path = f"/payroll/{named['payroll_id']}/explanation"
+    return ApiCall(method="GET", path=path, query={"employee_id": named["employee_id"]})
+
+
 SHELF: Final[tuple[ShelfItem, ...]] = (
     ShelfItem(
         "state_coverage",
@@ -81,6 +86,17 @@ SHELF: Final[tuple[ShelfItem, ...]] = (
         PDF,
         re.compile(rf"hearthpay://payrolls/(?P<payroll_id>{_ID})/pay-stubs/(?P<employee_id>{_ID})"),
         _pay_stub,
+    ),
+    ShelfItem(
+        "payroll_explanation",
+        "get_payroll",
+        "Why a paycheck is what it is",
+        "Of one employee in a payroll that was paid: each line's steps, figures and sources, under the rules it was "
+        "calculated by. The amounts are those on record.",
+        "hearthpay://payrolls/{payroll_id}/explanations/{employee_id}",
+        JSON,
+        re.compile(rf"hearthpay://payrolls/(?P<payroll_id>{_ID})/explanations/(?P<employee_id>{_ID})"),
+        _explanation,
     ),
     ShelfItem(
         "tax_calendar",

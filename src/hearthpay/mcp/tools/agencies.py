@@ -6,7 +6,15 @@ from typing import Any, Final
 
 from hearthpay.mcp.arguments import day, identifier
 from hearthpay.mcp.calls import ApiCall
-from hearthpay.mcp.tools.agent_tool import LIST, TEXT, AgentTool, Arguments, as_query, data_of
+from hearthpay.mcp.tools.agent_tool import (
+    LIST,
+    TEXT,
+    AgentTool,
+    Arguments,
+    as_query,
+    choose_household,
+    data_of,
+)
 
 _ON_FILE: Final = "registered"
 _MISSING: Final = ("required", "pending")
@@ -60,6 +68,7 @@ STATE_FILING_STATUS: Final = AgentTool(
     required=(),
     example={"employer_id": "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b10"},
     call=_registrations,
+    next_call=choose_household("get_state_filing_status"),
     shaped=by_state,
     output={
         "type": "object",
@@ -101,5 +110,6 @@ TAX_CALENDAR: Final = AgentTool(
     required=(),
     example={"from": "2026-12-01", "to": "2027-04-30"},
     call=_calendar,
+    next_call=choose_household("get_tax_calendar"),
     output=data_of({"employer_id": TEXT, "items": LIST}, "items"),
 )

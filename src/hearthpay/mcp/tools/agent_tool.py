@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from hearthpay.mcp.arguments import JsonSchema, schema_of
 from hearthpay.mcp.calls import ApiCall, CallTerms
@@ -22,9 +22,30 @@ ERROR_OUTPUT: Final[JsonSchema] = {
         "example_request": {"type": "object"},
         "docs_url": {"type": "string"},
         "next_step": {"type": "string"},
+        "next_call": {
+            "type": "object",
+            "properties": {"tool": {"type": "string"}, "arguments": {"type": "object"}},
+            "required": ["tool", "arguments"],
+        },
     },
     "required": ["error", "code", "next_step"],
 }
+
+
+class NextCall(NamedTuple):
+    """The call that leads on after a refusal: the tool, its arguments, and why, in words for models."""
+
+    tool: str
+    arguments: dict[str, Any]
+    why: str
+
+
+NextCallOf = Callable[[str, object, Arguments], NextCall | None]
+"""Finds the next call from a refusal's code and details, and the arguments that were refused."""
+
+
+def _no_next_call(_code: str, _details: object, _arguments: Arguments) -> None:
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +54,8 @@ class AgentTool:
 
     `required_hosted` are arguments that it needs besides where it is hosted, `required_previewed` where each run must
     be held to a preview. `changes` says that it may change something for good. `in_arguments` writes an example of the
-    API's as arguments of the tool, `shaped` the body of a success as the tool answers it.
+    API's as arguments of the tool, `shaped` the body of a success as the tool answers it. `next_call` finds the call
+    that leads on after a refusal by the API, where the advice for its code isn't enough.
     """
 
     name: str
@@ -49,6 +71,7 @@ class AgentTool:
     changes: bool = False
     in_arguments: Callable[[Arguments], Arguments] = dict
     shaped: Callable[[dict[str, Any]], dict[str, Any]] = dict
+    next_call: NextCallOf = _no_next_call
 
     def input_schema(self, terms: CallTerms) -> JsonSchema:
         """Return the schema of its arguments, on these terms."""
@@ -89,6 +112,23 @@ def without_nothing(arguments: Arguments, *names: str) -> dict[str, Any]:
     """Return those of the arguments that were given, or all of them where none is named."""
     wanted = names or tuple(arguments)
     return {name: arguments[name] for name in wanted if name in arguments}
+
+
+def choose_household(tool: str) -> NextCallOf:
+    """Return what leads on where a tool was asked about no household and the account has several."""
+
+    def found(code: str, details: object, arguments: Arguments) -> NextCall | None:
+        named = details if isinstance(details, list) else ()
+        missing = any(isinstance(each, dict) and each.get("field") == "employer_id" for each in named)
+        if code != "validation_error" or not missing or "employer_id" in arguments:
+            return None
+        why = (
+            "The account has several households. Call list_households_and_employees, ask the person which one is "
+            f"meant, then call {tool} again with its employer_id."
+        )
+        return NextCall("list_households_and_employees", {}, why)
+
+    return found
 
 
 def as_query(arguments: Arguments) -> dict[str, str]:

@@ -57,7 +57,8 @@ EXPLAIN: Final = AgentTool(
         "Tell why one tax line of a paycheck is what it is: each step of the calculation with its figures, the law or "
         "publication they are from, and how sure they are. Takes the arguments of preview_payroll and the line's code "
         "(such as US-SS-EE, US-FIT, CA-SDI-EE, as `lines` of a preview names it), and creates nothing. Use it for "
-        "'why is so much withheld?'; quote the source, and do not explain a tax from memory."
+        "'why is so much withheld?'; quote the source, and do not explain a tax from memory. "
+        "Of a payroll that was paid, read the resource hearthpay://payrolls/{payroll_id}/explanations/{employee_id}."
     ),
     properties={
         **PREVIEW.properties,

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from hearthpay.mcp.arguments import day, identifier, one_of
 from hearthpay.mcp.calls import ApiCall
-from hearthpay.mcp.tools.agent_tool import LIST, TEXT, AgentTool, Arguments, as_query, data_of
+from hearthpay.mcp.tools.agent_tool import LIST, TEXT, AgentTool, Arguments, NextCall, as_query, data_of
 
 _EXAMPLE: Final[Arguments] = {
     "employer_id": "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b10",
@@ -22,6 +22,17 @@ def _read(arguments: Arguments) -> ApiCall:
 def _manage(arguments: Arguments) -> ApiCall:
     body: dict[str, Any] = {name: value for name, value in arguments.items() if name != "action"}
     return ApiCall(method="POST", path=f"/autopilot/{arguments['action']}", body=body)
+
+
+def _when_not_enrolled(code: str, _details: object, arguments: Arguments) -> NextCall | None:
+    if code != "not_found":
+        return None
+    whose = {name: arguments[name] for name in ("employer_id", "employee_id")}
+    why = (
+        "This employee is not enrolled in Autopilot; only a person can enroll, in the app. Call get_autopilot with the "
+        "employer_id and employee_id to see whether the employee is eligible, and which paydays enrolling would give."
+    )
+    return NextCall("get_autopilot", whose, why)
 
 
 GET_AUTOPILOT: Final = AgentTool(
@@ -74,6 +85,7 @@ MANAGE_AUTOPILOT: Final = AgentTool(
     example={**_EXAMPLE, "action": "pause"},
     changes=True,
     call=_manage,
+    next_call=_when_not_enrolled,
     output=data_of(
         {
             "employer_id": TEXT,

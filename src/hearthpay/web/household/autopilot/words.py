@@ -27,6 +27,11 @@ REASONS: Final[Mapping[Reason, ReasonWord]] = {
         mark("Employ the person again, or end Autopilot."),
         "/employees/{employee_id}",
     ),
+    "employment_ended_in_period": ReasonWord(
+        mark("The employment ended during the pay period."),
+        mark("Run the last payroll yourself, with the hours worked until then."),
+        "/payrolls/new",
+    ),
     "employee_not_started": ReasonWord(
         mark("The employment has not begun by the period's last day."), mark("Begin with a later period.")
     ),
