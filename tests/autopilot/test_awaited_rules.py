@@ -13,8 +13,8 @@ from hearthpay.database.session import Database
 from hearthpay.languages.catalogue import say_in
 from hearthpay.mail.notices import NoticeDesk
 from hearthpay.payroll.awaited.pay_dates import (
+    AwaitedDates,
     AwaitedRules,
-    PayDates,
     Pieces,
     find_awaited,
     read_awaited_rules,
@@ -134,12 +134,12 @@ def carried(content: str) -> str:
 
 def test_without_rules_or_with_an_unknown_line_it_is_held(tmp_path: Path) -> None:
     found = find_awaited(
-        [PayDates("payroll", 2031, ("CA",), 2), PayDates("enrollment", 2026, ("CA",), 5)], DECEMBER
+        [AwaitedDates("payroll", 2031, ("CA",), 2), AwaitedDates("enrollment", 2026, ("CA",), 5)], DECEMBER
     )
     assert (found.held, found.provisional, found.years) == (Pieces(payrolls=2), Pieces(), (2031,))
     new = unpublished_program("CA-NEW-EE", "ca-edd", "2027-01-01")
-    ahead = [PayDates("enrollment", 2027, ("CA",), 3), PayDates("payroll", 2027, ("CA", "NY"), 2)]
-    ahead.append(PayDates("payroll", 2027, ("NY",), 1))
+    ahead = [AwaitedDates("enrollment", 2027, ("CA",), 3), AwaitedDates("payroll", 2027, ("CA", "NY"), 2)]
+    ahead.append(AwaitedDates("payroll", 2027, ("NY",), 1))
     before = find_awaited(ahead, DECEMBER)
     assert before.held == Pieces()
     with edition(tmp_path, ("2027/states/CA.toml", new)):
@@ -155,7 +155,7 @@ def test_without_rules_or_with_an_unknown_line_it_is_held(tmp_path: Path) -> Non
 
 def test_the_mail_says_how_many_and_what_to_do() -> None:
     found = find_awaited(
-        [PayDates("enrollment", 2027, ("CA",), 2), PayDates("payroll", 2031, ("CA",), 1)], DECEMBER
+        [AwaitedDates("enrollment", 2027, ("CA",), 2), AwaitedDates("payroll", 2031, ("CA",), 1)], DECEMBER
     )
     mail = awaited_rules_mail(NoticeReader("ops@example.com"), found)
     assert "2 enrollments and 1 scheduled payroll have pay dates under rules that are not final." in mail.text
