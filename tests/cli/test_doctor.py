@@ -6,13 +6,13 @@ import orjson
 import pytest
 
 from hearthpay.cli.doctor import _print_awaited, _print_json
-from hearthpay.payroll.awaited.pay_dates import AwaitedRules, PayDates, find_awaited
+from hearthpay.payroll.awaited.pay_dates import AwaitedDates, AwaitedRules, find_awaited
 
 DECEMBER = datetime.date(2026, 12, 1)
 
 
 def test_it_counts_pay_dates_under_rules_that_are_not_final(capsys: pytest.CaptureFixture[str]) -> None:
-    ahead = [PayDates("enrollment", 2027, ("CA",), 2), PayDates("payroll", 2031, ("NY",), 1)]
+    ahead = [AwaitedDates("enrollment", 2027, ("CA",), 2), AwaitedDates("payroll", 2031, ("NY",), 1)]
     _print_awaited(find_awaited(ahead, DECEMBER))
     first, paid, held, to_do = capsys.readouterr().out.splitlines()
     assert first == (
@@ -24,12 +24,12 @@ def test_it_counts_pay_dates_under_rules_that_are_not_final(capsys: pytest.Captu
 
 
 def test_it_says_nothing_where_all_is_final(capsys: pytest.CaptureFixture[str]) -> None:
-    _print_awaited(find_awaited([PayDates("enrollment", 2026, ("CA",), 2)], DECEMBER))
+    _print_awaited(find_awaited([AwaitedDates("enrollment", 2026, ("CA",), 2)], DECEMBER))
     assert capsys.readouterr().out == ""
 
 
 def test_it_is_no_difference_of_the_books(capsys: pytest.CaptureFixture[str]) -> None:
-    _print_json([], [], find_awaited([PayDates("payroll", 2031, ("NY",), 1)], DECEMBER))
+    _print_json([], [], find_awaited([AwaitedDates("payroll", 2031, ("NY",), 1)], DECEMBER))
     document = orjson.loads(capsys.readouterr().out)
     assert document["sound"] is True
     assert document["awaited_rules"]["held"] == {"enrollments": 0, "payrolls": 1}
