@@ -1,4 +1,8 @@
-"""A client that knows nothing of us: its recorded requests, sent to the service over a socket in their order."""
+"""Clients that know nothing of us: their recorded requests, sent to the service over a socket in their order.
+
+What stands in `conversations/` is sent by two kinds of client, with made-up people. The third kind, an agent that calls
+tools, has its conversations in `tests/mcp`.
+"""
 
 import json
 import re
@@ -6,10 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import pytest
 
 from tests.http.api import Account
 
-RECORDED: Final = json.loads(Path(__file__).with_name("conversation.json").read_text("utf-8"))
+RECORDED: Final = sorted((Path(__file__).parent / "conversations").glob("*.json"))
 _MISSING: Final = object()
 _KEPT: Final = re.compile(r"\$\{(\w+)\}")
 
@@ -36,17 +41,24 @@ def at(body: Any, path: str) -> Any:
     return body
 
 
+@pytest.mark.parametrize("recorded", RECORDED, ids=lambda path: path.stem)
 async def test_a_foreign_client_is_understood(
-    address: str, account: Account, household: dict[str, Any]
+    address: str, account: Account, household: dict[str, Any], recorded: Path
 ) -> None:
+    conversation = json.loads(recorded.read_text("utf-8"))
     kept = {"employer_id": household["id"]}
-    async with httpx.AsyncClient(base_url=f"{address}/api/v1", headers=account.live.headers()) as client:
-        for step in RECORDED["steps"]:
+    caller = account.test if conversation.get("key") == "test" else account.live
+    async with httpx.AsyncClient(base_url=f"{address}/api/v1", headers=caller.headers()) as client:
+        for step in conversation["steps"]:
             method, path, *body = filled_in(step["request"], kept)
             sent = {"json": body[0]} if body else {}
             response = await client.request(method, path, headers=step.get("headers"), **sent)
-            said = f"{step['say']} {response.text}"
+            said = f"{step['say']} {response.text[:2_000]}"
             assert response.status_code == step["status"], said
+            if step.get("pdf"):
+                assert response.headers["content-type"] == "application/pdf", said
+                assert response.content.startswith(b"%PDF"), said
+                continue
             answer = response.json()
             for where, expected in filled_in(step.get("expect", {}), kept).items():
                 assert at(answer, where) == expected, f"{where}: {said}"
