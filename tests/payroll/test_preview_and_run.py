@@ -17,6 +17,13 @@ __all__ = ["app", "family", "ring", "town"]
 
 TODAY = datetime.date(2026, 11, 20)
 METHODS = ("check", "cash", "direct_deposit")
+HOURLY: dict[str, Any] = {}
+SALARIED: dict[str, Any] = {
+    "pay_rate": None,
+    "pay_type": "salary",
+    "salary": {"amount": 52_000, "per": "year"},
+    "pay_frequency": "weekly",
+}
 
 entries = st.fixed_dictionaries(
     {"regular_hours": st.sampled_from([0, 8, 37.25]), "bonus": st.sampled_from([0, 250])},
@@ -28,6 +35,7 @@ bodies = st.fixed_dictionaries(
         "days": st.sampled_from([1, 7, 7, 7, 9]),
         "entries": st.lists(entries, min_size=1, max_size=2),
         "own": st.lists(st.sampled_from(METHODS), min_size=2, max_size=2),
+        "unpaid_days": st.lists(st.sampled_from([None, None, 0, 1.5]), min_size=2, max_size=2),
     },
     optional={
         "pays": st.integers(-45, 40),
@@ -57,15 +65,18 @@ async def test_a_preview_is_what_the_run_does(
 ):
     caller, employees = family.caller, []
     for number, entry in enumerate(drawn["entries"]):
-        own = drawn["own"][number]
+        own, unpaid = drawn["own"][number], drawn["unpaid_days"][number]
+        paid_by = HOURLY if unpaid is None else SALARIED
         employee_id = await add_employee(
             caller,
             family.employer_id,
             payment_method=own,
+            **paid_by,
             first_name="Eva " + "".join(chr(97 + int(each, 16)) for each in uuid4().hex),
         )
         await town.connect(caller, family.employer_id, employee_id)
-        employees.append({"employee_id": employee_id, **entry})
+        days = {} if unpaid is None else {"unpaid_days": unpaid, "regular_hours": 0}
+        employees.append({"employee_id": employee_id, **entry, **days})
     start = TODAY + datetime.timedelta(days=drawn["starts"])
     body = {
         "employer_id": family.employer_id,
