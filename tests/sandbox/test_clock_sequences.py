@@ -126,7 +126,8 @@ async def _live(
         assert now["status"] == "ready"
         assert date.fromisoformat(now["today"]) >= before
     await household.do("advance", 30)
-    await proved(owner, lab.clock, whole=True)
+    # Wages of somebody whose account is gone wait for what a person decides.
+    await proved(owner, lab.clock, whole=True, settled=False)
     pending = connection.execute(
         "SELECT count(*) FROM payrolls WHERE employer_id = %s AND pay_date < %s "
         "AND status NOT IN ('completed', 'failed', 'voided')",
