@@ -59,6 +59,15 @@ LONGEST = (
     "tests/backup/test_logical.py",
     "tests/security/test_planted_secrets.py",
     "tests/autopilot/test_time_travel.py",
+    "tests/people/test_mail.py",
+    "tests/lifecycle/test_ways_out.py",
+    "tests/web/test_my_pages.py",
+    "tests/autopilot/test_new_year.py",
+    "tests/lifecycle/test_over_the_new_year.py",
+    "tests/sandbox/test_magic.py",
+    "tests/sandbox/test_clocks.py",
+    "tests/database/test_embedded.py",
+    "tests/doctor/test_checks.py",
 )
 """The files that take half a minute and more: begun last, one of them would keep one worker busy alone."""
 
