@@ -1,5 +1,6 @@
 """Failed attempts to authenticate slow down who makes them, and nobody who has a key."""
 
+import asyncio
 from datetime import timedelta
 
 import httpx
@@ -56,3 +57,27 @@ async def test_without_a_key_nothing_is_counted(app: FastAPI) -> None:
     async with from_address(app, "198.51.100.7") as stranger:
         for _ in range(BURST + 5):
             refusal(await stranger.get("/api/v1/employers"), 401, "authentication_required")
+
+
+async def test_a_key_that_this_process_has_never_seen_is_let_in_amid_wrong_ones(
+    app: FastAPI, account: Account
+) -> None:
+    """As after a restart, behind one address with somebody who sends 50 wrong keys a second."""
+    async with from_address(app, "198.51.100.7") as stranger:
+        for _ in range(BURST + 1):
+            response = await attempt(stranger, generate("live").text)
+        refusal(response, 429, "rate_limited")
+        wrong = [asyncio.create_task(attempt(stranger, generate("live").text)) for _ in range(50)]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(5):
+            data(await attempt(stranger, account.live.key))
+        for answer in await asyncio.gather(*wrong):
+            refusal(answer, 429, "rate_limited")
+
+
+async def test_two_headers_of_authorization_are_refused(app: FastAPI, account: Account) -> None:
+    key = account.live.key
+    async with from_address(app, "198.51.100.8") as client:
+        for second in (f"Bearer {key}", "Bearer hp_live_x", "Basic eDp5"):
+            headers = [("Authorization", f"Bearer {key}"), ("Authorization", second)]
+            refusal(await client.get("/api/v1/employers", headers=headers), 400, "validation_error")

@@ -57,11 +57,13 @@ async def _link_of(request: Request) -> OpenLink | None:
     token = parse_token(request.path_params["token"])
     token_hash = None if token is None else token.hash
     due = runtime.attempts.wait(address, token_hash)
-    if not due:
-        link = None if token is None else await open_link(runtime.database, token)
-        if link is not None and token_hash is not None:
+    if token is not None and token_hash is not None:
+        async with runtime.attempts.turn(due):
+            link = await open_link(runtime.database, token)
+        if link is not None:
             runtime.attempts.succeeded(token_hash)
             return link
+    if not due:
         due = runtime.attempts.failed(address, "calendar", token_hash)
     if due:
         raise Refusal(

@@ -1,13 +1,17 @@
 """Failed attempts to authenticate: counted by the address they come from and by the beginning of the key.
 
-After a burst an address is refused without a look into the database, and told to wait. A key that was good a moment
-ago is looked up all the same, so a stranger behind the same address locks nobody out. The beginning of a key (its kind
-and four characters) joins the attempts of many addresses; as the key's owner shares it with whoever guesses, it
-never stands in the way of a lookup: only what failed is told to wait.
+After a burst the lookups of an address go one at a time, so that guesses never hold more than one connection to the
+database; what is not well-formed is told to wait without one. The throttle slows the lookup and never the answer: a
+key that is good is let in, seen before or not, so a stranger behind the same address locks nobody out. The beginning
+of a key (its kind and four characters) joins the attempts of many addresses; as the key's owner shares it with whoever
+guesses, it never stands in the way of a lookup: only what failed is told to wait.
 """
 
+import asyncio
+import contextlib
 import math
 from collections import OrderedDict
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -36,9 +40,19 @@ class FailedAttempts:
         self._clock = clock
         self._records: OrderedDict[str, _Record] = OrderedDict()
         self._good: OrderedDict[bytes, None] = OrderedDict()
+        self._slow = asyncio.Semaphore(1)
+
+    @contextlib.asynccontextmanager
+    async def turn(self, due: int) -> AsyncIterator[None]:
+        """Take a lookup's turn: at once where nothing is ``due``, else after the other throttled lookups."""
+        if not due:
+            yield
+            return
+        async with self._slow:
+            yield
 
     def wait(self, address: str | None, key_hash: bytes | None) -> int:
-        """Seconds that an attempt has to wait before it is even looked at; 0: it is looked at."""
+        """Seconds that an attempt is told to wait if it fails; 0: it is looked at at once, else in its `turn`."""
         if address is None or (key_hash is not None and key_hash in self._good):
             return 0
         return self._due(network_of(address))

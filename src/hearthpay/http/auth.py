@@ -16,7 +16,7 @@ from starlette.requests import Request
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import ANY_KEY, Permission, Scope, allow
 from hearthpay.access.plans import Feature
-from hearthpay.access.refusal import Refusal
+from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.key_lookup import Credential
 from hearthpay.http.metrics import metrics_of
@@ -105,11 +105,13 @@ async def _credential_of(request: Request, presented: str) -> Credential:
     key = parse(presented)
     key_hash = None if key is None else key.hash
     due = runtime.attempts.wait(address, key_hash)
-    if not due:
-        credential = None if key is None else await runtime.keys.find(key)
-        if credential is not None and key_hash is not None:
+    if key is not None and key_hash is not None:
+        async with runtime.attempts.turn(due):
+            credential = await runtime.keys.find(key)
+        if credential is not None:
             runtime.attempts.succeeded(key_hash)
             return credential
+    if not due:
         due = runtime.attempts.failed(address, presented, key_hash)
     metrics_of(request.app).count_failed_authentication(throttled=due > 0)
     if due:
@@ -141,8 +143,13 @@ async def spend(request: Request, actor: Actor) -> None:
 
 
 def _presented_key(request: Request) -> str | None:
-    """Return the key as it was sent. A header `Authorization` of another kind counts as none."""
+    """Return the key as it was sent. A header `Authorization` of another kind counts as none.
+
+    Raises `validation_error` for two such headers: which one a proxy has looked at is not known here.
+    """
     bearer = other = None
+    if sum(name == b"authorization" for name, _ in request.scope["headers"]) > 1:
+        raise invalid("Authorization", "is sent twice: send one")
     for name, value in request.scope["headers"]:
         if name == b"authorization":
             kind, _, token = value.partition(b" ")

@@ -15,6 +15,7 @@ from hearthpay.access.entitlements import refuse_long_payroll
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL, allow
 from hearthpay.access.refusal import Problem, Refusal, invalid_fields
 from hearthpay.banking import calendar
+from hearthpay.banking.accounts import current_employee_accounts, current_household_account
 from hearthpay.banking.authorizations import authorize, needs_authorization
 from hearthpay.banking.entries import Debit, collect
 from hearthpay.banking.readiness import Blocker, employee_blockers, household_blockers
@@ -109,12 +110,14 @@ async def preview_payroll(
     """
     allow(actor, READ_PAYROLLS)
     prepared = await _prepare(session, actor, clock, order, offered=offered, preview=True, explain=explain)
+    shown = _as_dated(prepared)
+    accounts = await _accounts_of(session, shown)
     return Preview(
         prepared.record,
         prepared.confirmations,
         dated_ahead=prepared.dated_ahead,
         by_deposit=prepared.by_deposit,
-        token=preview_token(session, actor, prepared.order, prepared.record, clock.now()),
+        token=preview_token(session, actor, shown, prepared.record, accounts, clock.now()),
     )
 
 
@@ -156,7 +159,8 @@ async def run_payroll(
     prepared = await _prepare(session, actor, clock, order, offered=offered)
     employer, settled, record = prepared.employer, prepared.order, prepared.record
     if seen is not None:
-        refuse_other_amounts(session, actor, seen, settled, record, clock.now())
+        accounts = await _accounts_of(session, settled)
+        refuse_other_amounts(session, actor, seen, settled, record, accounts, clock.now())
     if prepared.confirmations:
         require_confirmations(record, prepared.confirmations, confirmed)
 
@@ -213,6 +217,29 @@ async def run_payroll(
         estimate=None if estimate is None else exact(estimate),
         history=(Transition(status, actor.kind, None, now),),
     )
+
+
+def _as_dated(prepared: _Prepared) -> SettledOrder:
+    """Return the order by the way of payment that it was dated for, which is the one that a run may take."""
+    order = prepared.order
+    if not prepared.dated_ahead:
+        return order
+    return order._replace(
+        entries=tuple(entry._replace(payment_method="direct_deposit") for entry in order.entries)
+    )
+
+
+async def _accounts_of(session: AsyncSession, order: SettledOrder) -> list[UUID]:
+    """Return the bank accounts that a payroll's money leaves and reaches; none where it is paid on paper."""
+    if not order.direct_deposit:
+        return []
+    household = await current_household_account(session, order.employer_id)
+    paid = sorted({entry.employee_id for entry in order.entries if entry.payment_method == "direct_deposit"})
+    held = await current_employee_accounts(session, paid)
+    return [
+        *([] if household is None else [household.id]),
+        *(held[employee_id].id for employee_id in paid if employee_id in held),
+    ]
 
 
 def _status_of(order: SettledOrder, record: PayrollRecord) -> PayrollStatus:

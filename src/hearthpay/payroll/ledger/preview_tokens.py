@@ -55,10 +55,15 @@ class _Seen:
 
 
 def preview_token(
-    session: AsyncSession, actor: Actor, order: SettledOrder, record: PayrollRecord, now: datetime
+    session: AsyncSession,
+    actor: Actor,
+    order: SettledOrder,
+    record: PayrollRecord,
+    accounts: Sequence[UUID],
+    now: datetime,
 ) -> str:
-    """Return the token of a preview, good for `LASTS`."""
-    seen = _seen(order, record)
+    """Return the token of a preview, good for `LASTS`; ``accounts`` are those that money leaves and reaches."""
+    seen = _seen(order, record, accounts)
     carried = b"".join(
         (
             int((now + LASTS).timestamp()).to_bytes(_EXPIRY_BYTES),
@@ -81,6 +86,7 @@ def refuse_other_amounts(
     token: str,
     order: SettledOrder,
     record: PayrollRecord,
+    accounts: Sequence[UUID],
     now: datetime,
 ) -> None:
     """Let a payroll pass that is what the token's preview showed, line by line.
@@ -92,7 +98,7 @@ def refuse_other_amounts(
     until = datetime.fromtimestamp(int.from_bytes(carried[:_EXPIRY_BYTES]), UTC)
     if now >= until:
         raise invalid(FIELD, "has expired: preview again, and ask again")
-    then, today = _read(carried), _seen(order, record)
+    then, today = _read(carried), _seen(order, record, accounts)
     if then == today:
         return
     paychecks = _in_order(record)
@@ -141,7 +147,7 @@ def _mac(session: AsyncSession, actor: Actor, record: PayrollRecord, carried: by
     return signature_of(session, _PURPOSE, b"".join(whose) + carried)[:_MAC_BYTES]
 
 
-def _seen(order: SettledOrder, record: PayrollRecord) -> _Seen:
+def _seen(order: SettledOrder, record: PayrollRecord, accounts: Sequence[UUID]) -> _Seen:
     paychecks = _in_order(record)
     lines = [
         [
@@ -152,33 +158,41 @@ def _seen(order: SettledOrder, record: PayrollRecord) -> _Seen:
         for paycheck in paychecks
     ]
     amounts = tuple((paycheck.gross_pay, paycheck.net_pay, paycheck.total_cost) for paycheck in paychecks)
-    return _Seen(_digest(_asked(order)), _digest(lines), amounts)
+    return _Seen(_digest(bound_of(order, accounts)), _digest(lines), amounts)
 
 
-def _asked(order: SettledOrder) -> list[object]:
-    """Return what a person is shown of a request: the period, what kind of payroll it is, and each one's hours and
-    earnings.
+def bound_of(order: SettledOrder, accounts: Sequence[UUID]) -> list[object]:
+    """Return all of a request that moves money or changes a date, as JSON can hold it.
 
-    A catch-up moves no money and a refund pays no wages, also where their lines are those of another payroll. Neither
-    the day nor the way of payment: a preview that names no way is dated as direct deposit would be, and where another
-    day would make another tax, the lines tell.
+    The period and the pay date, what kind of payroll the notes make it, the bank accounts that money leaves and
+    reaches (``accounts``), and each one's way of payment, hours, earnings and set-aside.
     """
     entries = [
         [
             str(entry.employee_id),
+            entry.payment_method,
             *(
                 f"{number.normalize():f}"
-                for number in (entry.regular_hours, entry.overtime_hours, entry.bonus, entry.other_earnings)
+                for number in (
+                    entry.regular_hours,
+                    entry.overtime_hours,
+                    entry.bonus,
+                    entry.other_earnings,
+                    entry.unpaid_days,
+                )
             ),
             entry.set_aside_skip,
             entry.set_aside_wish,
-            *([] if entry.salary is None else ["salary", f"{entry.unpaid_days.normalize():f}"]),
+            entry.supplemental,
+            entry.pay_salary,
+            entry.salary is not None,
         ]
         for entry in sorted(order.entries, key=lambda entry: entry.employee_id)
     ]
     dates = order.dates
-    period = [dates.period_start.isoformat(), dates.period_end.isoformat()]
-    return [*period, order.pay_frequency, order.catch_up, order.fica_refund, entries]
+    days = [each.isoformat() for each in (dates.period_start, dates.period_end, dates.pay_date)]
+    kind = [order.pay_frequency, order.catch_up, order.fica_refund]
+    return [*days, *kind, [str(each) for each in accounts], entries]
 
 
 def _digest(content: object) -> bytes:
