@@ -289,7 +289,7 @@ BAD = [
     ("regular_hours", {"regular_hours": -1}),
     ("regular_hours", {"regular_hours": 1e308}),
     ("regular_hours", {"regular_hours": "40"}),
-    ("regular_hours", {"regular_hours": 40.1234}),
+    ("regular_hours", {"regular_hours": -0.5}),
     ("regular_hours", {"regular_hours": 0}),
     ("regular_hours", {"regular_hours": 500}),
     ("regular_hours", {"regular_hours": True}),

@@ -103,7 +103,7 @@ _DEEDS: dict[str, dict[str, Any]] = {
 
 
 @settings_of_hypothesis(
-    max_examples=25,
+    max_examples=10,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
