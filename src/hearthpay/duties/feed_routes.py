@@ -58,7 +58,7 @@ async def _link_of(request: Request) -> OpenLink | None:
     token_hash = None if token is None else token.hash
     due = runtime.attempts.wait(address, token_hash)
     if token is not None and token_hash is not None:
-        async with runtime.attempts.turn(due):
+        async with runtime.attempts.turn(address, due):
             link = await open_link(runtime.database, token)
         if link is not None:
             runtime.attempts.succeeded(token_hash)

@@ -1,9 +1,9 @@
 """Failed attempts to authenticate: counted by the address they come from and by the beginning of the key.
 
-After a burst the lookups of an address go one at a time, so that guesses never hold more than one connection to the
-database; what is not well-formed is told to wait without one. The throttle slows the lookup and never the answer: a
-key that is good is let in, seen before or not, so a stranger behind the same address locks nobody out. The beginning
-of a key (its kind and four characters) joins the attempts of many addresses; as the key's owner shares it with whoever
+After a burst the lookups of a network go one at a time, so that its guesses hold one connection to the database at
+most; what is not well-formed is told to wait without one. The throttle slows the lookup and never the answer: a key
+that is good is let in, seen before or not, so a stranger behind the same address locks nobody out. The beginning of a
+key (its kind and four characters) joins the attempts of many addresses; as the key's owner shares it with whoever
 guesses, it never stands in the way of a lookup: only what failed is told to wait.
 """
 
@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
+from weakref import WeakValueDictionary
 
 from hearthpay.clock import Clock
 from hearthpay.http.door import network_of
@@ -40,15 +41,15 @@ class FailedAttempts:
         self._clock = clock
         self._records: OrderedDict[str, _Record] = OrderedDict()
         self._good: OrderedDict[bytes, None] = OrderedDict()
-        self._slow = asyncio.Semaphore(1)
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @contextlib.asynccontextmanager
-    async def turn(self, due: int) -> AsyncIterator[None]:
-        """Take a lookup's turn: at once where nothing is ``due``, else after the other throttled lookups."""
-        if not due:
+    async def turn(self, address: str | None, due: int) -> AsyncIterator[None]:
+        """Take a lookup's turn: at once where nothing is ``due``, else after the other ones of its network."""
+        if not due or address is None:
             yield
             return
-        async with self._slow:
+        async with self._turns.setdefault(network_of(address), asyncio.Lock()):
             yield
 
     def wait(self, address: str | None, key_hash: bytes | None) -> int:

@@ -106,7 +106,7 @@ async def _credential_of(request: Request, presented: str) -> Credential:
     key_hash = None if key is None else key.hash
     due = runtime.attempts.wait(address, key_hash)
     if key is not None and key_hash is not None:
-        async with runtime.attempts.turn(due):
+        async with runtime.attempts.turn(address, due):
             credential = await runtime.keys.find(key)
         if credential is not None:
             runtime.attempts.succeeded(key_hash)

@@ -143,9 +143,9 @@ PREVIEW: Final = AgentTool(
         "run_payroll, and show the person gross pay, net pay, total cost, the pay date and every warning. Ask for the "
         "period and the hours (or bonus); never invent hours. A salaried employee (pay_type salary in "
         "list_households_and_employees) needs no hours: the period's share of the salary is paid, and you ask for "
-        "unpaid days and overtime instead. `preview_token` goes into run_payroll: the run then does "
-        "what was shown, or nothing. Pass payment_method if it is known: without one it is the check that run_payroll "
-        "would pay by, but a pay_date left out is the earliest of direct deposit, which needs days. "
+        "unpaid days and overtime instead. `preview_token` goes into run_payroll: the run then does what was shown, or "
+        "nothing. Pass payment_method, check too: a preview that names neither a method nor a pay_date is dated for "
+        "direct deposit, which needs days, and can be run by direct deposit alone. "
         "`next_valid_pay_date` is the earliest day by direct deposit, where pay_date is too near for it. "
         "`is_estimated` means that the amounts will be worked out again when the money is sent."
     ),
