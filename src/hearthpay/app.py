@@ -42,6 +42,7 @@ from hearthpay.http.short_way import ShortWay
 from hearthpay.jurisdictions.routes import router as jurisdictions
 from hearthpay.mail.limits import USUAL_LIMITS, MailLimits
 from hearthpay.mail.mailer import Mailer
+from hearthpay.mail.notices import LINKS_BEGIN
 from hearthpay.mail.person_postman import PersonPostman
 from hearthpay.mcp.hosted import PATH as AGENTS_PATH
 from hearthpay.mcp.hosted import HostedTools
@@ -145,6 +146,7 @@ def create_app(
     requests_at_once: int = USUAL_SHARE,
     sign_up_open: bool = True,
     keeps_mail: bool = False,
+    operator: str | None = None,
 ) -> FastAPI:
     """Return the application over an open database; `public_url` is its address as its clients see it.
 
@@ -152,7 +154,8 @@ def create_app(
     without a `ring` the portal takes no numbers and nobody is invited; without a `mailer` no email is sent, and with
     one no more in a day than `mail_limits` allow. `direct_deposit` tells whether a bank is configured that real
     households' payrolls can go through; `requests_at_once` are worked on for one organization. With `sign_up_open` and
-    a `mailer` strangers may make accounts; without one, the worker `keeps_mail` in a folder.
+    a `mailer` strangers may make accounts; without one, the worker `keeps_mail` in a folder. Warnings name the
+    `operator`'s address.
     """
     app = Application(
         title="Hearthpay",
@@ -214,6 +217,8 @@ def create_app(
         sign_up_open=sign_up_open,
         postman=postman,
         keeps_mail=keeps_mail and postman is None and ring is not None,
+        links_begin=(public_url or LINKS_BEGIN).rstrip("/"),
+        operator=operator,
     )
     install_desk(app, desk)
     app.router.routes.extend(PEOPLE_ROUTES)

@@ -36,13 +36,13 @@ from hearthpay.http.rate_limit import RateLimits, rate_limits
 from hearthpay.mail.limits import MailLimits, MailLimitsError, mail_limits
 from hearthpay.mail.mail_folder import MailFolder
 from hearthpay.mail.mailer import SERVER_VARIABLE, Mailer, MailSettingsError, load_mailer
+from hearthpay.mail.notices import OPERATOR_VARIABLE, PUBLIC_URL_VARIABLE
 from hearthpay.people.first_owner import offer_first_owner
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.separation import StaysRootError, WebUser, lesser_user, web_process
 from hearthpay.worker.attendant import worker_beside
 
-PUBLIC_URL_VARIABLE = "HEARTHPAY_PUBLIC_URL"
 """Names the service's address as its clients and employees see it."""
 
 SIGN_UP_VARIABLE = "HEARTHPAY_SIGN_UP"
@@ -182,6 +182,7 @@ class WebSettings:
     connections: ConnectionLimits
     requests_at_once: int
     sign_up_open: bool
+    operator: str | None = None
 
     @classmethod
     def of(cls, environment: Mapping[str, str], clock: Clock) -> Self:
@@ -196,6 +197,7 @@ class WebSettings:
                 connection_limits(environment),
                 share_of(environment),
                 sign_up_open_of(environment),
+                environment.get(OPERATOR_VARIABLE, "").strip() or None,
             )
         except (ValueError, MailSettingsError, MailLimitsError) as error:
             raise WebSettingsError(str(error)) from None
@@ -217,6 +219,7 @@ class WebSettings:
             requests_at_once=self.requests_at_once,
             sign_up_open=self.sign_up_open,
             keeps_mail=keeps_mail,
+            operator=self.operator,
         )
         app.openapi()  # built now: it takes most of a second, which nobody's request shall wait for
         return app

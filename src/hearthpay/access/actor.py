@@ -46,6 +46,21 @@ class Actor:
     terms: Terms = NOTHING
     households: frozenset[UUID] | None = None
     role: Role | None = None
+    only_stops: bool = False
+    """Whoever holds the link of a warning: it takes back and ends, and can begin nothing."""
+
+    @classmethod
+    def stop_link(cls, organization_id: UUID, *, sandbox: bool, request_id: str) -> Actor:
+        """Return who holds the link of a warning: nobody knows who it is, and it lets nothing begin."""
+        return cls(
+            "system",
+            None,
+            organization_id,
+            _mode(sandbox),
+            _NO_SCOPES,
+            request_id,
+            only_stops=True,
+        )
 
     @classmethod
     def operator(

@@ -17,7 +17,14 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.database.audit import ActorKind
 
 Scope = Literal[
-    "calculator", "payroll", "employees", "documents", "state_registrations", "multi_employer", "ach"
+    "calculator",
+    "payroll",
+    "employees",
+    "documents",
+    "state_registrations",
+    "multi_employer",
+    "ach",
+    "onboarding",
 ]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 """What a key may be given the right to do."""
@@ -44,6 +51,8 @@ class Permission:
     also: frozenset[ActorKind] = frozenset()
     people_only: bool = False
     persons_feature: Feature | None = None
+    stops: bool = False
+    """Whether it is also asked for what the link of a warning ends or takes back."""
 
 
 ANY_KEY: Final = Permission("any_key", None, None, "viewer")
@@ -76,14 +85,28 @@ USE_SANDBOX: Final = Permission("use_sandbox", "employees", "employees", "admin"
 
 READ_EMPLOYEES: Final = Permission("read_employees", "employees", "employees", "viewer")
 CHANGE_EMPLOYEES: Final = Permission("change_employees", "employees", "employees", "admin")
+CHANGE_ADDRESSES: Final = Permission("change_addresses", "onboarding", "employees", "admin")
+"""To change where warnings go, of a household or an employee, and to open a link for a bank account."""
+STOP_INVITATION: Final = Permission("stop_invitation", "employees", "employees", "admin", stops=True)
+"""To close a link that is open."""
+GIVE_WORD: Final = Permission("give_word", None, "employees", "owner", people_only=True)
+"""To agree to an employee's new bank account where an address was changed shortly before."""
 ENTER_NUMBERS: Final = Permission(
     "enter_numbers", None, "employees", "admin", also=_OWN_NUMBERS, people_only=True
 )
 """To enter an employee's bank account and taxpayer number; the API never takes any."""
+STOP_ACCOUNT_CHANGE: Final = Permission(
+    "stop_account_change", None, "employees", "admin", also=_OWN_NUMBERS, people_only=True, stops=True
+)
+"""To take back an employee's new bank account while it waits."""
 OWN_RECORD: Final = Permission("own_record", None, "employees", None, also=_OWN_NUMBERS, people_only=True)
 """What an employee may with her own record: see her pay and papers, sign certificates, change herself, and ask."""
 MANAGE_ACCOUNTS: Final = Permission("manage_accounts", None, "employees", "admin", people_only=True)
-"""To enter the household's bank account, and to disconnect any."""
+"""To enter the household's bank account."""
+DISCONNECT_ACCOUNTS: Final = Permission(
+    "disconnect_accounts", None, "employees", "admin", people_only=True, stops=True
+)
+"""To use a bank account no more."""
 
 READ_REGISTRATIONS: Final = Permission("read_registrations", "state_registrations", "employees", "viewer")
 """To read with which agencies a household must register, and its numbers there."""
@@ -94,6 +117,10 @@ READ_CALENDAR: Final = Permission("read_calendar", "state_registrations", "emplo
 """To read what a household must do by when, and what it comes to."""
 KEEP_CALENDAR: Final = Permission("keep_calendar", None, "employees", "admin", people_only=True)
 """To mark duties as done, to say how often a household files, and to hand out the link of its feed."""
+REVOKE_CALENDAR_LINK: Final = Permission(
+    "revoke_calendar_link", None, "employees", "admin", people_only=True, stops=True
+)
+"""To let the link of a calendar's feed open nothing any more."""
 
 KEEP_EIN: Final = Permission("keep_ein", None, "employees", "admin", people_only=True)
 """To enter a household's employer identification number; the API never takes any."""
@@ -117,17 +144,23 @@ READ_MEMBERS: Final = Permission("read_members", None, None, "viewer", people_on
 """To see who is in the organization, and who is invited."""
 KEEP_MEMBERS: Final = Permission("keep_members", None, None, "owner", people_only=True)
 """To invite, to give roles and to remove."""
+WITHDRAW_INVITATIONS: Final = Permission(
+    "withdraw_invitations", None, None, "owner", people_only=True, stops=True
+)
+"""To take back an invitation to the organization, or the wish that an owner leaves."""
 LEAVE: Final = Permission("leave", None, None, "viewer", people_only=True)
 """To end one's own membership."""
 READ_KEYS: Final = Permission("read_keys", None, None, "viewer", people_only=True)
 """To see which API keys there are; none can be read."""
 KEEP_KEYS: Final = Permission("keep_keys", None, None, "owner", people_only=True)
-"""To make API keys and to revoke them."""
+"""To make API keys."""
+REVOKE_KEYS: Final = Permission("revoke_keys", None, None, "owner", people_only=True, stops=True)
+"""To revoke API keys."""
 READ_AGENTS: Final = Permission("read_agents", None, None, "viewer", people_only=True)
 """To see which agents are connected, and what they did."""
 KEEP_AGENTS: Final = Permission("keep_agents", None, "payroll", "admin", people_only=True)
 """To let an agent act for a household."""
-END_AGENTS: Final = Permission("end_agents", None, None, "admin", people_only=True)
+END_AGENTS: Final = Permission("end_agents", None, None, "admin", people_only=True, stops=True)
 """To send an agent away, which no plan may stand in the way of."""
 READ_AUDIT: Final = Permission("read_audit", None, None, "viewer", people_only=True)
 """To see who did what in the organization."""
@@ -145,6 +178,10 @@ def allow(actor: Actor, permission: Permission, household: UUID | None = None) -
     `scope_required` for what the key, token, role or kind of actor may not do; `household_forbidden`.
     """
     if actor.kind == "operator":
+        return
+    if actor.only_stops:
+        if not permission.stops:
+            _refuse_unentitled(actor, permission)
         return
     by_kind = actor.kind in permission.also
     if not (by_kind and actor.kind == "employee"):  # an employee does nothing that a plan speaks of

@@ -22,13 +22,14 @@ class Organization(Base):
     created_at: Mapped[datetime]
     plan: Mapped[str]
     lifted_limits: Mapped[dict[str, int | None]] = mapped_column(JSONB)
+    frozen_until: Mapped[datetime | None] = mapped_column(default=None)
 
 
 class ApiKeyRecord(Base):
     """An API key as it is kept: its hash, what it may do and the household it remembers.
 
     It is refused from `expires_at` on. `confined`: no household but its own exists for it. `last_used_at` is exact to
-    some minutes.
+    some minutes. `made_by` is the member who made it; None: the operator, or before that was kept.
     """
 
     __tablename__ = "api_keys"
@@ -45,3 +46,4 @@ class ApiKeyRecord(Base):
     expires_at: Mapped[datetime | None]
     confined: Mapped[bool]
     last_used_at: Mapped[datetime | None]
+    made_by: Mapped[UUID | None] = mapped_column(default=None)

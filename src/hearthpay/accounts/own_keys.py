@@ -4,7 +4,7 @@ A key is made in the mode that its maker is looking at: nothing that happens in 
 database holds that too, and that there is no way back from a revocation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, cast
@@ -18,12 +18,15 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.entitlements import refuse_beyond
-from hearthpay.access.permissions import KEEP_KEYS, READ_KEYS, SCOPES, allow
+from hearthpay.access.permissions import KEEP_KEYS, READ_KEYS, REVOKE_KEYS, SCOPES, allow
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.accounts.models import ApiKeyRecord
 from hearthpay.accounts.service import IssuedKey
 from hearthpay.clock import Clock
+from hearthpay.database import audit
 from hearthpay.database.relations import EMPLOYERS
+from hearthpay.database.session import Tenant, become
 from hearthpay.security import api_keys
 
 _IN_TURN: Final = text(
@@ -46,6 +49,7 @@ _SHOWN: Final = (
     ApiKeyRecord.expires_at,
     ApiKeyRecord.confined,
     ApiKeyRecord.last_used_at,
+    ApiKeyRecord.made_by,
 )
 
 
@@ -103,6 +107,7 @@ async def create_own_key(session: AsyncSession, actor: Actor, clock: Clock, new:
     now = clock.now()
     if new.expires_at is not None and new.expires_at <= now:
         raise invalid("expires_at", "must lie in the future")
+    await refuse_frozen(session, actor, now)
     await session.execute(_IN_TURN, {"organization_id": str(actor.organization_id)})
     in_force = await session.scalar(
         select(func.count(ApiKeyRecord.id)).where(
@@ -124,6 +129,7 @@ async def create_own_key(session: AsyncSession, actor: Actor, clock: Clock, new:
             created_at=now,
             expires_at=new.expires_at,
             confined=new.confined,
+            made_by=actor.id if actor.kind == "user" else None,
         )
     )
     details: dict[str, object] = {"mode": actor.mode, "scopes": list(scopes), "last_four": key.last_four}
@@ -133,10 +139,52 @@ async def create_own_key(session: AsyncSession, actor: Actor, clock: Clock, new:
 
 async def revoke_own_key(session: AsyncSession, actor: Actor, clock: Clock, key_id: UUID) -> None:
     """Take a key of the actor's organization and mode out of force, for good. Raises `not_found`."""
-    allow(actor, KEEP_KEYS)
+    allow(actor, REVOKE_KEYS)
     now = clock.now()
     since = await session.scalar(_REVOKE, {"key_id": key_id, "now": now})
     if since is None:
         raise Refusal("not_found", "There is no such key.")
     if since == now:
         await record_audit(session, actor, "key.revoke", employer_id=None, subject_id=key_id)
+
+
+async def keys_made_by(session: AsyncSession, actor: Actor, person_id: UUID) -> Sequence[ApiKeyRecord]:
+    """Return the keys in force that a member made, of both modes, newest first. Raises what `allow` raises."""
+    allow(actor, READ_KEYS)
+    made = select(ApiKeyRecord).where(
+        ApiKeyRecord.organization_id == actor.organization_id,
+        ApiKeyRecord.made_by == person_id,
+        ApiKeyRecord.revoked_at.is_(None),
+    )
+    shown = made.options(load_only(*_SHOWN, raiseload=True)).order_by(ApiKeyRecord.id.desc())
+    return (await session.scalars(shown)).all()
+
+
+async def revoke_keys_made_by(
+    session: AsyncSession, actor: Actor, clock: Clock, person_id: UUID, *, keep: Collection[UUID] = ()
+) -> int:
+    """Revoke the keys that a member made, of both modes, save those that are kept by name; return how many.
+
+    The transaction is the actor's tenant's again afterwards. Raises what `allow` raises.
+    """
+    allow(actor, REVOKE_KEYS)
+    now = clock.now()
+    made = [each for each in await keys_made_by(session, actor, person_id) if each.id not in keep]
+    for key in made:
+        await become(session, Tenant(actor.organization_id, key.mode == "test"))
+        await session.execute(_REVOKE, {"key_id": key.id, "now": now})
+        await audit.record(
+            session,
+            actor_kind=actor.kind,
+            actor_id=actor.id,
+            organization_id=actor.organization_id,
+            employer_id=None,
+            sandbox=key.mode == "test",
+            action="key.revoke",
+            subject_id=key.id,
+            request_id=actor.request_id,
+            details={"last_four": key.last_four, "made_by": person_id},
+        )
+    if made:
+        await become(session, actor.tenant)
+    return len(made)

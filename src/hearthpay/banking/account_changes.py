@@ -7,11 +7,14 @@ Until the day is over nothing has changed: what is sent goes to the account ther
 otherwise. She is told at once, with the last digits of both, and may take the change back. Then the worker connects the
 account, and the bank tries it as it does every new one. Where there was none at all, nothing can be diverted and nobody
 can be paid by bank: the first account is connected at once.
+
+Where her address, or the household's, was changed within a week, whoever changed it might be the only one who is told:
+then any account, also the first, waits until an owner has agreed to it.
 """
 
 import datetime
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final, Literal, cast
 from uuid import UUID
 
 import orjson
@@ -21,8 +24,9 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import ENTER_NUMBERS
+from hearthpay.access.permissions import ENTER_NUMBERS, GIVE_WORD, STOP_ACCOUNT_CHANGE, allow
 from hearthpay.access.refusal import Refusal
+from hearthpay.accounts.freezing import FROZEN_FOR, refuse_frozen
 from hearthpay.banking.accounts import (
     AccountDetails,
     connect_employee_account,
@@ -32,11 +36,13 @@ from hearthpay.banking.accounts import (
 from hearthpay.banking.models import AccountChange, BankAccount
 from hearthpay.banking.nacha.records import AccountType
 from hearthpay.clock import Clock
+from hearthpay.database.relations import ORGANIZATIONS
 from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.database.session import Database
 from hearthpay.employees.links import allow_own
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import lock_employee
+from hearthpay.people.former_addresses import address_was_changed
 from hearthpay.security.content_seal import (
     SealedContent,
     account_change_place,
@@ -53,8 +59,14 @@ CHUNK: Final = 100
 _REQUEST: Final = "account-change"
 
 _DUE: Final = text(
-    "SELECT id FROM account_changes WHERE status = 'waiting' AND effective_at <= :now ORDER BY effective_at, id "
-    "LIMIT :limit"
+    "SELECT c.id FROM account_changes c WHERE c.status = 'waiting' AND c.effective_at <= :now "
+    "AND (NOT c.needs_word OR c.word_given_at IS NOT NULL) "
+    f"AND (c.sandbox OR NOT EXISTS (SELECT FROM {ORGANIZATIONS} o WHERE o.id = c.organization_id "
+    "AND o.frozen_until > :now)) ORDER BY c.effective_at, c.id LIMIT :limit"
+)
+_STOPPED: Final = text(
+    "SELECT max(stopped_at) FROM account_changes WHERE employer_id = :employer AND employee_id = :employee "
+    "AND stopped_at > :since"
 )
 
 
@@ -65,6 +77,13 @@ class AskedFor:
     connected: BankAccount | None
     waiting: AccountChange | None
     replaces: BankAccount | None
+
+    @property
+    def news(self) -> Literal["bank_changed", "bank_asked", "bank_connected"]:
+        """What of it is told: that it waits, waits for an owner's word too, or is connected."""
+        if self.waiting is None:
+            return "bank_connected"
+        return "bank_asked" if self.waiting.needs_word else "bank_changed"
 
     @property
     def old_digits(self) -> str | None:
@@ -82,7 +101,8 @@ async def change_account(
 ) -> AskedFor:
     """Let the employee's pay go to another account, after the waiting day; one that waits already is replaced.
 
-    Raises what `allow_own` raises, `not_found`, `invalid_state` for somebody who has left, and KeyRingError.
+    Raises what `allow_own` raises, `not_found`, `invalid_state` for somebody who has left, while the organization is
+    frozen and for a day after a change was stopped by the link of its warning, and KeyRingError.
     """
     now = clock.now()
     employee = await _lock(session, actor, employee_id)
@@ -92,8 +112,11 @@ async def change_account(
             "This employment has ended: no bank account is needed for it any more.",
             details={"status": employee.status, "end_date": employee.end_date},
         )
+    await refuse_frozen(session, actor, now)
+    await _refuse_stopped(session, now, employee)
+    needs_word = await address_was_changed(session, now, employee.employer_id, employee.id)
     current = (await current_employee_accounts(session, [employee.id])).get(employee.id)
-    if current is None:
+    if current is None and not needs_word:
         account = await connect_employee_account(session, ring, actor, employee, details, now)
         return AskedFor(account, None, None)
     await _withdraw(session, now, employee.id)
@@ -109,13 +132,14 @@ async def change_account(
         status="waiting",
         account_type=details.account_type,
         last_four=details.account.last_four,
-        replaces=current.id,
+        replaces=None if current is None else current.id,
         bank_account_id=None,
         numbers=sealed.ciphertext,
         nonce=sealed.nonce,
         key_id=sealed.key_id,
         asked_at=now,
         effective_at=now + WAITS,
+        needs_word=needs_word,
         ended_at=None,
     )
     session.add(change)
@@ -126,15 +150,25 @@ async def change_account(
         "account_change.ask",
         employer_id=employee.employer_id,
         subject_id=change.id,
-        details={"employee_id": employee.id, "replaces": current.id, "effective_at": change.effective_at},
+        details={
+            "employee_id": employee.id,
+            "replaces": change.replaces,
+            "last_four": change.last_four,
+            "effective_at": change.effective_at,
+            "needs_word": needs_word,
+        },
     )
     return AskedFor(None, change, current)
 
 
 async def take_back_change(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
-    """Take the change that waits back; return whether there was one. Raises what `allow_own` raises."""
-    employee = await _lock(session, actor, employee_id)
-    withdrawn = await _withdraw(session, clock.now(), employee.id)
+    """Take the change that waits back; return whether there was one. Raises what `allow_own` raises.
+
+    Stopped by the link of its warning, no other account is taken for a day.
+    """
+    allow_own(actor, STOP_ACCOUNT_CHANGE, employee_id)
+    employee = await lock_employee(session, actor, employee_id)
+    withdrawn = await _withdraw(session, clock.now(), employee.id, stopped=actor.only_stops)
     if withdrawn is None:
         return False
     await record_audit(
@@ -143,6 +177,37 @@ async def take_back_change(session: AsyncSession, actor: Actor, clock: Clock, em
         "account_change.withdraw",
         employer_id=employee.employer_id,
         subject_id=withdrawn,
+        details={"employee_id": employee.id},
+    )
+    return True
+
+
+async def give_word(session: AsyncSession, actor: Actor, clock: Clock, employee_id: UUID) -> bool:
+    """Agree to the employee's account that waits for an owner's word; return whether one did.
+
+    Connected it is when its waiting day is over. Raises what `allow` raises, and `not_found`.
+    """
+    allow(actor, GIVE_WORD)
+    employee = await lock_employee(session, actor, employee_id)
+    given = await session.scalar(
+        update(AccountChange)
+        .where(
+            AccountChange.employee_id == employee.id,
+            AccountChange.status == "waiting",
+            AccountChange.needs_word,
+            AccountChange.word_given_at.is_(None),
+        )
+        .values(word_given_at=clock.now(), word_given_by=actor.id)
+        .returning(AccountChange.id)
+    )
+    if given is None:
+        return False
+    await record_audit(
+        session,
+        actor,
+        "account_change.agree",
+        employer_id=employee.employer_id,
+        subject_id=given,
         details={"employee_id": employee.id},
     )
     return True
@@ -215,11 +280,32 @@ async def _lock(session: AsyncSession, actor: Actor, employee_id: UUID) -> Emplo
     return await lock_employee(session, actor, employee_id)
 
 
-async def _withdraw(session: AsyncSession, now: datetime.datetime, employee_id: UUID) -> UUID | None:
+async def _refuse_stopped(session: AsyncSession, now: datetime.datetime, employee: Employee) -> None:
+    stopped: datetime.datetime | None = await session.scalar(
+        _STOPPED, {"employer": employee.employer_id, "employee": employee.id, "since": now - FROZEN_FOR}
+    )
+    if stopped is not None:
+        raise Refusal(
+            "invalid_state",
+            "A new bank account was reported as somebody else's. For a day no other one is taken.",
+            details={"frozen_until": stopped + FROZEN_FOR},
+        )
+
+
+async def _withdraw(
+    session: AsyncSession, now: datetime.datetime, employee_id: UUID, *, stopped: bool = False
+) -> UUID | None:
     withdrawn: UUID | None = await session.scalar(
         update(AccountChange)
         .where(AccountChange.employee_id == employee_id, AccountChange.status == "waiting")
-        .values(status="withdrawn", ended_at=now, numbers=None, nonce=None, key_id=None)
+        .values(
+            status="withdrawn",
+            ended_at=now,
+            stopped_at=now if stopped else None,
+            numbers=None,
+            nonce=None,
+            key_id=None,
+        )
         .returning(AccountChange.id)
     )
     return withdrawn

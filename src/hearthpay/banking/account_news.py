@@ -51,6 +51,7 @@ async def find_new_accounts(session: AsyncSession, now: datetime, limit: int) ->
                 row.organization_id,
                 row.employer_id,
                 row.sandbox,
+                urgent=True,
             ),
             readers.get(row.employer_id, ()),
             partial(_write, row),

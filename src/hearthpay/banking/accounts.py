@@ -16,9 +16,10 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import MANAGE_ACCOUNTS, USE_SANDBOX, allow
+from hearthpay.access.permissions import DISCONNECT_ACCOUNTS, MANAGE_ACCOUNTS, USE_SANDBOX, allow
 from hearthpay.access.refusal import Refusal
 from hearthpay.access.wrong_mode import wrong_mode
+from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.banking import authorizations
 from hearthpay.banking.entries import dates_from, effective_by
 from hearthpay.banking.magic_numbers import simulated_answer
@@ -191,7 +192,7 @@ async def disconnect(
 
     Raises `invalid_state` while money waits for it, and what `allow` raises.
     """
-    allow(actor, MANAGE_ACCOUNTS, account.employer_id)
+    allow(actor, DISCONNECT_ACCOUNTS, account.employer_id)
     await _disconnect(session, actor, account, now)
 
 
@@ -277,6 +278,7 @@ async def _connect(
         verification is not None and await verification.verify(details)
     )
     employee_id = owner.id if owner.kind == "employee" else None
+    await refuse_frozen(session, actor, now)
     await _lock_owner(session, owner)
     earlier = await _current(session, owner)
     if earlier is not None:
@@ -312,6 +314,7 @@ async def _connect(
         subject_id=account.id,
         details={
             "employee_id": employee_id,
+            "last_four": account.last_four,
             "account_type": account.account_type,
             "verification": account.verification,
             "replaces": earlier.id if earlier is not None else None,

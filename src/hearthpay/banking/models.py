@@ -50,6 +50,10 @@ class AccountChange(Base):
     key_id: Mapped[str | None]
     asked_at: Mapped[datetime]
     effective_at: Mapped[datetime]
+    needs_word: Mapped[bool] = mapped_column(default=False)
+    word_given_at: Mapped[datetime | None] = mapped_column(default=None)
+    word_given_by: Mapped[UUID | None] = mapped_column(default=None)
+    stopped_at: Mapped[datetime | None] = mapped_column(default=None)
     ended_at: Mapped[datetime | None]
 
 

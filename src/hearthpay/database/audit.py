@@ -18,6 +18,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.base import Base
+from hearthpay.database.delicate_acts import is_delicate
 
 if TYPE_CHECKING:
     from hearthpay.database.session import Database
@@ -43,6 +44,7 @@ audit_log = Table(
 )
 
 
+_ALERT: Final = text("INSERT INTO security_alerts (id, organization_id) VALUES (:id, :organization_id)")
 _SEAL_WAITING: Final = text("SELECT seal_waiting_audit_log()")
 _LAST_OF_AGENTS: Final = text(
     "SELECT actor_id, max(at) AS at FROM audit_log WHERE actor_kind = 'mcp' AND actor_id = ANY(:agents) GROUP BY 1"
@@ -88,11 +90,13 @@ async def record(
     """Write one audit row within the session's transaction.
 
     `action` is `subject.verb` (`employee.create`); `details` holds what JSON can (a Decimal is stored as a
-    string) and never a secret. `sandbox` is None where the deed concerns the whole organization.
+    string) and never a secret. `sandbox` is None where the deed concerns the whole organization. Of a delicate act the
+    worker tells those who could object, unless it is the sandbox's.
     """
+    row_id = uuid7()
     await session.execute(
         audit_log.insert().values(
-            id=uuid7(),
+            id=row_id,
             organization_id=organization_id,
             employer_id=employer_id,
             sandbox=sandbox,
@@ -104,6 +108,8 @@ async def record(
             details=dict(details),
         )
     )
+    if sandbox is not True and is_delicate(action, details):
+        await session.execute(_ALERT, {"id": row_id, "organization_id": organization_id})
 
 
 async def seal_waiting(database: Database) -> int:
@@ -120,10 +126,11 @@ async def entries(
     action: str | None = None,
     subject_id: UUID | None = None,
     since: datetime | None = None,
+    older_than: UUID | None = None,
     limit: int,
 ) -> list[AuditEntry]:
     """Return the newest rows that match everything given, newest first, at most `limit`; of what the session may
-    see.
+    see. `older_than` is the id of a row: those written before it.
     """
     log = audit_log.c
     statement = (
@@ -155,6 +162,8 @@ async def entries(
         statement = statement.where(log.subject_id == subject_id)
     if since is not None:
         statement = statement.where(log.at >= since)
+    if older_than is not None:
+        statement = statement.where(log.id < older_than)
     return [AuditEntry(**row) for row in (await session.execute(statement)).mappings()]
 
 

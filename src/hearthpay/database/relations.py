@@ -8,7 +8,7 @@ it costs nothing. `FROM {PAYROLLS} p` in an f-string; to lock its rows (`FOR UPD
 from typing import Final
 
 # accounts/
-ORGANIZATIONS: Final = "(SELECT id, name, plan FROM organizations)"
+ORGANIZATIONS: Final = "(SELECT id, name, plan, created_at, frozen_until FROM organizations)"
 
 # people/
 PEOPLE: Final = "(SELECT id, name, email, language FROM people)"
@@ -42,6 +42,10 @@ INVITATIONS: Final = "(SELECT id, employee_id, type, status, created_at, expires
 # banking/
 BANK_ACCOUNTS: Final = (
     "(SELECT id, employer_id, employee_id, status, last_four, bank_name, reason FROM bank_accounts)"
+)
+WAITING_ACCOUNTS: Final = (
+    "(SELECT employee_id FROM account_changes WHERE status = 'waiting' AND needs_word "
+    "AND word_given_at IS NULL)"
 )
 BANK_ENTRIES: Final = (
     "(SELECT id, organization_id, employer_id, sandbox, kind, bank_account_id, payroll_id, paycheck_id, employee_id, "

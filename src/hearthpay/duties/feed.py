@@ -16,7 +16,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR, allow
+from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR, REVOKE_CALENDAR_LINK, allow
 from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.household_clocks import clock_at
 from hearthpay.database.session import Database, Tenant
@@ -77,7 +77,7 @@ async def make_link(session: AsyncSession, actor: Actor, clock: Clock, employer:
 
 async def revoke_link(session: AsyncSession, actor: Actor, clock: Clock, employer: Employer) -> bool:
     """End the link in force, with an audit row; return whether there was one. Raises what `allow` raises."""
-    allow(actor, KEEP_CALENDAR, employer.id)
+    allow(actor, REVOKE_CALENDAR_LINK, employer.id)
     ended = await _end(session, clock, employer)
     if ended is None:
         return False

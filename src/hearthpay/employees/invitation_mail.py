@@ -12,22 +12,23 @@ from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import name_in_mail
 
 _SUBJECTS: Final[dict[InvitationType, str]] = {
-    "bank_account": mark("{household} would like to pay you by direct deposit"),
-    "tax_info": mark("{household} needs your tax information for payroll"),
+    "bank_account": mark("The “{household}” household would like to pay you by direct deposit"),
+    "tax_info": mark("The “{household}” household needs your tax information for payroll"),
 }
 _ASKED: Final[dict[InvitationType, str]] = {
     "bank_account": mark(
-        "{household} would like to pay your wages straight to your bank account. Please enter your routing and "
-        "account number on this page:"
+        "A household that calls itself “{household}” would like to pay your wages straight to your bank account. Please "
+        "enter your routing and account number on this page:"
     ),
     "tax_info": mark(
-        "{household} needs your Social Security number or ITIN to report your wages. Please enter it on this page:"
+        "A household that calls itself “{household}” needs your Social Security number or ITIN to report your wages. "
+        "Please enter it on this page:"
     ),
 }
 _ONCE: Final = mark(
     "The link is for you alone and works once, until {expires}. Never send these numbers by email or text message."
 )
-_NOT_YOU: Final = mark("If you do not work for {household}, please ignore this message.")
+_NOT_YOU: Final = mark("If you do not work for “{household}”, please ignore this message.")
 _SOMEBODY: Final = mark("Your employer")
 
 

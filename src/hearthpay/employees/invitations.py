@@ -19,8 +19,9 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import CHANGE_EMPLOYEES, allow
+from hearthpay.access.permissions import CHANGE_ADDRESSES, CHANGE_EMPLOYEES, STOP_INVITATION, allow
 from hearthpay.access.refusal import Refusal
+from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.clock import Clock, HouseholdTime
 from hearthpay.database.household_clocks import household_time_of
 from hearthpay.database.outage import DatabaseUnavailable
@@ -83,11 +84,14 @@ async def invite(
     The email leaves once the transaction has committed; `with_email_of` tells what became of it, and whatever that is,
     the invitation stays. No email leaves for a sandbox household, or to an employee without an address.
 
-    Raises `not_found`, `invalid_state` for the bank account of someone who has left, `direct_deposit_unavailable`,
-    `invitation_too_soon`, and KeyRingError where an email cannot be sealed.
+    A link for a bank account needs the right to change addresses. Raises what `allow` raises, `not_found`,
+    `invalid_state` for the bank account of someone who has left and while the organization is frozen,
+    `direct_deposit_unavailable`, `invitation_too_soon`, and KeyRingError where an email cannot be sealed.
     """
-    allow(actor, CHANGE_EMPLOYEES)
+    allow(actor, CHANGE_ADDRESSES if new.type == "bank_account" else CHANGE_EMPLOYEES)
     employee = await lock_employee(session, actor, employee_id)
+    if new.type == "bank_account":
+        await refuse_frozen(session, actor, clock.now())
     employer = await session.get_one(Employer, employee.employer_id)
     if employee.status == "terminated" and new.type == "bank_account":  # a Form W-2 is still to come
         raise Refusal(
@@ -141,7 +145,7 @@ async def withdraw_invitation(
 
     Raises what `allow` raises, and `not_found`.
     """
-    allow(actor, CHANGE_EMPLOYEES)
+    allow(actor, STOP_INVITATION)
     employee = await lock_employee(session, actor, employee_id)
     cancelled = await _cancel_pending(session, clock, employee, invitation_type)
     if cancelled is None:

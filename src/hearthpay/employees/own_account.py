@@ -25,7 +25,7 @@ from hearthpay.employees.links import (
     own_employee_at,
     refuse_other_address,
 )
-from hearthpay.employees.own_notices import tell_of_link
+from hearthpay.employees.own_notices import NewsReader, tell_of_link
 from hearthpay.people.events import Visit, note_event
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address
@@ -160,5 +160,5 @@ async def _link(
         subject_id=employee.id,
         details={"person_id": person_id},
     )
-    await tell_of_link(desk, session, employee, address, language)
+    await tell_of_link(desk, session, employee, NewsReader(address, language, person_id))
     return employee.id

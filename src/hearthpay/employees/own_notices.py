@@ -19,8 +19,10 @@ from hearthpay.employers.models import Employer
 from hearthpay.languages.catalogue import mark, moment_in, say_in
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.person_mail import NEWS, WARNINGS
+from hearthpay.people.former_addresses import former_addresses_of_employee, former_addresses_of_household
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.mails import PersonMailKind, person_mail
+from hearthpay.people.stop_links import StopAccount, StopRecord
 
 _NEWS_LAST: Final = timedelta(days=7)
 _IN_ENGLISH: Final = "en"
@@ -53,15 +55,16 @@ _MERE_NEWS: Final = frozenset({"language", "set_aside"})
 _ENDING: Final = mark("account ending in {digits}")
 _NONE: Final = mark("none")
 _ACCOUNT: Final = text(
-    f"SELECT p.email, p.language FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id "
+    f"SELECT p.email, p.language, p.id AS person_id FROM employee_links l JOIN {PEOPLE} p ON p.id = l.person_id "
     "WHERE l.employee_id = :employee AND l.ended_at IS NULL"
 )
 
-AccountNewsKind = Literal["bank_changed", "bank_entered", "bank_connected"]
-"""A bank account was changed in her account; by a link, so that it waits; or was connected at once."""
+AccountNewsKind = Literal["bank_changed", "bank_entered", "bank_asked", "bank_connected"]
+"""A bank account was changed in her account; by a link, so that it waits; waits for an owner's word; or was connected
+at once."""
 
-RecordNewsKind = Literal["record_changed", "record_entered"]
-"""Something was changed in her account, or was entered by the link of an invitation."""
+RecordNewsKind = Literal["record_changed", "record_entered", "household_decided"]
+"""Something was changed in her account, was entered by the link of an invitation, or was decided by the household."""
 
 _BANK: Final = ("bank_connected",)
 
@@ -72,12 +75,13 @@ class NewsReader:
 
     email: str
     language: str
+    person_id: UUID | None = None
 
 
 async def reader_of(session: AsyncSession, employee_id: UUID) -> NewsReader | None:
     """Return who has an account for the employee's record: told also of what was not done there."""
     row = (await session.execute(_ACCOUNT, {"employee": employee_id})).one_or_none()
-    return None if row is None else NewsReader(row.email, row.language)
+    return None if row is None else NewsReader(row.email, row.language, row.person_id)
 
 
 async def tell_of_change(
@@ -93,12 +97,17 @@ async def tell_of_change(
         return
     now = desk.clock.now()
     household = await session.get_one(Employer, employee.employer_id)
-    for address, language in _addresses(employee, reader).items():
+    link = None
+    if kind == "record_changed" and reader is not None and reader.person_id is not None:
+        link = desk.stop_link(StopAccount(reader.person_id, "sign_in"))
+    for address, language in (await _addresses(session, now, employee, reader)).items():
         mail = person_mail(
             kind,
             address,
             language,
             name=employee.first_name,
+            link=link,
+            operator=desk.operator,
             household=household.last_name,
             when=moment_in(language, now),
             what=_said(language, changed),
@@ -108,10 +117,10 @@ async def tell_of_change(
 
 
 async def tell_of_link(
-    desk: FrontDesk, session: AsyncSession, employee: Employee, address: str, language: str
+    desk: FrontDesk, session: AsyncSession, employee: Employee, reader: NewsReader
 ) -> None:
-    """Queue the news that an account was linked to the employee's record."""
-    await tell_of_change(desk, session, employee, NewsReader(address, language), "link")
+    """Queue the news that the reader's account was linked to the employee's record."""
+    await tell_of_change(desk, session, employee, reader, "link")
 
 
 async def tell_of_account(
@@ -124,19 +133,20 @@ async def tell_of_account(
     new: str,
     start: datetime,
     kind: AccountNewsKind = "bank_changed",
-    link: str | None = None,
     by_operator: bool = False,
 ) -> None:
     """Queue the news that pay goes to another account from `start` on: `old` and `new` are the last digits.
 
-    The `link` leads to where a change that waits is taken back. The household is told of what she changed; what the
-    operator connected, he did for the household.
+    Its link takes a change that waits back. The household is told of what she changed; what the operator connected, he
+    did for the household.
     """
     if employee.sandbox:
         return
     now = desk.clock.now()
     household = await session.get_one(Employer, employee.employer_id)
-    for address, language in _addresses(employee, reader).items():
+    stop = StopRecord(employee.organization_id, employee.employer_id, employee.sandbox, employee.id)
+    link = None if kind == "bank_connected" else desk.stop_link(stop)
+    for address, language in (await _addresses(session, now, employee, reader)).items():
         say = say_in(language)
         mail = person_mail(
             kind,
@@ -144,6 +154,7 @@ async def tell_of_account(
             language,
             name=employee.first_name,
             link=link,
+            operator=desk.operator,
             household=household.last_name,
             when=moment_in(language, now),
             old=say(_NONE) if old is None else say(_ENDING, digits=old),
@@ -165,7 +176,7 @@ async def tell_employee(
     household = await session.get_one(Employer, employee.employer_id)
     language = employee.language
     mail = person_mail(
-        "record_changed",
+        "household_decided",
         address,
         language,
         name=employee.first_name,
@@ -173,7 +184,7 @@ async def tell_employee(
         when=moment_in(language, now),
         what=_said(language, (what,)),
     )
-    await _queue(desk, session, now, "record_changed", mail, employee, (what,))
+    await _queue(desk, session, now, "household_decided", mail, employee, (what,))
 
 
 async def _tell_household(
@@ -184,18 +195,19 @@ async def _tell_household(
     employee: Employee,
     changed: Sequence[str],
 ) -> None:
-    if household.email is None:
-        return
-    mail = person_mail(
-        "employee_changed",
-        household.email.lower(),
-        _IN_ENGLISH,
-        name=household.first_name,
-        employee=employee.name,
-        when=moment_in(_IN_ENGLISH, now),
-        what=_said(_IN_ENGLISH, changed),
-    )
-    await _queue(desk, session, now, "employee_changed", mail, employee, changed)
+    former = await former_addresses_of_household(session, now, household.id)
+    own = () if household.email is None else (household.email.lower(),)
+    for address in dict.fromkeys((*own, *former)):
+        mail = person_mail(
+            "employee_changed",
+            address,
+            _IN_ENGLISH,
+            name=household.first_name,
+            employee=employee.name,
+            when=moment_in(_IN_ENGLISH, now),
+            what=_said(_IN_ENGLISH, changed),
+        )
+        await _queue(desk, session, now, "employee_changed", mail, employee, changed)
 
 
 async def _queue(
@@ -221,12 +233,17 @@ def _said(language: str, changed: Sequence[str]) -> str:
     return ", ".join(say(CHANGED[what]) for what in changed)
 
 
-def _addresses(employee: Employee, reader: NewsReader | None) -> dict[str, str]:
-    """Return where the employee is told, with the language: whoever took one of the two does not keep it from her.
+async def _addresses(
+    session: AsyncSession, now: datetime, employee: Employee, reader: NewsReader | None
+) -> dict[str, str]:
+    """Return where the employee is told, with the language: whoever took one of the two does not keep it from her, nor
+    who changed it within a week.
 
     There is no `reader` where nobody has an account for the record.
     """
     found = {} if reader is None else {reader.email: reader.language}
-    if employee.email is not None:
-        found.setdefault(employee.email.lower(), employee.language)
+    former = await former_addresses_of_employee(session, now, employee.employer_id, employee.id)
+    own = () if employee.email is None else (employee.email.lower(),)
+    for address in (*own, *former):
+        found.setdefault(address, employee.language)
     return found

@@ -14,8 +14,9 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.entitlements import refuse_beyond
-from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, allow
+from hearthpay.access.permissions import CHANGE_ADDRESSES, CHANGE_EMPLOYEES, READ_EMPLOYEES, allow
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.employees.certificates import to_storage
@@ -34,6 +35,7 @@ from hearthpay.employees.salaries import Salary, regular_rate
 from hearthpay.employees.same_person import former_namesakes, told_of_namesake
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import reached_employers, resolve_employer
+from hearthpay.people.former_addresses import note_former_address
 from hearthpay.unchanged import UNCHANGED, changes_of
 from hearthpay.wire.paging import WantedPage, page_of
 
@@ -122,7 +124,9 @@ async def update_employee(
 ) -> Noted:
     """Change the settings that were sent; of two changes at once the later one sees what the first left.
 
-    Raises `not_found`, and for the settings together what `create_employee` raises for them.
+    Another email address needs the right to change addresses, and the old one is told for a while. Raises what `allow`
+    raises, `not_found`, `invalid_state` for another address while the organization is frozen, and for the settings
+    together what `create_employee` raises for them.
     """
     allow(actor, CHANGE_EMPLOYEES)
     employee = await lock_employee(session, actor, employee_id)
@@ -130,6 +134,8 @@ async def update_employee(
     before = _assign(employee, wanted)
     if not before:
         return Noted(employee)
+    if "email" in before:
+        await _leave_address(session, actor, clock, employee, before["email"])
     city = None if changes.city is UNCHANGED else changes.city
     assumed = check_payable(employee, clock, city=city)
     if changes_of(changes).keys() & _WHERE_TAXED:
@@ -140,6 +146,25 @@ async def update_employee(
         await _refuse_duplicate(session, employee)
     await _store(session, actor, clock, employee, "employee.update", before)
     return Noted(employee, warnings)
+
+
+async def _leave_address(
+    session: AsyncSession, actor: Actor, clock: Clock, employee: Employee, address: object
+) -> None:
+    """Let another email address take the place of this one, which is told for a while."""
+    allow(actor, CHANGE_ADDRESSES, employee.employer_id)
+    now = clock.now()
+    await refuse_frozen(session, actor, now)
+    if address is not None:
+        await note_former_address(
+            session,
+            now,
+            organization_id=employee.organization_id,
+            employer_id=employee.employer_id,
+            sandbox=employee.sandbox,
+            employee_id=employee.id,
+            address=str(address),
+        )
 
 
 @dataclass(frozen=True, slots=True)

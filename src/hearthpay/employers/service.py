@@ -13,6 +13,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.entitlements import refuse_beyond
 from hearthpay.access.permissions import (
+    CHANGE_ADDRESSES,
     CHANGE_HOUSEHOLD,
     CREATE_HOUSEHOLD,
     LIST_HOUSEHOLDS,
@@ -22,11 +23,13 @@ from hearthpay.access.permissions import (
 )
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.access.wrong_mode import wrong_mode
+from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.clock import Clock
 from hearthpay.database.session import Tenant, become
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import AS_PAID, FROM_THE_FIRST
+from hearthpay.people.former_addresses import note_former_address
 from hearthpay.unchanged import changes_of
 from hearthpay.wire.paging import WantedPage, page_of
 
@@ -125,12 +128,13 @@ async def find_employer_or_tell_mode(session: AsyncSession, actor: Actor, employ
 
 
 async def update_employer(
-    session: AsyncSession, actor: Actor, employer_id: UUID, changes: ChangeEmployer
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID, changes: ChangeEmployer
 ) -> Employer:
     """Change what was sent, save the basis of its thresholds, which `payroll.years.threshold_choice` changes.
 
-    Of two changes at once the later one sees what the first left. Raises `not_found`, and `validation_error` where a
-    real household would lose its email address.
+    Of two changes at once the later one sees what the first left. Another email address needs the right to change
+    addresses, and the old one is told for a while. Raises what `allow` raises, `not_found`, `validation_error` where a
+    real household would lose its email address, and `invalid_state` for another one while the organization is frozen.
     """
     allow(actor, CHANGE_HOUSEHOLD)
     employer = await session.scalar(
@@ -147,6 +151,8 @@ async def update_employer(
     before = {name: getattr(employer, name) for name in wanted if getattr(employer, name) != wanted[name]}
     if not before:
         return employer
+    if "email" in before:
+        await _leave_address(session, actor, clock, employer)
     for name in before:
         setattr(employer, name, wanted[name])
     await session.flush()
@@ -159,6 +165,23 @@ async def update_employer(
         details={"before": before, "after": {name: wanted[name] for name in before}},
     )
     return employer
+
+
+async def _leave_address(session: AsyncSession, actor: Actor, clock: Clock, employer: Employer) -> None:
+    """Let another email address take the place of the household's, which is told for a while."""
+    allow(actor, CHANGE_ADDRESSES, employer.id)
+    now = clock.now()
+    await refuse_frozen(session, actor, now)
+    if employer.email is not None:
+        await note_former_address(
+            session,
+            now,
+            organization_id=employer.organization_id,
+            employer_id=employer.id,
+            sandbox=employer.sandbox,
+            employee_id=None,
+            address=employer.email,
+        )
 
 
 def _unknown() -> Refusal:

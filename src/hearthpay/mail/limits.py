@@ -15,11 +15,16 @@ class MailLimitsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class MailLimits:
-    """Mails that may be queued in a UTC day."""
+    """Mails that may be queued in a UTC day: on behalf of one employee, household and organization."""
 
     employee: int
     household: int
     organization: int
+    mailbox: int
+    """Invitations to one mailbox, on behalf of all organizations together."""
+
+    young: int
+    """Mailboxes that an organization of less than a week invites."""
 
     def exceeded_by(self, *, employee: int, household: int, organization: int) -> str | None:
         """Whose limit leaves no room for one mail more after so many of today's; None where there is room."""
@@ -46,8 +51,8 @@ def mail_limits(environment: Mapping[str, str]) -> MailLimits:
         name, _, number = (part.strip() for part in entry.partition("="))
         if name not in names or name in replaced or not (number.isascii() and number.isdecimal()):
             raise MailLimitsError(
-                f"{LIMITS_VARIABLE} must be written employee=5,household=25,organization=100, each once and none "
-                "below zero"
+                f"{LIMITS_VARIABLE} must be written employee=5,household=25,organization=100,mailbox=6,young=10, each "
+                "once and none below zero"
             )
         replaced[name] = int(number)
     return replace(USUAL_LIMITS, **replaced)

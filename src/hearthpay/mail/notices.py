@@ -24,9 +24,13 @@ from hearthpay.mail.outbox import NO_MAIL_SERVER
 from hearthpay.security.content_seal import SealedContent, mail_place, seal_content
 from hearthpay.security.key_ring import KeyRing
 
+PUBLIC_URL_VARIABLE: Final = "HEARTHPAY_PUBLIC_URL"
+LINKS_BEGIN: Final = "http://localhost:8000"
+"""What links begin with where no address is configured: that of `hearthpay serve` on the machine itself."""
+
 OPERATOR_VARIABLE: Final = "HEARTHPAY_OPERATOR_EMAIL"
 
-Recipient = Literal["employee", "household", "operator"]
+Recipient = Literal["employee", "household", "operator", "person"]
 
 KEPT_FOR: Final = timedelta(days=7)
 """A notice that could not be sent for so long is given up: by then it is no news."""
@@ -41,6 +45,9 @@ NEWS: Final = (
 """Notices of what goes its usual way, which are counted apart, and for household and employee alone: an organization of
 many households has many paydays in a day."""
 
+SECURITY_ALERT: Final = "security_alert"
+"""The kind of notices about delicate acts, which neither count nor are counted."""
+
 OPERATOR_LIMIT: Final = 100
 """Notices to the operator in a UTC day; what is beyond it stands in the log and in the outbox all the same."""
 
@@ -50,7 +57,7 @@ _COUNT: Final = text(
     "SELECT count(*) AS of_organization, count(*) FILTER (WHERE employer_id = :employer_id) AS of_household, "
     "count(*) FILTER (WHERE employee_id = :employee_id) AS of_employee FROM mail_outbox "
     "WHERE organization_id = :organization_id AND created_at >= :since AND notice_key IS NOT NULL "
-    "AND recipient <> 'operator' AND NOT sandbox AND kind <> ALL(:news) "
+    f"AND recipient <> 'operator' AND NOT sandbox AND kind <> ALL(:news) AND kind <> 'notice.{SECURITY_ALERT}' "
     "AND NOT starts_with(coalesce(reason, ''), 'daily_limit_of_')"
 )
 # What tells of every payday must not use up what tells of trouble.
@@ -89,6 +96,7 @@ class NoticeDesk:
     limits: MailLimits = field(default=USUAL_LIMITS)
     operator: str | None = None
     keeps: bool = False
+    links_begin: str = LINKS_BEGIN
 
     @classmethod
     def of(cls, environment: Mapping[str, str], *, sends: bool, keeps: bool = False) -> Self:
@@ -99,14 +107,16 @@ class NoticeDesk:
                 validate_email(address, check_deliverability=False, test_environment=True)
             except EmailNotValidError:
                 raise OperatorAddressError(f"{OPERATOR_VARIABLE} must be one email address") from None
-        return cls(sends, mail_limits(environment), address, keeps and not sends)
+        begin = environment.get(PUBLIC_URL_VARIABLE, "").strip().rstrip("/") or LINKS_BEGIN
+        return cls(sends, mail_limits(environment), address, keeps and not sends, begin)
 
 
 @dataclass(frozen=True, slots=True)
 class Notice:
     """A notice; `key` names what it tells and to whom, so that it is told once. Without `mail` nobody has an address.
 
-    The operator's may be of no tenant. Not `wanted`: whoever would read it has said so.
+    The operator's may be of no tenant, a person's of no household. Not `wanted`: whoever would read it has said so.
+    What is `urgent` is a warning, which no limit of the day holds back.
     """
 
     key: str
@@ -119,6 +129,7 @@ class Notice:
     employee_id: UUID | None = None
     payroll_id: UUID | None = None
     wanted: bool = True
+    urgent: bool = False
 
 
 async def queue_notice(
@@ -172,6 +183,8 @@ async def _admitted(
         return "queued", NO_MAIL_SERVER
     if not desk.sends:
         return "withheld", NO_MAIL_SERVER
+    if notice.urgent:
+        return "queued", None
     since = datetime.combine(now.astimezone(UTC).date(), time(), UTC)
     if notice.recipient == "operator":
         await session.execute(_COUNT_ALONE, {"whose": "operator"})

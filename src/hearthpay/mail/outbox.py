@@ -18,6 +18,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.clock import Clock
 from hearthpay.database import audit
+from hearthpay.database.relations import ORGANIZATIONS
 from hearthpay.database.sealing_keys import key_for_writing
 from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.limits import MailLimits
@@ -47,6 +48,11 @@ _COUNT_ALONE: Final = text(
 _COUNT: Final = text(
     "SELECT of_organization, of_household, of_employee FROM mails_since(:employer_id, :employee_id, :since)"
 )
+_MAILED: Final = text("SELECT to_mailbox, mailboxes FROM invitations_mailed(:mailbox, :since)")
+_IS_YOUNG: Final = text(
+    f"SELECT EXISTS (SELECT FROM {ORGANIZATIONS} o WHERE o.id = :organization AND o.created_at > :since)"
+)
+_YOUNG: Final = timedelta(days=7)
 _INSERT: Final = text(
     "INSERT INTO mail_outbox (id, organization_id, employer_id, sandbox, employee_id, kind, status, reason, content, "
     "nonce, key_id, created_at, expires_at, due_at, finished_at, address_hash) VALUES (:id, :organization_id, "
@@ -162,7 +168,7 @@ async def queue_mail(
     `key_for_writing` raises.
     """
     now = clock.now()
-    state = await _admitted(session, limits, addressee, now)
+    state = await _admitted(session, limits, addressee, mail.to, now)
     mail_id = uuid7()
     sealed: SealedContent | None = None
     if state.status == "queued":
@@ -192,7 +198,7 @@ async def queue_mail(
 
 
 async def _admitted(
-    session: AsyncSession, limits: MailLimits, addressee: Addressee, now: datetime
+    session: AsyncSession, limits: MailLimits, addressee: Addressee, to: str, now: datetime
 ) -> MailState:
     if addressee.sandbox:
         return MailState("withheld", "sandbox")
@@ -205,7 +211,28 @@ async def _admitted(
         household=counted.of_household,
         organization=counted.of_organization,
     )
+    if whose is None:
+        whose = await _strangers_limit(session, limits, addressee, to, now, midnight)
     return MailState("queued") if whose is None else MailState("failed", f"{_DAILY_LIMIT}{whose}")
+
+
+async def _strangers_limit(
+    session: AsyncSession,
+    limits: MailLimits,
+    addressee: Addressee,
+    to: str,
+    now: datetime,
+    midnight: datetime,
+) -> str | None:
+    """Return whose limit leaves no room for an invitation to this mailbox: the mailbox's, or a young organization's."""
+    values = {"mailbox": hash_of_address(to), "since": midnight}
+    mailed = (await session.execute(_MAILED, values)).one()
+    if mailed.to_mailbox >= limits.mailbox:
+        return "mailbox"
+    since = {"organization": addressee.organization_id, "since": now - _YOUNG}
+    if mailed.mailboxes >= limits.young and await session.scalar(_IS_YOUNG, since):
+        return "young_organization"
+    return None
 
 
 async def withdraw_mail(session: AsyncSession, clock: Clock, mail_id: UUID, reason: str) -> None:

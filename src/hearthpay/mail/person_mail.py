@@ -37,8 +37,8 @@ class MailSort:
 
 LINKS: Final = MailSort("link", 12, a_day=12)
 """Links that anyone may ask for: forms must not make a relay of us."""
-RESETS: Final = MailSort("reset", 12, a_day=12)
-"""Links for a new password: nothing else uses them up."""
+RESETS: Final = MailSort("reset", 5, timedelta(minutes=10))
+"""Links for a new password: never used up, whoever asks. After the first few the last leaves within minutes."""
 NEWS: Final = MailSort("news", 3, timedelta(hours=1), a_day=24)
 """What somebody changes as often as he likes, and nobody loses by."""
 WARNINGS: Final = MailSort("warning", 5, timedelta(hours=1))

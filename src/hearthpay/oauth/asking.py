@@ -22,6 +22,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import KEEP_AGENTS, allow
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.database.relations import EMPLOYERS
 from hearthpay.oauth.agent_tokens import LASTS, new_secret
 from hearthpay.oauth.clients import Client
@@ -204,6 +205,7 @@ async def say_yes(
         raise invalid("lasts", "must be one of the choices")
     if not consent.scopes <= set(SCOPES):
         raise invalid("scopes", "must be among the choices")
+    await refuse_frozen(session, actor, now)
     grant_id, expires_at = uuid7(), now + consent.lasts
     returns_to, previews = (
         place_of(question.redirect_uri),

@@ -4,7 +4,7 @@ Each change is told by mail, and ends what could have been somebody else's: othe
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -19,8 +19,10 @@ from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.person_mail import RESETS
 from hearthpay.people.events import Visit, note_event
+from hearthpay.people.former_addresses import note_former_person_address
+from hearthpay.people.freezing import refuse_frozen_person
 from hearthpay.people.front_desk import FrontDesk
-from hearthpay.people.identity import read_address, read_language, read_name
+from hearthpay.people.identity import masked, read_address, read_language, read_name
 from hearthpay.people.mails import person_mail
 from hearthpay.people.models import PersonCredential, PersonRecord
 from hearthpay.people.passwords import check_new_password, hash_password
@@ -34,10 +36,14 @@ from hearthpay.people.second_factor import (
 )
 from hearthpay.people.sessions import SignedIn, end_all
 from hearthpay.people.sign_in import Entered, enter, person_at, tell
+from hearthpay.people.stop_links import AccountChange, StopAccount
 from hearthpay.people.tokens import LASTS, end_own_tokens, leave_token, look_at_token, use_token
 
 ACCOUNT_BY_NOW: Final = mark("There is an account with this address by now.")
 """Of two who use an address in the same moment, the database takes one; this is what the other is told."""
+
+YOUNG_FOR: Final = timedelta(days=7)
+"""How long a second factor keeps nobody out who has the mail of the account."""
 
 _PASSWORD = mark("the password")
 _SECOND_FACTOR_ON = mark("a second factor was set up")
@@ -67,7 +73,8 @@ async def ask_for_reset(desk: FrontDesk, email: str, links_begin: str, visit: Vi
             mail = person_mail(
                 "reset", address, person.language, name=person.name, link=f"{links_begin}/reset/{token.text}"
             )
-            await desk.queue_mail(session, now, "reset", mail, now + LASTS["reset"], sort=RESETS)
+            about = f"reset {person_id}"
+            await desk.queue_mail(session, now, "reset", mail, now + LASTS["reset"], sort=RESETS, about=about)
 
 
 async def look_at_reset(desk: FrontDesk, presented: str) -> None:
@@ -78,6 +85,8 @@ async def look_at_reset(desk: FrontDesk, presented: str) -> None:
 
 async def reset_password(desk: FrontDesk, presented: str, password: str, visit: Visit) -> Entered:
     """Set a new password by a link, end every session and begin one; the second factor is still asked for.
+
+    One that was set up within YOUNG_FOR is not: who stole the account must not keep its person out by it.
 
     Raises `gone` for a link that works no more, and `validation_error` for a password that is too easily guessed.
     """
@@ -99,8 +108,11 @@ async def reset_password(desk: FrontDesk, presented: str, password: str, visit: 
         ended = await end_all(session, now, person.id)
         await end_own_tokens(session, now)
         await note_event(session, person.id, visit, "password.reset", {"sessions_ended": ended})
-        await _tell_of(desk, session, person.id, _PASSWORD)
-        half = await second_factor_of(session, person.id) is not None
+        await _tell_of(
+            desk, session, person.id, _PASSWORD, "password", await _password_id(session, person.id)
+        )
+        factor = await second_factor_of(session, person.id)
+        half = factor is not None and (factor.confirmed_at or now) <= now - YOUNG_FOR
         return await enter(desk, session, now, person.id, "link", visit, half=half)
 
 
@@ -115,7 +127,8 @@ async def change_password(desk: FrontDesk, who: SignedIn, password: str, visit: 
         ended = await end_all(session, now, who.person_id, but=who.session_id)
         await end_own_tokens(session, now)
         await note_event(session, who.person_id, visit, "password.change", {"sessions_ended": ended})
-        await _tell_of(desk, session, who.person_id, _PASSWORD)
+        changed = await _password_id(session, who.person_id)
+        await _tell_of(desk, session, who.person_id, _PASSWORD, "password", changed)
 
 
 async def set_up_second_factor(desk: FrontDesk, who: SignedIn) -> WaitingFactor:
@@ -123,6 +136,7 @@ async def set_up_second_factor(desk: FrontDesk, who: SignedIn) -> WaitingFactor:
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
         await _in_turn(session, who.person_id)
+        await refuse_frozen_person(session, desk.clock.now(), who.person_id)
         return await begin_enrollment(session, desk.keys(), desk.clock.now(), who.person_id, who.email)
 
 
@@ -130,9 +144,12 @@ async def confirm_second_factor(desk: FrontDesk, who: SignedIn, code: str, visit
     """Let the second factor count from now on; return its recovery codes. Raises `validation_error`."""
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
+        await refuse_frozen_person(session, desk.clock.now(), who.person_id)
         codes = await confirm_enrollment(session, desk.keys(), desk.clock.now(), who.person_id, code)
-        await note_event(session, who.person_id, visit, "second_factor.add")
-        await _tell_of(desk, session, who.person_id, _SECOND_FACTOR_ON)
+        factor = await second_factor_of(session, who.person_id)
+        subject = None if factor is None else factor.id
+        await note_event(session, who.person_id, visit, "second_factor.add", {"credential_id": str(subject)})
+        await _tell_of(desk, session, who.person_id, _SECOND_FACTOR_ON, "factor_added", subject)
         return codes
 
 
@@ -142,9 +159,10 @@ async def new_recovery_codes(desk: FrontDesk, who: SignedIn, visit: Visit) -> Se
         await become_person(session, who.person_id)
         if await second_factor_of(session, who.person_id) is None:
             raise Refusal("invalid_state", "There is no second factor.")
+        await refuse_frozen_person(session, desk.clock.now(), who.person_id)
         codes = await renew_codes(session, desk.clock.now(), who.person_id)
         await note_event(session, who.person_id, visit, "recovery_codes.renew")
-        await _tell_of(desk, session, who.person_id, _NEW_CODES)
+        await _tell_of(desk, session, who.person_id, _NEW_CODES, "codes")
         return codes
 
 
@@ -152,9 +170,13 @@ async def do_without_second_factor(desk: FrontDesk, who: SignedIn, visit: Visit)
     """Remove the second factor and its recovery codes."""
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
+        factor = await second_factor_of(session, who.person_id)
+        subject = None if factor is None else factor.id
         await remove_second_factor(session, desk.clock.now(), who.person_id)
-        await note_event(session, who.person_id, visit, "second_factor.remove")
-        await _tell_of(desk, session, who.person_id, _SECOND_FACTOR_OFF)
+        await note_event(
+            session, who.person_id, visit, "second_factor.remove", {"credential_id": str(subject)}
+        )
+        await _tell_of(desk, session, who.person_id, _SECOND_FACTOR_OFF, "factor_removed", subject)
 
 
 async def change_profile(desk: FrontDesk, who: SignedIn, name: str, language: str, visit: Visit) -> None:
@@ -185,7 +207,8 @@ async def ask_for_new_email(
     async with desk.in_constant_time(), desk.database.transaction(None) as session:
         taken = await person_at(session, address) is not None
         await become_person(session, who.person_id)
-        await note_event(session, who.person_id, visit, "email.ask")
+        await refuse_frozen_person(session, now, who.person_id)
+        await note_event(session, who.person_id, visit, "email.ask", {"new": masked(address)})
         if taken or not desk.writes_mail:
             return
         token = await leave_token(session, now, "new_email", email=address, person_id=who.person_id)
@@ -206,7 +229,10 @@ async def confirm_new_email(desk: FrontDesk, who: SignedIn, presented: str, visi
             raise Refusal("gone", "This link was used already or has expired.")
         await use_token(session, now, "new_email", presented)
         await become_person(session, who.person_id)
-        await tell(desk, session, now, who.person_id, "moved", to=who.email)
+        await refuse_frozen_person(session, now, who.person_id)
+        stop = StopAccount(who.person_id, "address", address=who.email)
+        await tell(desk, session, now, who.person_id, "moved", to=who.email, stop=stop)
+        await note_former_person_address(session, now, who.person_id, who.email)
         try:
             await session.execute(
                 update(PersonRecord)
@@ -216,7 +242,8 @@ async def confirm_new_email(desk: FrontDesk, who: SignedIn, presented: str, visi
         except IntegrityError:
             raise Refusal("gone", ACCOUNT_BY_NOW) from None
         await end_own_tokens(session, now)
-        await note_event(session, who.person_id, visit, "email.change")
+        change = {"before": {"email": masked(who.email)}, "after": {"email": masked(facts.email)}}
+        await note_event(session, who.person_id, visit, "email.change", change)
 
 
 async def first_password(session: AsyncSession, clock: Clock, person_id: UUID, hashed: str) -> None:
@@ -253,5 +280,24 @@ async def _replace_password(session: AsyncSession, now: datetime, person_id: UUI
     await session.flush()
 
 
-async def _tell_of(desk: FrontDesk, session: AsyncSession, person_id: UUID, what: str) -> None:
-    await tell(desk, session, desk.clock.now(), person_id, "changed", what=what)
+async def _password_id(session: AsyncSession, person_id: UUID) -> UUID | None:
+    found: UUID | None = await session.scalar(
+        select(PersonCredential.id).where(
+            PersonCredential.person_id == person_id,
+            PersonCredential.kind == "password",
+            PersonCredential.ended_at.is_(None),
+        )
+    )
+    return found
+
+
+async def _tell_of(
+    desk: FrontDesk,
+    session: AsyncSession,
+    person_id: UUID,
+    what: str,
+    change: AccountChange,
+    subject: UUID | None = None,
+) -> None:
+    stop = StopAccount(person_id, change, subject)
+    await tell(desk, session, desk.clock.now(), person_id, "changed", what=what, stop=stop)

@@ -5,7 +5,7 @@ no organization's business.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -19,11 +19,14 @@ from hearthpay.people.models import PersonEvent
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """From where a request comes, as far as it is kept: network address, browser, and the request's id."""
+    """From where a request comes, as far as it is kept: network address, what the browser calls itself, and the
+    request's id; and, kept nowhere, the cookie by which a browser is known again.
+    """
 
     address: str | None = None
     device: str | None = None
     request_id: str | None = None
+    device_cookie: str | None = field(default=None, repr=False)
 
 
 async def note_event(

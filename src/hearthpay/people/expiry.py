@@ -10,10 +10,26 @@ _FORGET_TOKENS: Final = text(
     "DELETE FROM one_time_tokens WHERE id IN (SELECT id FROM one_time_tokens WHERE expires_at < :before "
     "ORDER BY expires_at LIMIT :limit) RETURNING true"
 )
+_FORGET_ADDRESSES: Final = text(
+    "DELETE FROM former_addresses WHERE id IN (SELECT id FROM former_addresses WHERE told_until <= :now "
+    "ORDER BY told_until LIMIT :limit) RETURNING true"
+)
+_FORGET_PERSON_ADDRESSES: Final = text(
+    "DELETE FROM former_person_addresses WHERE id IN (SELECT id FROM former_person_addresses "
+    "WHERE told_until <= :now ORDER BY told_until LIMIT :limit) RETURNING true"
+)
 _FORGET_SESSIONS: Final = text(
     "DELETE FROM person_sessions WHERE id IN (SELECT id FROM person_sessions WHERE expires_at < :before "
     "ORDER BY expires_at LIMIT :limit) RETURNING true"
 )
+
+
+async def forget_addresses(session: AsyncSession, now: datetime, *, limit: int) -> int:
+    """Delete former addresses that are told no more, at most so many of each kind; return how many."""
+    done = 0
+    for statement in (_FORGET_ADDRESSES, _FORGET_PERSON_ADDRESSES):
+        done += len((await session.execute(statement, {"now": now, "limit": limit})).all())
+    return done
 
 
 async def forget_tokens(session: AsyncSession, before: datetime, *, limit: int) -> int:

@@ -14,8 +14,10 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
 from hearthpay.database.session import Database
 from hearthpay.mail.mailer import Mail
+from hearthpay.mail.notices import LINKS_BEGIN
 from hearthpay.mail.person_mail import LINKS, MailSort, leave_to_folder, queue_person_mail
 from hearthpay.mail.person_postman import PersonPostman
+from hearthpay.people.stop_links import Stop, stop_link
 from hearthpay.people.throttle import SignInThrottle
 from hearthpay.security.key_ring import KeyRing
 
@@ -25,6 +27,9 @@ class FrontDesk:
     """Where people come in. `sends_mail`: there is a mail server; `sign_up_open`: strangers may make accounts.
 
     `keeps_mail`: where there is no mail server, the worker puts mail into the operator's folder.
+
+    Links in mails begin with `links_begin`, the configured address of the service, whatever a request calls it;
+    `operator` is where whoever runs this installation is reached.
 
     What must not tell whether somebody has an account takes `no_sooner_than` seconds, however it ends.
     """
@@ -38,6 +43,8 @@ class FrontDesk:
     no_sooner_than: float = field(default=0.25)
     postman: PersonPostman | None = None
     keeps_mail: bool = False
+    links_begin: str = LINKS_BEGIN
+    operator: str | None = None
 
     @property
     def writes_mail(self) -> bool:
@@ -75,6 +82,10 @@ class FrontDesk:
         if self.ring is None:
             raise Refusal("service_unavailable", "This service has no encryption keys yet.")
         return self.ring
+
+    def stop_link(self, stop: Stop) -> str | None:
+        """Return the link that stops what a warning tells of; None without keys."""
+        return None if self.ring is None else stop_link(self.ring, self.clock.now(), self.links_begin, stop)
 
     @asynccontextmanager
     async def in_constant_time(self) -> AsyncIterator[None]:

@@ -22,9 +22,12 @@ PersonMailKind = Literal[
     "record_entered",
     "bank_changed",
     "bank_entered",
+    "bank_asked",
     "bank_connected",
+    "household_decided",
     "employee_changed",
     "agent_ended",
+    "stopped",
 ]
 
 
@@ -41,10 +44,20 @@ class _Wording:
 _IGNORE: Final = mark(
     "If you did not ask for this, please ignore this message: nothing happens without the link."
 )
+_STOP: Final = mark("This was not me")
 _ALARM: Final = mark(
-    "If this was not you, reset your password now and end all other sessions in your settings."
+    "If this was not you, open the link above. You need not sign in: it ends all sessions, takes back what can be "
+    "taken back, and lets no new way into your account for a day."
 )
-_NOT_ME: Final = mark("If this was not you, sign in and change your password now, and tell the household.")
+_NOT_ME: Final = mark(
+    "If this was not you, open the link above and tell the household. You need not sign in: it ends all sessions, and "
+    "lets no new way into your account for a day."
+)
+_NOT_MY_ACCOUNT: Final = mark(
+    "If this was not you, open the link above and tell the household. You need not sign in: the new bank account is "
+    "taken back, and for a day no other one is taken."
+)
+_OPERATOR: Final = mark("Whoever runs this service is reached at {operator}.")
 _PLAIN_GAPS: Final = frozenset({"when", "what", "old", "new", "start"})
 """What we say ourselves; every other gap takes what somebody chose."""
 
@@ -76,28 +89,38 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         _IGNORE,
     ),
     "invitation": _Wording(
-        mark("You are invited to {organization}"),
-        mark("{inviter} invites you to {organization} on Hearthpay. Open this link within seven days:"),
+        mark("You are invited to “{organization}”"),
+        mark(
+            "Somebody who is called “{inviter}” here invites you to what is called “{organization}” on Hearthpay. Open "
+            "this link within seven days:"
+        ),
         mark("Accept the invitation"),
-        mark("If you do not know who this is, please ignore this message."),
+        mark(
+            "They chose these names themselves. If you do not know who this is, please ignore this message."
+        ),
     ),
     "new_sign_in": _Wording(
         mark("New sign-in to your account"),
         mark("Someone signed in to your account from a browser that we had not seen before, on {when}."),
-        None,
+        _STOP,
         _ALARM,
     ),
     "changed": _Wording(
         mark("Your account was changed"),
         mark("This was changed on {when}: {what}."),
-        None,
+        _STOP,
         _ALARM,
     ),
     "moved": _Wording(
         mark("Your account has a new address"),
-        mark("On {when} your account was given another email address. This one is not used any more."),
-        None,
-        mark("If this was not you, please write to whoever runs this service at once."),
+        mark(
+            "On {when} your account was given another email address. For seven days warnings still come to this one."
+        ),
+        _STOP,
+        mark(
+            "If this was not you, open the link above. You need not sign in: your account gets this address back, all "
+            "sessions end, and for a day no new way in is added."
+        ),
     ),
     "employee_account": _Wording(
         mark("Your account for your pay"),
@@ -110,7 +133,7 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "record_changed": _Wording(
         mark("Your record with the {household} household was changed"),
         mark("This was changed on {when}: {what}."),
-        None,
+        _STOP,
         _NOT_ME,
     ),
     "record_entered": _Wording(
@@ -128,8 +151,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
             "On {when} a bank account was changed: that for your pay from the {household} household. "
             "Until now: {old}. New: {new}. Money goes to the new one from {start} on, and not before."
         ),
-        None,
-        _NOT_ME,
+        _STOP,
+        _NOT_MY_ACCOUNT,
     ),
     "bank_entered": _Wording(
         mark("The bank account for your pay is being changed"),
@@ -137,12 +160,24 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
             "On {when} a bank account was entered by the link of an invitation: that for your pay from the {household} "
             "household. Until now: {old}. New: {new}. Money goes to the new one from {start} on, and not before."
         ),
-        mark("Take the change back"),
+        _STOP,
+        _NOT_MY_ACCOUNT,
+    ),
+    "bank_asked": _Wording(
+        mark("The bank account for your pay is being changed"),
         mark(
-            "If this was not you, tell the household at once and take the change back: the link above leads to your "
-            "account, or to where you make one. Or ask the household for a new link and enter the right bank account: "
-            "that takes the place of this one."
+            "On {when} a bank account was entered: that for your pay from the {household} household. Until now: {old}. "
+            "New: {new}. An email address was changed shortly before, so money goes to the new account only once an "
+            "owner of the household has agreed, and not before {start}."
         ),
+        _STOP,
+        _NOT_MY_ACCOUNT,
+    ),
+    "household_decided": _Wording(
+        mark("Your record with the {household} household was changed"),
+        mark("This was changed on {when}: {what}."),
+        None,
+        mark("If you do not agree, ask the household."),
     ),
     "bank_connected": _Wording(
         mark("The bank account for your pay was connected"),
@@ -158,6 +193,15 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("On {when} {employee} changed this: {what}."),
         None,
         mark("If you did not expect this, ask {employee} in person."),
+    ),
+    "stopped": _Wording(
+        mark("Your account was secured"),
+        mark(
+            "On {when} somebody opened the link of a warning and said that it was not you. All sessions ended, your "
+            "password is void, and for a day no new way in is added. Choose a new password first:"
+        ),
+        mark("Choose a new password"),
+        mark("If you did not open that link, somebody else reads your mail."),
     ),
     "agent_ended": _Wording(
         mark("A program that acted for you was shut out"),
@@ -175,9 +219,17 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
 
 
 def person_mail(
-    kind: PersonMailKind, to: str, language: str, *, name: str = "", link: str | None = None, **gaps: str
+    kind: PersonMailKind,
+    to: str,
+    language: str,
+    *,
+    name: str = "",
+    link: str | None = None,
+    operator: str | None = None,
+    **gaps: str,
 ) -> Mail:
-    """Return the mail; names in `gaps` stand in it as `name_in_mail` has them."""
+    """Return the mail; names in `gaps` stand in it as `name_in_mail` has them. With `operator` it ends with whom to
+    ask."""
     say = say_in(language)
     wording = _WORDINGS[kind]
     safe = {gap: value if gap in _PLAIN_GAPS else name_in_mail(value) for gap, value in gaps.items()}
@@ -188,5 +240,8 @@ def person_mail(
         name,
         (say(wording.body, **safe),),
         link=None if link is None or wording.link is None else Link(link, say(wording.link)),
-        closing=(say(wording.otherwise, **safe),),
+        closing=(
+            say(wording.otherwise, **safe),
+            *(() if operator is None else (say(_OPERATOR, operator=operator),)),
+        ),
     )

@@ -3,10 +3,10 @@
 That an organization with people keeps an owner holds in the database as well, whoever writes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, NamedTuple, cast, get_args
+from typing import Final, Literal, NamedTuple, cast, get_args
 from uuid import UUID
 
 from sqlalchemy import Select, func, select, text, update
@@ -15,15 +15,23 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor, Role
 from hearthpay.access.audit_trail import record_audit
-from hearthpay.access.permissions import KEEP_MEMBERS, LEAVE, READ_MEMBERS, allow
+from hearthpay.access.permissions import (
+    KEEP_MEMBERS,
+    LEAVE,
+    READ_MEMBERS,
+    WITHDRAW_INVITATIONS,
+    allow,
+)
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.accounts.freezing import refuse_frozen, refuse_frozen_organization
+from hearthpay.accounts.own_keys import revoke_keys_made_by
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.audit import ActorKind
 from hearthpay.database.session import Tenant, become
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
-from hearthpay.people.identity import read_address
+from hearthpay.people.identity import masked, read_address
 from hearthpay.people.models import MemberInvitation, Membership, PersonRecord
 from hearthpay.security.portal_tokens import PortalToken, generate_token, parse_token
 
@@ -32,6 +40,15 @@ MOST_INVITATIONS: Final = 50
 """Invitations of an organization that wait."""
 
 ROLES: Final[tuple[Role, ...]] = get_args(Role)
+
+_RANK: Final = {role: rank for rank, role in enumerate(ROLES)}
+OWNER_WAITS: Final = timedelta(hours=24)
+"""How long an owner stays after another one asked to remove him or make him less."""
+ASKED_FOR: Final = timedelta(days=7)
+"""How long that can be done afterwards."""
+
+Change = Literal["done", "asked"]
+"""Whether a change of members was made, or was asked for."""
 
 _IN_TURN: Final = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('hearthpay members ' || :organization_id, 0))"
@@ -51,6 +68,8 @@ class Member:
     email: str
     role: Role
     joined_at: datetime
+    leaving_asked_at: datetime | None = None
+    """Of an owner: when another one asked to remove him or make him less."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +109,7 @@ async def list_members(session: AsyncSession, actor: Actor) -> Sequence[Member]:
             person.email,
             cast(Role, membership.role),
             membership.joined_at,
+            membership.leaving_asked_at,
         )
         for membership, person in rows
     ]
@@ -118,6 +138,7 @@ async def invite_member(
     """
     allow(actor, KEEP_MEMBERS)
     address, wanted = read_address(email), _role(role)
+    await refuse_frozen(session, actor, clock.now())
     await _in_turn(session, actor.organization_id)
     if any(member.email == address for member in await list_members(session, actor)):
         raise invalid("email", "is a member's already")
@@ -154,7 +175,8 @@ async def invite_member(
     )
     session.add(invitation)
     await session.flush()
-    await _record(session, actor, "member.invite", invitation.id, {"role": wanted})
+    details: dict[str, object] = {"role": wanted, "email": masked(address)}
+    await _record(session, actor, "member.invite", invitation.id, details)
     return SentInvitation(invitation.id, address, token)
 
 
@@ -162,7 +184,7 @@ async def withdraw_member_invitation(
     session: AsyncSession, actor: Actor, clock: Clock, invitation_id: UUID
 ) -> None:
     """Take back an invitation that waits. Raises `not_found` for one that does not."""
-    allow(actor, KEEP_MEMBERS)
+    allow(actor, WITHDRAW_INVITATIONS)
     withdrawn = await session.scalar(
         update(MemberInvitation)
         .where(
@@ -178,31 +200,81 @@ async def withdraw_member_invitation(
     await _record(session, actor, "member.uninvite", invitation_id, {})
 
 
-async def change_role(session: AsyncSession, actor: Actor, membership_id: UUID, role: str) -> None:
-    """Give a member another role. Raises `not_found`, `validation_error`, and `invalid_state` for the last owner."""
+async def change_role(
+    session: AsyncSession, actor: Actor, clock: Clock, membership_id: UUID, role: str
+) -> Change:
+    """Give a member another role; to make an owner less is first asked for, as to remove him.
+
+    Raises `not_found`, `validation_error`, and `invalid_state` for the last owner, for an owner before his day is over,
+    and while the organization is frozen.
+    """
     allow(actor, KEEP_MEMBERS)
     wanted = _role(role)
     await _in_turn(session, actor.organization_id)
     member = await _member(session, actor.organization_id, membership_id)
     if member.role == wanted:
-        return
+        return "done"
+    if _RANK[wanted] > _RANK[_role(member.role)]:
+        await refuse_frozen(session, actor, clock.now())
     if wanted != "owner":
         await _require_another_owner(session, member)
+        if not await _may_go(session, actor, clock.now(), member):
+            return "asked"
     change = {"before": {"role": member.role}, "after": {"role": wanted}}
     member.role = wanted
+    member.leaving_asked_at = member.leaving_asked_by = None
     await session.flush()
     await _record(session, actor, "member.change_role", member.person_id, change)
+    return "done"
 
 
-async def remove_member(session: AsyncSession, actor: Actor, clock: Clock, membership_id: UUID) -> None:
-    """End somebody's membership, at once, and whatever he let agents do.
+async def remove_member(
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    membership_id: UUID,
+    *,
+    keep_keys: Collection[UUID] = (),
+) -> Change:
+    """End somebody's membership, at once, whatever he let agents do, and the keys that he made but for `keep_keys`.
 
-    Raises `not_found`, and `invalid_state` for the last owner.
+    To remove an owner is first asked for: it is done once a day has passed and it is asked for again, or at once where
+    another owner asks for it too. Raises `not_found`, and `invalid_state` for the last owner, and for an owner before
+    his day is over.
     """
     allow(actor, KEEP_MEMBERS)
     await _in_turn(session, actor.organization_id)
     member = await _member(session, actor.organization_id, membership_id)
+    await _require_another_owner(session, member)
+    if not await _may_go(session, actor, clock.now(), member):
+        return "asked"
+    await revoke_keys_made_by(session, actor, clock, member.person_id, keep=keep_keys)
     await _end(session, actor, clock, member, "member.remove")
+    return "done"
+
+
+async def keep_member(session: AsyncSession, actor: Actor, person_id: UUID) -> bool:
+    """Let an owner stay whom another one asked to remove or to make less; return whether that was so.
+
+    Raises what `allow` raises.
+    """
+    allow(actor, WITHDRAW_INVITATIONS)
+    await _in_turn(session, actor.organization_id)
+    kept = await session.scalar(
+        update(Membership)
+        .where(
+            Membership.organization_id == actor.organization_id,
+            Membership.person_id == person_id,
+            Membership.ended_at.is_(None),
+            Membership.leaving_asked_at.is_not(None),
+        )
+        .values(leaving_asked_at=None, leaving_asked_by=None)
+        .returning(Membership.id)
+    )
+    if kept is None:
+        return False
+    await _record(session, actor, "member.stay", person_id, {})
+    return True
 
 
 async def leave(session: AsyncSession, actor: Actor, clock: Clock) -> None:
@@ -240,6 +312,7 @@ async def accept(
     await note_event(session, person_id, visit, "member.join", {"role": invitation.role})
     await become(session, Tenant(invitation.organization_id, False))
     await _in_turn(session, invitation.organization_id)
+    await refuse_frozen_organization(session, invitation.organization_id, now)
     accepted = await session.scalar(
         update(MemberInvitation)
         .where(
@@ -302,6 +375,29 @@ async def _member(session: AsyncSession, organization_id: UUID, membership_id: U
     if found is None:
         raise Refusal("not_found", "There is no such member.")
     return found
+
+
+async def _may_go(session: AsyncSession, actor: Actor, now: datetime, member: Membership) -> bool:
+    """Return whether a member may be removed or made less now; where he is an owner, it is asked for first.
+
+    Raises `invalid_state` where the same owner asks again before the day is over.
+    """
+    if member.role != "owner" or actor.kind == "operator" or actor.id == member.person_id:
+        return True
+    asked_at, asked_by = member.leaving_asked_at, member.leaving_asked_by
+    if asked_at is None or now >= asked_at + OWNER_WAITS + ASKED_FOR:
+        member.leaving_asked_at, member.leaving_asked_by = now, actor.id
+        await session.flush()
+        details: dict[str, object] = {"possible_from": now + OWNER_WAITS}
+        await _record(session, actor, "member.ask_to_leave", member.person_id, details)
+        return False
+    if asked_by == actor.id and now < asked_at + OWNER_WAITS:
+        raise Refusal(
+            "invalid_state",
+            "An owner is removed or made less a day after it was asked for, or at once where another owner asks too.",
+            details={"possible_from": asked_at + OWNER_WAITS},
+        )
+    return True
 
 
 async def _require_another_owner(session: AsyncSession, member: Membership) -> None:

@@ -26,6 +26,8 @@ class PersonRecord(Base):
     updated_at: Mapped[datetime]
     muted_notices: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default="{}")
     operator_since: Mapped[datetime | None] = mapped_column(default=None)
+    frozen_until: Mapped[datetime | None] = mapped_column(default=None)
+    devices_since: Mapped[datetime | None] = mapped_column(default=None)
 
 
 class PersonCredential(Base):
@@ -65,6 +67,8 @@ class Membership(Base):
     person_id: Mapped[UUID]
     role: Mapped[str]
     joined_at: Mapped[datetime]
+    leaving_asked_at: Mapped[datetime | None] = mapped_column(default=None)
+    leaving_asked_by: Mapped[UUID | None] = mapped_column(default=None)
     ended_at: Mapped[datetime | None] = mapped_column(default=None)
 
 

@@ -35,11 +35,13 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.events import Visit, note_event
+from hearthpay.people.freezing import refuse_frozen_person
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_name
 from hearthpay.people.models import PersonCredential
 from hearthpay.people.sessions import SignedIn
 from hearthpay.people.sign_in import Entered, enter, make_fresh, tell
+from hearthpay.people.stop_links import StopAccount
 from hearthpay.people.tokens import leave_token, use_token
 
 MOST: Final = 20
@@ -70,6 +72,7 @@ async def registration_options(desk: FrontDesk, who: SignedIn, site: Site, cooki
         there = await _in_force(session, who.person_id)
         if len(there) >= MOST:
             raise Refusal("invalid_state", f"An account has at most {MOST} passkeys.")
+        await refuse_frozen_person(session, desk.clock.now(), who.person_id)
         challenge = await leave_token(session, desk.clock.now(), "challenge", bound_to=_holder(cookie))
     options = generate_registration_options(
         rp_id=site.host,
@@ -95,6 +98,7 @@ async def add_passkey(
     named = read_name(name or "Passkey")[:60]
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
+        await refuse_frozen_person(session, now, who.person_id)
         challenge = await _challenge_of(session, desk, answer, cookie)
         try:
             made = verify_registration_response(
@@ -109,9 +113,10 @@ async def add_passkey(
         known = (await session.execute(_FIND, {"passkey_id": made.credential_id})).one_or_none()
         if known is not None:
             raise Refusal("invalid_state", _NOT_GOOD)
+        passkey_id = uuid7()
         session.add(
             PersonCredential(
-                id=uuid7(),
+                id=passkey_id,
                 person_id=who.person_id,
                 kind="passkey",
                 name=named,
@@ -123,8 +128,10 @@ async def add_passkey(
             )
         )
         await session.flush()
-        await note_event(session, who.person_id, visit, "passkey.add", {"name": named})
-        await tell(desk, session, now, who.person_id, "changed", what=_ADDED)
+        details = {"name": named, "credential_id": str(passkey_id)}
+        await note_event(session, who.person_id, visit, "passkey.add", details)
+        stop = StopAccount(who.person_id, "passkey_added", passkey_id)
+        await tell(desk, session, now, who.person_id, "changed", what=_ADDED, stop=stop)
 
 
 async def sign_in_options(desk: FrontDesk, site: Site, cookie: str) -> str:
@@ -193,8 +200,10 @@ async def remove_passkey(desk: FrontDesk, who: SignedIn, passkey_id: UUID, visit
             raise Refusal("invalid_state", "This is the only way into your account: choose a password first.")
         found.ended_at = now
         await session.flush()
-        await note_event(session, who.person_id, visit, "passkey.remove", {"name": found.name})
-        await tell(desk, session, now, who.person_id, "changed", what=_REMOVED)
+        details = {"name": found.name, "credential_id": str(found.id)}
+        await note_event(session, who.person_id, visit, "passkey.remove", details)
+        stop = StopAccount(who.person_id, "passkey_removed", found.id)
+        await tell(desk, session, now, who.person_id, "changed", what=_REMOVED, stop=stop)
 
 
 def _own(person_id: UUID) -> Any:

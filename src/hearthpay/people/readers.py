@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.relations import EMPLOYEES, EMPLOYERS
 from hearthpay.languages.catalogue import Say, say_in
+from hearthpay.mail.bounces import hash_of_address
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
 
@@ -32,6 +33,16 @@ _HOUSEHOLDS: Final = text(
     "SELECT e.id, coalesce(p.email, e.email), p.id, coalesce(p.language, 'en'), coalesce(p.muted_notices, '{}') "
     f"FROM {EMPLOYERS} e LEFT JOIN people p ON p.email = lower(e.email) "
     "WHERE e.id = ANY(:places) AND e.email IS NOT NULL ORDER BY 1, 3 NULLS FIRST"
+)
+# The worker deletes them once they are told no more.
+_FORMER: Final = text(
+    "SELECT f.employer_id AS place, lower(f.address) AS address, 'en' AS language FROM former_addresses f "
+    "WHERE f.employer_id = ANY(:places) AND f.employee_id IS NULL AND f.taken_back_at IS NULL "
+    "UNION SELECT e.id, f.address, p.language "
+    f"FROM {EMPLOYERS} e JOIN memberships m ON m.organization_id = e.organization_id AND m.ended_at IS NULL "
+    "AND m.role IN ('owner', 'admin') JOIN people p ON p.id = m.person_id "
+    "JOIN former_person_addresses f ON f.person_id = p.id AND f.taken_back_at IS NULL "
+    "WHERE e.id = ANY(:places) ORDER BY 1, 2"
 )
 _EMPLOYEES: Final = text(
     "SELECT e.id AS place, e.email AS address, CAST(NULL AS uuid) AS person_id, e.language, "
@@ -54,6 +65,8 @@ class NoticeReader:
     language: str = "en"
     person_id: UUID | None = None
     muted: frozenset[str] = frozenset()
+    former: bool = False
+    """Whether it is an address that was changed within a week: told what may have to be stopped, and no news."""
 
     @property
     def say(self) -> Say:
@@ -79,7 +92,14 @@ async def readers_of_households(
     session: AsyncSession, households: Collection[UUID]
 ) -> Mapping[UUID, tuple[NoticeReader, ...]]:
     """Return who reads what each of the households is told; the session is the worker's."""
-    return await _read(session, households, of_employees=False)
+    found = dict(await _read(session, households, of_employees=False))
+    if not households:
+        return found
+    for row in await session.execute(_FORMER, {"places": list(households)}):
+        there = found.get(row.place, ())
+        if row.address not in {each.address.lower() for each in there}:
+            found[row.place] = (*there, NoticeReader(row.address, row.language, former=True))
+    return found
 
 
 async def readers_of_employees(
@@ -115,6 +135,12 @@ async def _read(
     return {place: tuple(readers) for place, readers in found.items()}
 
 
+def _own_key(key: str, reader: NoticeReader) -> str:
+    if reader.former:
+        return f"{key}:{hash_of_address(reader.address).hex()[:16]}"
+    return key if reader.person_id is None else f"{key}:{reader.person_id}"
+
+
 def addressed(
     notice: Notice,
     readers: Iterable[NoticeReader],
@@ -128,10 +154,11 @@ def addressed(
     found = [
         replace(
             notice,
-            key=notice.key if each.person_id is None else f"{notice.key}:{each.person_id}",
+            key=_own_key(notice.key, each),
             mail=write(each),
             wanted=topic not in each.muted,
         )
         for each in readers
+        if topic is None or not each.former
     ]
     return found or [notice]

@@ -7,7 +7,7 @@ from what he is at that moment: his memberships are read with every request.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final, Literal, cast
+from typing import Final, Literal, NamedTuple, cast
 from uuid import UUID
 
 from sqlalchemy import select, text, update
@@ -89,6 +89,13 @@ class SignedIn:
         )
 
 
+class BegunSession(NamedTuple):
+    """A session just begun, and the token that opens it."""
+
+    session_id: UUID
+    token: PortalToken
+
+
 async def begin_session(
     session: AsyncSession,
     now: datetime,
@@ -97,12 +104,13 @@ async def begin_session(
     visit: Visit,
     *,
     half: bool = False,
-) -> PortalToken:
+) -> BegunSession:
     """Begin a session of the person whose transaction it is; `half` it opens nothing but the second question."""
     token = generate_token()
+    session_id = uuid7()
     session.add(
         PersonSession(
-            id=uuid7(),
+            id=session_id,
             person_id=person_id,
             token_hash=token.hash,
             stage="second_factor" if half else "full",
@@ -118,7 +126,7 @@ async def begin_session(
         )
     )
     await session.flush()
-    return token
+    return BegunSession(session_id, token)
 
 
 async def find_session(desk: FrontDesk, presented: str | None) -> SignedIn | None:

@@ -4,7 +4,7 @@ Whatever is wrong, the answer is the same, and takes as long: nobody learns here
 checked outside of any transaction, as that takes a while.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -16,7 +16,10 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.session import become_person
 from hearthpay.languages.catalogue import mark, moment_in, say_in
 from hearthpay.mail.person_mail import WARNINGS
+from hearthpay.people.devices import Device, device_cookie, read_device
 from hearthpay.people.events import Visit, note_event
+from hearthpay.people.former_addresses import former_addresses_of_person
+from hearthpay.people.freezing import devices_since
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address
 from hearthpay.people.mails import PersonMailKind, person_mail
@@ -24,6 +27,7 @@ from hearthpay.people.models import PersonCredential, PersonRecord, PersonSessio
 from hearthpay.people.passwords import is_password
 from hearthpay.people.second_factor import second_factor_of, take_code
 from hearthpay.people.sessions import SignedIn, SignInMethod, begin_session, half_session
+from hearthpay.people.stop_links import StopAccount
 from hearthpay.security.portal_tokens import PortalToken
 
 WRONG: Final = mark("The address or the password is not right.")
@@ -39,6 +43,8 @@ class Entered:
 
     token: PortalToken
     half: bool
+    device_cookie: str | None = field(default=None, repr=False)
+    """What the browser keeps, to be known again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +58,20 @@ class _Account:
 async def sign_in(desk: FrontDesk, email: str, password: str, visit: Visit) -> Entered:
     """Begin a session of whoever has this address and password; half of one where there is a second factor.
 
-    Raises `authentication_required`, always in the same words, and `rate_limited`.
+    A browser that is known for the account is counted by itself. Raises `authentication_required`, always in the same
+    words, and `rate_limited`.
     """
     address = _address(email)
-    desk.throttle.admit(visit.address, address)
+    device = read_device(desk.ring, desk.clock.now(), visit.device_cookie)
+    known = device if device is not None and await _is_known(desk, device, address) else None
+    _admit(desk, visit, address, known)
     async with desk.in_constant_time():
-        return await _sign_in(desk, address, password, visit)
+        return await _sign_in(desk, address, password, visit, known)
 
 
-async def _sign_in(desk: FrontDesk, address: str, password: str, visit: Visit) -> Entered:
+async def _sign_in(
+    desk: FrontDesk, address: str, password: str, visit: Visit, known: Device | None
+) -> Entered:
     account = await _account(desk, address)
     if not await is_password(password, account.password_hash) or account.person_id is None:
         if account.person_id is not None:
@@ -73,8 +84,22 @@ async def _sign_in(desk: FrontDesk, address: str, password: str, visit: Visit) -
             raise Refusal("authentication_required", WRONG)  # it was changed in this moment
         half = await second_factor_of(session, account.person_id) is not None
         entered = await enter(desk, session, now, account.person_id, "password", visit, half=half)
-    desk.throttle.succeeded(visit.address, None if half else address)
+    _succeeded(desk, visit, None if half else address, known)
     return entered
+
+
+def _admit(desk: FrontDesk, visit: Visit, account: str, known: Device | None) -> None:
+    if known is None:
+        desk.throttle.admit(visit.address, account)
+    else:
+        desk.throttle.admit_known("device", known.id)
+
+
+def _succeeded(desk: FrontDesk, visit: Visit, account: str | None, known: Device | None) -> None:
+    if known is None:
+        desk.throttle.succeeded(visit.address, account)
+    elif account is not None:
+        desk.throttle.known_succeeded("device", known.id)
 
 
 async def enter(
@@ -87,18 +112,27 @@ async def enter(
     *,
     half: bool = False,
 ) -> Entered:
-    """Begin a session of the person whose transaction it is, and tell her if she was never seen in such a browser."""
-    new_place = not half and await _is_new_place(session, person_id, visit)
-    token = await begin_session(session, now, person_id, method, visit, half=half)
+    """Begin a session of the person whose transaction it is, and tell her if she was never seen in this browser."""
+    device = read_device(desk.ring, now, visit.device_cookie)
+    known = device is not None and device.knows(person_id, await devices_since(session, person_id))
+    new_place = not half and not known and await _was_here(session, person_id)
+    begun = await begin_session(session, now, person_id, method, visit, half=half)
     action = "sign_in.first_half" if half else "sign_in"
-    await note_event(session, person_id, visit, action, {"method": method})
+    await note_event(
+        session, person_id, visit, action, {"method": method, "session_id": str(begun.session_id)}
+    )
     if new_place:
-        await tell(desk, session, now, person_id, "new_sign_in")
-    return Entered(token, half)
+        stop = StopAccount(person_id, "sign_in", begun.session_id)
+        await tell(desk, session, now, person_id, "new_sign_in", stop=stop)
+    cookie = None if half or desk.ring is None else device_cookie(desk.ring, now, device, person_id)
+    return Entered(begun.token, half, cookie)
 
 
 async def give_second_factor(desk: FrontDesk, half: str | None, code: str, visit: Visit) -> Entered:
-    """Make a whole session of a half one, under a new token. Raises `authentication_required` and `rate_limited`."""
+    """Make a whole session of a half one, under a new token. Raises `authentication_required` and `rate_limited`.
+
+    Wrong codes are counted apart from wrong passwords, which anybody can send.
+    """
     now = desk.clock.now()
     ring = desk.keys()
     async with desk.database.transaction(None) as session:
@@ -106,7 +140,8 @@ async def give_second_factor(desk: FrontDesk, half: str | None, code: str, visit
         if waiting is None:
             raise Refusal("gone", "Please sign in again.")
         person = await session.get_one(PersonRecord, waiting.person_id)
-        desk.throttle.admit(visit.address, person.email)
+        counted = f"second factor {person.id}"
+        desk.throttle.admit(visit.address, counted)
         taken = await take_code(session, ring, now, person.id, code)
         if taken is not None:
             await session.execute(
@@ -120,30 +155,37 @@ async def give_second_factor(desk: FrontDesk, half: str | None, code: str, visit
         address = person.email
     if taken is None:
         raise Refusal("authentication_required", WRONG_CODE)
-    desk.throttle.succeeded(visit.address, address)
+    desk.throttle.succeeded(visit.address, counted)
+    desk.throttle.succeeded(None, address)
     return entered
 
 
 async def prove_again(desk: FrontDesk, who: SignedIn, password: str, code: str, visit: Visit) -> None:
-    """Let the session count as fresh: the password, or a code of the second factor where there is no password.
+    """Let the session count as fresh: the password, and a code of the second factor where one is set.
 
-    Raises `validation_error` naming the field that is wrong, and `rate_limited`.
+    Without a password the code alone does. What is wrong is counted by the session. Raises `validation_error` naming
+    the field that is wrong, and `rate_limited`.
     """
-    desk.throttle.admit(visit.address, who.email)
+    desk.throttle.admit_known("session", who.session_id)
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
         kept = await _password_hash(session, who.person_id)
-    right = bool(password) and await is_password(password, kept)
+        factor = await second_factor_of(session, who.person_id) is not None
+    wrong = []
+    if kept is not None and not (password and await is_password(password, kept)):
+        wrong.append("password")
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        if not right and code and kept is None:
-            right = await take_code(session, desk.keys(), desk.clock.now(), who.person_id, code) is not None
-        await note_event(session, who.person_id, visit, "session.proved" if right else "session.proof_failed")
-        if right:
+        if not wrong and (factor or kept is None):
+            now = desk.clock.now()
+            if not code or await take_code(session, desk.keys(), now, who.person_id, code) is None:
+                wrong.append("code")
+        await note_event(session, who.person_id, visit, "session.proof_failed" if wrong else "session.proved")
+        if not wrong:
             await make_fresh(session, desk.clock.now(), who.session_id)
-    if not right:
-        raise invalid("password" if kept is not None else "code", "is not right")
-    desk.throttle.succeeded(visit.address, who.email)
+    if wrong:
+        raise invalid(wrong[0], "is not right")
+    desk.throttle.known_succeeded("session", who.session_id)
 
 
 async def make_fresh(session: AsyncSession, now: datetime, session_id: UUID) -> None:
@@ -159,11 +201,20 @@ async def person_at(session: AsyncSession, address: str) -> UUID | None:
     return found
 
 
-async def has_password(desk: FrontDesk, who: SignedIn) -> bool:
-    """Return whether the person has a password at all: with passkeys she needs none."""
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """What a person can be asked for to prove again who she is: a password, a code of the second factor."""
+
+    password: bool
+    code: bool
+
+
+async def proofs_of(desk: FrontDesk, who: SignedIn) -> Proofs:
+    """Return what the person is asked for: the password where there is one, a code where a second factor is set."""
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)
-        return await _password_hash(session, who.person_id) is not None
+        password = await _password_hash(session, who.person_id) is not None
+        return Proofs(password, await second_factor_of(session, who.person_id) is not None)
 
 
 async def tell(
@@ -175,17 +226,26 @@ async def tell(
     *,
     what: str | None = None,
     to: str | None = None,
+    stop: StopAccount | None = None,
 ) -> None:
-    """Write to the person whose account changed, in the transaction of the change, where mail is written."""
+    """Write to the person whose account changed, in the transaction of the change, where mail is written.
+
+    For a week after a change of her address the old one is written to as well. The mail has a link that `stop`s it.
+    """
     if not desk.writes_mail:
         return
     person = await session.get_one(PersonRecord, person_id)
     gaps = {"when": moment_in(person.language, now)}
     if what is not None:
         gaps["what"] = say_in(person.language)(what)
-    mail = person_mail(kind, to or person.email, person.language, name=person.name, **gaps)
+    link = None if stop is None else desk.stop_link(stop)
+    former = await former_addresses_of_person(session, now, person_id)
     about = f"{kind} {person_id} {what or ''}"
-    await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST, sort=WARNINGS, about=about)
+    for address in dict.fromkeys((to or person.email, *former)):
+        mail = person_mail(
+            kind, address, person.language, name=person.name, link=link, operator=desk.operator, **gaps
+        )
+        await desk.queue_mail(session, now, kind, mail, now + _NEWS_LAST, sort=WARNINGS, about=about)
 
 
 def _address(email: str) -> str:
@@ -222,13 +282,19 @@ async def _note(desk: FrontDesk, person_id: UUID, visit: Visit, action: str) -> 
         await note_event(session, person_id, visit, action)
 
 
-async def _is_new_place(session: AsyncSession, person_id: UUID, visit: Visit) -> bool:
-    """Return whether she has signed in before, but never in a browser that calls itself so."""
-    devices = (
-        await session.scalars(
-            select(PersonSession.device)
-            .where(PersonSession.person_id == person_id, PersonSession.stage == "full")
-            .distinct()
-        )
-    ).all()
-    return bool(devices) and ((visit.device or "")[:200] or None) not in devices
+async def _is_known(desk: FrontDesk, device: Device, address: str) -> bool:
+    """Return whether the browser is known for the account of this address, if there is one."""
+    async with desk.database.transaction(None) as session:
+        person_id = await person_at(session, address)
+        if person_id is None:
+            return False
+        await become_person(session, person_id)
+        return device.knows(person_id, await devices_since(session, person_id))
+
+
+async def _was_here(session: AsyncSession, person_id: UUID) -> bool:
+    """Return whether the person has signed in before."""
+    before = select(PersonSession.id).where(
+        PersonSession.person_id == person_id, PersonSession.stage == "full"
+    )
+    return await session.scalar(before.limit(1)) is not None

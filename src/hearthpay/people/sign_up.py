@@ -21,6 +21,7 @@ from hearthpay.database import audit
 from hearthpay.database.session import Tenant, become, become_person
 from hearthpay.people.credentials import ACCOUNT_BY_NOW, first_password
 from hearthpay.people.events import Visit, note_event
+from hearthpay.people.freezing import refuse_frozen_person
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.identity import read_address, read_language, read_name
 from hearthpay.people.mails import person_mail
@@ -133,6 +134,22 @@ async def join_signed_in(desk: FrontDesk, who: SignedIn, presented: str, visit: 
         await become_person(session, who.person_id)
         await accept(session, now, invitation, who.person_id, visit)
         return invitation.organization_id
+
+
+async def begin_own_organization(desk: FrontDesk, who: SignedIn, name: str, visit: Visit) -> UUID:
+    """Make an organization of which the person is the owner, whatever else he is; return it.
+
+    Raises `validation_error` for an unfit name, `not_found` where strangers make none here and he is in none, and
+    `invalid_state` for the sixth.
+    """
+    if not desk.sign_up_open:
+        raise Refusal("not_found", "Accounts are made by invitation here.")
+    named = read_name(name, "organization")
+    now = desk.clock.now()
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        await refuse_frozen_person(session, now, who.person_id)
+        return await found_organization(session, now, who.person_id, named, visit)
 
 
 async def found_organization(

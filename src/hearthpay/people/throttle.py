@@ -1,7 +1,9 @@
 """Slows down whoever guesses: failures are counted by account and by network address, and forgiven with time.
 
-In this process's memory, bounded. Whether there is an account of that address is not looked at, so being told to wait
-says nothing about it. A passkey is never guessed and is not held up by failures of its account.
+A browser in which she signed in before, and a session that she has, are counted by themselves: a stranger who fails on
+her address keeps her out of neither. In this process's memory, bounded. Whether there is an account of that address is
+not looked at, so being told to wait says nothing about it. A passkey is never guessed and is not held up by failures of
+its account.
 """
 
 import hashlib
@@ -10,7 +12,8 @@ import math
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
+from uuid import UUID
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import Clock
@@ -55,7 +58,17 @@ class SignInThrottle:
 
         It counts as a failure until `succeeded` takes that back: of many attempts at once no more pass than one by one.
         """
-        names = _names(address, account)
+        self._admit(_names(address, account))
+
+    def admit_known(self, kind: Literal["device", "session"], number: UUID) -> None:
+        """The same for a browser that is known, or a session: counted by itself, whatever strangers do meanwhile."""
+        self._admit([(_key(kind, str(number)), OF_ACCOUNT)])
+
+    def known_succeeded(self, kind: Literal["device", "session"], number: UUID) -> None:
+        """Forget the failures of a browser or a session: its person is here."""
+        self._tallies.pop(_key(kind, str(number)), None)
+
+    def _admit(self, names: list[tuple[bytes, Patience]]) -> None:
         due = max(self._due(name, patience) for name, patience in names)
         if due:
             raise Refusal(

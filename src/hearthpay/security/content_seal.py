@@ -59,6 +59,16 @@ def kept_form_place(session_id: UUID) -> Place:
     return Place("kept form", (session_id.bytes,))
 
 
+def stop_link_place() -> Place:
+    """Return the place of what a link by which something is stopped says: it names by itself what that is."""
+    return Place("stop link", ())
+
+
+def device_place() -> Place:
+    """Return the place of the cookie of a browser in which somebody signed in before."""
+    return Place("device", ())
+
+
 @dataclass(frozen=True, slots=True)
 class SealedContent:
     """What the database keeps of it."""

@@ -16,11 +16,15 @@ from hearthpay.web.my.set_aside import router as my_set_aside
 from hearthpay.web.settings.account import router as account
 from hearthpay.web.settings.employees import router as employees
 from hearthpay.web.settings.health_page import router as health
+from hearthpay.web.settings.history import router as history
 from hearthpay.web.settings.notices import router as notices
 from hearthpay.web.settings.organization import router as organization
+from hearthpay.web.settings.own_household import router as own_household
+from hearthpay.web.settings.secure import router as secure
 from hearthpay.web.shell import APP_STYLE_PATH, PASSKEY_SCRIPT_PATH, app_style, passkey_script
 from hearthpay.web.signin.doors import router as doors
 from hearthpay.web.signin.joining import router as joining
+from hearthpay.web.stop_pages import router as stopping
 
 _files: Final = APIRouter(include_in_schema=False)
 _files.add_api_route(APP_STYLE_PATH, app_style)
@@ -34,8 +38,12 @@ PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
         for router in (
             doors,
             joining,
+            stopping,
             account,
+            secure,
+            own_household,
             organization,
+            history,
             consent,
             agents,
             employees,

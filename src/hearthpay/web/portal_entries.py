@@ -38,6 +38,9 @@ _STARTS: Final = {
     ),
     "savings": mark("Money goes to your savings account ending in {digits} from {start} on, and not before."),
 }
+_NEEDS_WORD: Final = mark(
+    "An email address was changed a short while ago, so an owner of the household has to agree first."
+)
 _TOLD: Final = mark("We write to you and to the household about it, wherever we have an email address.")
 
 
@@ -56,12 +59,10 @@ class LinkEntry(Protocol):
 class EnteredAccount:
     """The bank account that pay goes to: at once where there was none, else after the waiting day."""
 
-    def __init__(self, typed: BankAccountEntry, desk: FrontDesk, links_begin: str, offer: str) -> None:
-        """`offer` is the path at which whoever has the link makes an account of her own."""
+    def __init__(self, typed: BankAccountEntry, desk: FrontDesk) -> None:
         self._typed = typed
         self._desk = desk
-        self._links_begin = links_begin
-        self._offer = offer
+        self._needs_word = False
         self._waits_until: datetime | None = None
         self._told = False
 
@@ -73,9 +74,8 @@ class EnteredAccount:
         employee = await session.get_one(Employee, invitation.employee_id)
         self._told = not employee.sandbox  # of a test household no mail leaves
         reader = await reader_of(session, employee.id)
-        waits = asked.waiting is not None
         self._waits_until = None if asked.waiting is None else asked.waiting.effective_at
-        path = self._offer if reader is None else f"/my/{employee.id}/bank"
+        self._needs_word = asked.waiting is not None and asked.waiting.needs_word
         await tell_of_account(
             desk,
             session,
@@ -84,8 +84,7 @@ class EnteredAccount:
             old=asked.old_digits,
             new=typed.account.last_four,
             start=self._waits_until or desk.clock.now(),
-            kind="bank_entered" if waits else "bank_connected",
-            link=f"{self._links_begin}{path}",
+            kind="bank_entered" if asked.news == "bank_changed" else asked.news,
         )
 
     def thanks(self, language: str) -> Sequence[str]:
@@ -95,6 +94,8 @@ class EnteredAccount:
         if self._waits_until is not None:
             start = moment_in(language, self._waits_until)
             found.append(say(_STARTS[kind], digits=digits, start=start))
+            if self._needs_word:
+                found.append(say(_NEEDS_WORD))
         return (*found, say(_TOLD)) if self._told else found
 
 

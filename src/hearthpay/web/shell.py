@@ -72,7 +72,9 @@ _ELSEWHERE: Final[Mapping[int, str]] = {
     408: mark("What you sent did not arrive in time: nothing was saved. Please send it again."),
     503: _OUTSIDE,
 }
-_OF_PROFILE: Final = frozenset({"/settings/security", "/settings/passkeys", "/settings/sessions"})
+_OF_PROFILE: Final = frozenset(
+    {"/settings/security", "/settings/passkeys", "/settings/sessions", "/settings/secure"}
+)
 _HEADINGS: Final[Mapping[int, str]] = {
     401: mark("Please sign in"),
     403: mark("This is not for you"),

@@ -1,7 +1,8 @@
 """Who looks at a page: his session's cookie, the token that his forms carry, his language, and where he comes from.
 
-Two cookies, both `__Host-`, so that no other host can plant one: the session's, and before there is one, a visit's.
-The token of a form is made from whichever the browser has; a page of another site can read neither.
+Three cookies, all `__Host-`, so that no other host can plant one: the session's, before there is one a visit's, and the
+device's, by which the browser is known again. The token of a form is made from whichever of the first two the browser
+has; a page of another site can read none.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from hearthpay.http.envelope import request_id_of
 from hearthpay.http.runtime import address_of
 from hearthpay.languages.catalogue import Say, preferred, say_in
 from hearthpay.people.desk import desk_of
+from hearthpay.people.devices import KEPT_FOR
 from hearthpay.people.events import Visit
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.people.passkeys import Site
@@ -32,6 +34,7 @@ from hearthpay.people.sign_in import Entered
 from hearthpay.security.portal_tokens import generate_token, parse_token
 
 SESSION_COOKIE: Final = "__Host-hearthpay"
+DEVICE_COOKIE: Final = "__Host-hearthpay-device"
 VISIT_COOKIE: Final = "__Host-hearthpay-visit"
 FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
 FORM_ID: Final = "form_id"
@@ -71,6 +74,7 @@ class Visitor:
             None if client is None else client.host,
             self.request.headers.get("user-agent"),
             request_id_of(self.request),
+            self.request.cookies.get(DEVICE_COOKIE),
         )
 
     @property
@@ -117,6 +121,8 @@ async def let_in(visitor: Visitor, response: Response, entered: Entered) -> Resp
     if visitor.who is not None:
         await replace_session(visitor.desk, visitor.who, visitor.visit)
     _set(response, SESSION_COOKIE, entered.token.text, int(LASTS.total_seconds()))
+    if entered.device_cookie is not None:
+        _set(response, DEVICE_COOKIE, entered.device_cookie, int(KEPT_FOR.total_seconds()))
     response.delete_cookie(VISIT_COOKIE, path="/", secure=True, httponly=True, samesite="lax")
     return response
 

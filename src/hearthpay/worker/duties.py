@@ -7,6 +7,7 @@ from typing import Final
 
 import structlog
 
+from hearthpay.alerts.telling import tell_alerts
 from hearthpay.autopilot.errands import run_errands
 from hearthpay.autopilot.generation import CHUNK as GENERATED_AT_ONCE
 from hearthpay.autopilot.generation import generate_due
@@ -123,6 +124,7 @@ def worker_duties(
         Duty("send_mail", "Emails sent", send_mail, priority=-1),
         Duty("expire", "Invitations and idempotency keys expired", end_what_is_over),
         Duty("autopilot", "Steps of Autopilot", autopilot, shared_by=GENERATED_AT_ONCE),
+        _tell_alerts(database, ring, clock, desk),
         Duty("news", "Pieces of news, and households looked at for reminders", news, cron=_EVERY_TEN_MINUTES),
         Duty("connect_accounts", "Bank accounts connected", connect_accounts),
         Duty(
@@ -135,6 +137,17 @@ def worker_duties(
         _settle_years(database),
         _tell_of_awaited_rules(database, ring, clock, desk),
     )
+
+
+def _tell_alerts(database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk) -> Duty:
+    async def alerts(stopping: Stopping) -> Progress:
+        """Tell what is delicate, an organization's acts at once."""
+        if stopping():
+            return Progress()
+        round_ = await tell_alerts(database, ring, clock, desk)
+        return Progress(round_.told, round_.failed, round_.remaining)
+
+    return Duty("alerts", "Organizations told of delicate acts", alerts)
 
 
 def _settle_years(database: Database) -> Duty:

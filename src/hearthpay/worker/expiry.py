@@ -12,7 +12,7 @@ from hearthpay.database.session import Database
 from hearthpay.employees.invitations import expire_invitations
 from hearthpay.http.forgotten_keys import forget_keys, forget_short_lived_keys
 from hearthpay.oauth.expiry import forget_agents
-from hearthpay.people.expiry import forget_sessions, forget_tokens
+from hearthpay.people.expiry import forget_addresses, forget_sessions, forget_tokens
 from hearthpay.worker.duty import Progress
 
 KEEP_KEYS: Final = timedelta(days=30)
@@ -45,5 +45,6 @@ async def expire(database: Database, clock: Clock, *, chunk: int = CHUNK) -> Pro
         tokens = await forget_tokens(session, now - KEEP_SESSIONS, limit=chunk)
         sessions = await forget_sessions(session, now - KEEP_SESSIONS, limit=chunk)
         agents = await forget_agents(session, now, limit=chunk)
-    done = (invitations, keys, previews, tokens, sessions, *agents)
+        addresses = await forget_addresses(session, now, limit=chunk)
+    done = (invitations, keys, previews, tokens, sessions, addresses, *agents)
     return Progress(done=sum(done), remaining=int(chunk in done))

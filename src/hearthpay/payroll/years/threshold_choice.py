@@ -84,7 +84,7 @@ async def change_employer(
 ) -> ChangedEmployer:
     """Change a household's settings for an actor who reaches it; raises what `update_employer` raises."""
     allow(actor, CHANGE_HOUSEHOLD)
-    employer = await update_employer(session, actor, employer_id, changes)
+    employer = await update_employer(session, actor, clock, employer_id, changes)
     told: tuple[str, ...] = ()
     if changes.threshold_basis is not UNCHANGED:
         told = (await choose_own_basis(session, actor, clock, employer.id, changes.threshold_basis)).told

@@ -110,6 +110,7 @@ async def _side_by_side(visitor: Visitor, found: tuple[HouseholdLine, ...]) -> R
         "households": shown,
         "how_many": len(found),
         "may_begin": _may_begin(visitor) and not _are_enough(visitor, len(found)),
+        "may_own": visitor.desk.sign_up_open and all(each.role != "owner" for each in who.belongings),
         "is_operator": who.operates,
         "wanted": wanted,
         "sentences": SENTENCES,

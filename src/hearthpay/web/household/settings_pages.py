@@ -35,7 +35,7 @@ async def ask_for_household_changes(at: AtHousehold) -> Response:
     return _form(at, {}, held)
 
 
-@household_page(router, "POST", "/household", permission=CHANGE_HOUSEHOLD)
+@household_page(router, "POST", "/household", permission=CHANGE_HOUSEHOLD, fresh=True)
 async def change_household(at: AtHousehold) -> Response:
     """Save it."""
     entries = Entries(at.form)
@@ -59,7 +59,7 @@ async def change_household(at: AtHousehold) -> Response:
         command = replace(command, address=None)
     try:
         async with at.transaction() as session:
-            await update_employer(session, at.actor, at.id, command)
+            await update_employer(session, at.actor, at.clock, at.id, command)
     except Refusal as error:
         return _form(at, problems_in(error, at.form), at.form)
     return at.go()

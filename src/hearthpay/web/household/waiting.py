@@ -21,6 +21,7 @@ from hearthpay.database.relations import (
     INVITATIONS,
     PAYROLLS,
     VAULT_ENDINGS,
+    WAITING_ACCOUNTS,
 )
 from hearthpay.languages.catalogue import mark
 
@@ -29,6 +30,7 @@ WaitingKind = Literal[
     "payroll_failed",
     "payroll_held",
     "account_failed",
+    "account_needs_word",
     "pay_rate_missing",
     "tax_info_missing",
     "tax_info_asked",
@@ -41,6 +43,7 @@ SENTENCES: Final[Mapping[WaitingKind, str]] = {
     "payroll_failed": mark("The payroll of {day} failed."),
     "payroll_held": mark("The payroll of {day} waits for your word."),
     "account_failed": mark("The bank refused your account."),
+    "account_needs_word": mark("{name} entered a new bank account. An owner has to agree to it."),
     "pay_rate_missing": mark("{name} has no pay rate or salary yet."),
     "tax_info_missing": mark("The Social Security number of {name} is missing."),
     "tax_info_asked": mark("{name} was asked for the Social Security number on {day}."),
@@ -48,6 +51,9 @@ SENTENCES: Final[Mapping[WaitingKind, str]] = {
     "ein_missing": mark("Your employer identification number is missing."),
 }
 """What is said of each; the first are the most urgent."""
+
+_PARTS: Final[Mapping[WaitingKind, str]] = {"pay_rate_missing": "", "account_needs_word": "/account"}
+"""Where it is seen to, below the employee's own address."""
 
 _ORDER: Final = tuple(SENTENCES)
 _FAILED_FOR: Final = 60
@@ -70,6 +76,9 @@ _FIND: Final = text(
     UNION ALL
     SELECT b.employer_id, 'account_failed', NULL, NULL, NULL, NULL
       FROM {BANK_ACCOUNTS} b WHERE b.employee_id IS NULL AND b.status = 'failed'
+    UNION ALL
+    SELECT w.employer_id, 'account_needs_word', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
+      FROM {WAITING_ACCOUNTS} c JOIN {EMPLOYEES} w ON w.id = c.employee_id
     UNION ALL
     SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
       FROM {EMPLOYEES} w WHERE w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
@@ -111,7 +120,7 @@ class WaitingMatter:
         if self.payroll_id is not None:
             return f"/payrolls/{self.payroll_id}"
         if self.employee_id is not None:
-            part = "" if self.kind == "pay_rate_missing" else "/invitations"
+            part = _PARTS.get(self.kind, "/invitations")
             return f"/employees/{self.employee_id}{part}"
         return "/bank" if self.kind == "account_failed" else "/state-accounts"
 

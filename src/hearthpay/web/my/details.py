@@ -92,6 +92,7 @@ async def change_bank(visitor: Visitor) -> Response:
             old=asked.old_digits,
             new=account.account.last_four,
             start=start,
+            kind=asked.news,
         )
     return go(f"{record.path}/bank")
 

@@ -46,7 +46,7 @@ class OwnRecord:
     def reader(self) -> NewsReader:
         """Where she is told of what she changes."""
         who = self.visitor.signed_in
-        return NewsReader(who.email, who.language)
+        return NewsReader(who.email, who.language, who.person_id)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[AsyncSession]:

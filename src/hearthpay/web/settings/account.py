@@ -24,6 +24,7 @@ _SAVED: Final = mark("Saved.")
 
 EVENTS: Final = {
     "account.create": mark("The account was made"),
+    "account.stop": mark("The account was secured by the link of a warning"),
     "sign_in": mark("Signed in"),
     "sign_in.first_half": mark("The password was right; the second factor was asked for"),
     "sign_in.failed": mark("A wrong password was entered"),

@@ -1,4 +1,4 @@
-"""The organization: its members, its API keys, and its history."""
+"""The organization: its members, and its API keys."""
 
 from datetime import date, datetime
 from typing import Final
@@ -11,7 +11,6 @@ from hearthpay.access.permissions import (
     KEEP_KEYS,
     KEEP_MEMBERS,
     LEAVE,
-    READ_AUDIT,
     READ_KEYS,
     READ_MEMBERS,
     SCOPES,
@@ -21,25 +20,27 @@ from hearthpay.accounts.own_keys import (
     NewKey,
     create_own_key,
     households_for_keys,
+    keys_made_by,
     list_own_keys,
     revoke_own_key,
 )
 from hearthpay.clock import end_of_day
-from hearthpay.database import audit
 from hearthpay.http.runtime import address_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.bounces import bounced
 from hearthpay.people import members
 from hearthpay.people.mails import person_mail
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.settings.deeds import DEEDS
 from hearthpay.web.shell import go, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
 
 _INVITED: Final = mark("The invitation is on its way.")
-_SHOWN: Final = 200
+_ASKED: Final = mark(
+    "This is an owner, who was told. Ask again after a day, and it is done; at once, where another owner asks too."
+)
+_KEPT_KEY: Final = "keep_"
 _SCOPE_WORDS: Final = {
     "calculator": mark("Works out taxes; nothing is stored."),
     "payroll": mark("Previews, runs, reads and voids payrolls."),
@@ -48,6 +49,7 @@ _SCOPE_WORDS: Final = {
     "state_registrations": mark("Registrations with agencies, and the tax calendar."),
     "multi_employer": mark("Makes and lists several households."),
     "ach": mark("Direct deposit and Autopilot."),
+    "onboarding": mark("Changes email addresses, and opens links for bank accounts."),
 }
 """What each scope opens, in a person's words."""
 
@@ -115,8 +117,9 @@ async def change_role(visitor: Visitor) -> Response:
     """Give a member another role."""
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
     async with visitor.desk.database.transaction(actor.tenant) as session:
-        await members.change_role(session, actor, wanted, visitor.form.get("role", ""))
-    return go("/settings/members")
+        role = visitor.form.get("role", "")
+        changed = await members.change_role(session, actor, visitor.desk.clock, wanted, role)
+    return go("/settings/members") if changed == "done" else await _members(visitor, {}, notice=_ASKED)
 
 
 @page_of(
@@ -127,16 +130,12 @@ async def ask_to_remove(visitor: Visitor) -> Response:
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
     async with visitor.desk.database.transaction(actor.tenant) as session:
         there = await members.list_members(session, actor)
-    member = next((each for each in there if each.membership_id == wanted), None)
-    if member is None:
-        raise Refusal("not_found", "There is no such member.")
-    facts = {
-        "title": visitor.say(mark("Remove {name}?"), name=member.name),
-        "text": visitor.say(mark("What this person does here ends at once. Nothing that was done is lost.")),
-        "button": visitor.say(mark("Remove")),
-        "back": "/settings/members",
-    }
-    return show(visitor, "confirm.html", facts)
+        member = next((each for each in there if each.membership_id == wanted), None)
+        if member is None:
+            raise Refusal("not_found", "There is no such member.")
+        keys = await keys_made_by(session, actor, member.person_id)
+    waits = member.role == "owner" and member.person_id != actor.id and member.leaving_asked_at is None
+    return show(visitor, "remove_member.html", {"member": member, "keys": keys, "waits": waits})
 
 
 @page_of(
@@ -146,7 +145,27 @@ async def remove(visitor: Visitor) -> Response:
     """End somebody's membership."""
     actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
     async with visitor.desk.database.transaction(actor.tenant) as session:
-        await members.remove_member(session, actor, visitor.desk.clock, wanted)
+        keep = [
+            key_id
+            for name, value in visitor.form.items()
+            if value and (key_id := _kept_key(name)) is not None
+        ]
+        removed = await members.remove_member(
+            session, actor, visitor.desk.clock, wanted, keep_keys=frozenset(keep)
+        )
+    return go("/settings/members") if removed == "done" else await _members(visitor, {}, notice=_ASKED)
+
+
+@page_of(router, "POST", "/settings/members/{membership_id}/keep", "member", permission=KEEP_MEMBERS)
+async def keep(visitor: Visitor) -> Response:
+    """Let an owner stay whom another one asked to remove or to make less."""
+    actor, wanted = visitor.actor(of_both_modes=True), id_in_path(visitor, "membership_id")
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        there = await members.list_members(session, actor)
+        member = next((each for each in there if each.membership_id == wanted), None)
+        if member is None:
+            raise Refusal("not_found", "There is no such member.")
+        await members.keep_member(session, actor, member.person_id)
     return go("/settings/members")
 
 
@@ -221,16 +240,6 @@ async def revoke_key(visitor: Visitor) -> Response:
     return go("/settings/keys")
 
 
-@page_of(router, "GET", "/settings/audit", "member", permission=READ_AUDIT)
-async def show_audit(visitor: Visitor) -> Response:
-    """Who did what."""
-    actor = visitor.actor()
-    async with visitor.desk.database.transaction(actor.tenant) as session:
-        entries = await audit.entries(session, organization_id=actor.organization_id, limit=_SHOWN)
-        names = {each.person_id: each.name for each in await members.list_members(session, actor)}
-    return show(visitor, "audit.html", {"entries": entries, "names": names, "deeds": DEEDS})
-
-
 async def _members(visitor: Visitor, problems: dict[str, str], **more: str) -> Response:
     actor = visitor.actor(of_both_modes=True)
     async with visitor.desk.database.transaction(actor.tenant) as session:
@@ -255,7 +264,9 @@ async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
     async with visitor.desk.database.transaction(actor.tenant) as session:
         keys = await list_own_keys(session, actor)
         households = await households_for_keys(session, actor)
+        makers = {each.person_id: each.name for each in await members.list_members(session, actor)}
     facts = {
+        "makers": makers,
         "keys": keys,
         "households": households,
         "names": {each.id: each.name for each in households},
@@ -267,6 +278,16 @@ async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
         "entered": visitor.form,
     }
     return show(visitor, "keys.html", facts, status=400 if problems else 200)
+
+
+def _kept_key(name: str) -> UUID | None:
+    """Return the key that the field of a form keeps; None for another field."""
+    if not name.startswith(_KEPT_KEY):
+        return None
+    try:
+        return UUID(name.removeprefix(_KEPT_KEY))
+    except ValueError:
+        return None
 
 
 def _new_key(visitor: Visitor) -> NewKey:

@@ -167,6 +167,6 @@ async def _again(visitor: Visitor, problems: dict[str, str]) -> Response:
     facts = {
         "next": visitor.next_page(),
         "problems": problems,
-        "has_password": await sign_in.has_password(visitor.desk, visitor.signed_in),
+        "proofs": await sign_in.proofs_of(visitor.desk, visitor.signed_in),
     }
     return show(visitor, "again.html", facts, status=400 if problems else 200, extra="script")

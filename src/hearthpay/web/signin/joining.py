@@ -156,7 +156,7 @@ async def take_new_password(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         return _new_password_form(visitor, problems_of(error))
-    return await _onward(visitor, entered)
+    return await _onward(visitor, entered, "/settings/secure")
 
 
 @page_of(router, "GET", "/new-email/{token}", "signed_in")
@@ -187,8 +187,9 @@ def _new_person(visitor: Visitor) -> NewPerson:
     return NewPerson(visitor.form.get("name", ""), visitor.form.get("password", ""), visitor.language)
 
 
-async def _onward(visitor: Visitor, entered: Entered) -> Response:
-    return await let_in(visitor, go("/sign-in/second-factor" if entered.half else "/home"), entered)
+async def _onward(visitor: Visitor, entered: Entered, page: str) -> Response:
+    """Let him in, to the page; where there is a second factor, it is asked for first."""
+    return await let_in(visitor, go(f"/sign-in/second-factor?next={page}" if entered.half else page), entered)
 
 
 def _sign_up_form(visitor: Visitor, problems: dict[str, str]) -> Response:

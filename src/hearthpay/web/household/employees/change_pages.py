@@ -32,7 +32,7 @@ async def ask_for_changes(at: AtHousehold) -> Response:
     return await _person(at, {}, None)
 
 
-@household_page(router, "POST", "/employees/{employee_id}/change", permission=CHANGE_EMPLOYEES)
+@household_page(router, "POST", "/employees/{employee_id}/change", permission=CHANGE_EMPLOYEES, fresh=True)
 async def change_employee(at: AtHousehold) -> Response:
     """Save the person and the job."""
     entries = Entries(at.form)

@@ -7,8 +7,9 @@ from fastapi import APIRouter
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
-from hearthpay.access.permissions import CHANGE_EMPLOYEES, READ_EMPLOYEES, RUN_PAYROLL
+from hearthpay.access.permissions import CHANGE_EMPLOYEES, GIVE_WORD, READ_EMPLOYEES, RUN_PAYROLL
 from hearthpay.access.refusal import Refusal
+from hearthpay.banking.account_changes import waiting_change
 from hearthpay.banking.accounts import current_employee_accounts
 from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import onboarding_of
@@ -33,11 +34,14 @@ async def employee(at: AtHousehold) -> Response:
         found = await described(at, session, record)
         account = await read_account(session, record.id)
         banks = await current_employee_accounts(session, [record.id])
+        change = await waiting_change(session, record.id)
     withheld = Withheld.of(record, found, at.clock.today())
     facts = {
         "employee": found,
         "account": account,
         "bank": banks.get(record.id),
+        "change": change,
+        "may_agree": at.may(GIVE_WORD),
         "law": withheld.law,
         "localities": withheld.names_in_force(),
         "choices": CHOICES,

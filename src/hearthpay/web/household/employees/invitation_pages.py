@@ -45,7 +45,9 @@ async def invitations(at: AtHousehold) -> Response:
     return await _page(at, {}, None)
 
 
-@household_page(router, "POST", "/employees/{employee_id}/invitations", permission=CHANGE_EMPLOYEES)
+@household_page(
+    router, "POST", "/employees/{employee_id}/invitations", permission=CHANGE_EMPLOYEES, fresh=True
+)
 async def send_invitation(at: AtHousehold) -> Response:
     """Open a link, and send it where there is an address and a mail server; it is shown in any case."""
     entries = Entries(at.form)

@@ -4,6 +4,7 @@ from typing import Final
 
 from fastapi import APIRouter
 
+from hearthpay.web.household.employees.account_pages import router as account
 from hearthpay.web.household.employees.add_page import router as add
 from hearthpay.web.household.employees.change_pages import router as change
 from hearthpay.web.household.employees.detail_page import router as detail
@@ -22,6 +23,7 @@ EMPLOYEE_ROUTERS: Final[tuple[APIRouter, ...]] = (
     withholding,
     leaving,
     invitations,
+    account,
     set_aside,
     prior,
 )

@@ -1,0 +1,67 @@
+"""An organization that stands still: after an alarm nothing new is let in for a day, and no money account changes.
+
+Payroll goes on as it was: what is frozen is who may act, where money goes and where warnings go.
+"""
+
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.refusal import Refusal
+
+FROZEN_FOR: Final = timedelta(hours=24)
+
+_FREEZE: Final = text("SELECT freeze_organization(:until)")
+_UNTIL: Final = text(
+    "SELECT frozen_until FROM organizations WHERE id = :organization AND frozen_until > :now"
+)
+
+
+async def freeze_organization(session: AsyncSession, actor: Actor, now: datetime, why: str) -> datetime:
+    """Freeze the actor's organization for FROZEN_FOR from now, and return until when.
+
+    `why` is a code that stands in the audit trail; owners are told, as of every delicate act.
+    """
+    until = now + FROZEN_FOR
+    await session.execute(_FREEZE, {"until": until})
+    await record_audit(
+        session,
+        actor,
+        "organization.freeze",
+        employer_id=None,
+        subject_id=actor.organization_id,
+        details={"until": until, "why": why},
+    )
+    return until
+
+
+async def frozen_until(session: AsyncSession, organization_id: UUID, now: datetime) -> datetime | None:
+    """Return until when the organization is frozen; None where it is not."""
+    found: datetime | None = await session.scalar(_UNTIL, {"organization": organization_id, "now": now})
+    return found
+
+
+async def refuse_frozen(session: AsyncSession, actor: Actor, now: datetime) -> None:
+    """Refuse what lets something new in, or changes where money or warnings go, while the organization is frozen.
+
+    Raises `invalid_state`. The operator is let pass.
+    """
+    if actor.kind != "operator" and not actor.sandbox:
+        await refuse_frozen_organization(session, actor.organization_id, now)
+
+
+async def refuse_frozen_organization(session: AsyncSession, organization_id: UUID, now: datetime) -> None:
+    """The same, whoever comes. Raises `invalid_state`."""
+    until = await frozen_until(session, organization_id, now)
+    if until is not None:
+        raise Refusal(
+            "invalid_state",
+            "Somebody reported an act that was not theirs. Until the time given, nothing new is let in here, and no "
+            "bank account or address changes. Payroll goes on.",
+            details={"frozen_until": until},
+        )

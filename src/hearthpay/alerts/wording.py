@@ -1,0 +1,150 @@
+"""A security alert as its reader reads it: what was done, by whom, when, and the link that stops it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from hearthpay.alerts.acts import Act
+from hearthpay.languages.catalogue import Say, mark, moment_in
+from hearthpay.mail.letter import Link, letter
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.wording import name_in_mail
+from hearthpay.people.identity import masked
+from hearthpay.people.readers import NoticeReader
+
+MOST_LISTED: Final = 20
+"""Acts that one mail lists; of more it tells how many."""
+
+_SUBJECT: Final = mark("Something delicate was changed at {organization}")
+_INTRODUCTION: Final = mark("This was done at {organization}:")
+_ITEM: Final = mark("{when}, {who}: {what}")
+_MORE: Final = mark("And {count} more, which stand in the history.")
+_STOP: Final = mark("This was not right")
+_WHAT_TO_DO: Final = mark(
+    "If somebody did this who should not have, open the link above. You need not sign in: what can be taken back is "
+    "taken back, and for a day nothing new is let in and no bank account or address changes. Payroll goes on."
+)
+_WITHOUT_LINK: Final = mark(
+    "If somebody did this who should not have, sign in and look at the history at once."
+)
+_OPERATOR: Final = mark("Whoever runs this service is reached at {operator}.")
+_NOBODY: Final = mark("none")
+
+_WHO: Final = {
+    "user": mark("a member"),
+    "key": mark("an API key"),
+    "mcp": mark("an agent"),
+    "employee": mark("the employee"),
+    "system": mark("Hearthpay"),
+    "operator": mark("whoever runs this service"),
+}
+SENTENCES: Final = {
+    "employer.update": mark(
+        "the email address of the {household} household was changed from {old} to {new}."
+    ),
+    "employee.update": mark("this was changed for {employee}: {settings}."),
+    "employee.unlink": mark("the account of {employee} was shut out from the record."),
+    "invitation.create": mark("a link was opened by which {employee} can enter a bank account."),
+    "account_change.ask": mark("{employee} asked to be paid to a bank account ending in {digits}."),
+    "bank_account.connect": mark("a bank account ending in {digits} was connected for {whose}."),
+    "bank_account.disconnect": mark("the bank account of {whose} was disconnected."),
+    "key.create": mark("an API key ending in {digits} was made."),
+    "agent.connect": mark("the agent {client} was let in."),
+    "member.invite": mark("somebody was invited as {role}."),
+    "member.join": mark("{member} joined as {role}."),
+    "member.change_role": mark("{member} became {role}."),
+    "member.ask_to_leave": mark(
+        "it was asked that {member}, an owner, leaves or becomes less. A day must pass until then."
+    ),
+    "member.remove": mark("{member} was removed."),
+    "member.leave": mark("{member} left."),
+    "calendar_link.create": mark("an address of the {household} household's calendar was made."),
+    "organization.freeze": mark(
+        "an act was reported as wrong. Until {until} nothing new is let in, and no bank account or address changes."
+    ),
+}
+"""What each delicate act says, by its name in the audit log."""
+
+_SETTINGS: Final = {
+    "email": mark("the email address, from {old} to {new}"),
+    "payment_method": mark("how the pay is handed over"),
+}
+_PAY: Final = mark("the pay")
+_ROLES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
+
+
+def alert_mail(to: NoticeReader, acts: Sequence[Act], *, link: str | None, operator: str | None) -> Mail:
+    """Return the mail that tells this reader of these acts of one organization; `link` stops them."""
+    say = to.say
+    organization = name_in_mail(acts[0].organization)
+    items = tuple(
+        say(
+            _ITEM,
+            when=moment_in(to.language, act.at),
+            who=_who(say, act),
+            what=what_was_done(say, to.language, act),
+        )
+        for act in acts[:MOST_LISTED]
+    )
+    more = len(acts) - len(items)
+    return letter(
+        to.address,
+        to.language,
+        say(_SUBJECT, organization=organization),
+        "",
+        (
+            say(_INTRODUCTION, organization=organization),
+            *items,
+            *((say(_MORE, count=more),) if more else ()),
+        ),
+        link=None if link is None else Link(link, say(_STOP)),
+        closing=(
+            say(_WITHOUT_LINK if link is None else _WHAT_TO_DO),
+            *(() if operator is None else (say(_OPERATOR, operator=operator),)),
+        ),
+    )
+
+
+def what_was_done(say: Say, language: str, act: Act) -> str:
+    """Return what the act was, in the reader's language; names stand in it as a mail may repeat them."""
+    details = act.details
+    before, after = details.get("before", {}), details.get("after", {})
+    employee = name_in_mail(act.employee or "")
+    household = name_in_mail(act.household or "")
+    role = details.get("role") or after.get("role")
+    gaps: dict[str, Any] = {
+        "household": household,
+        "employee": employee,
+        "member": name_in_mail(act.member or ""),
+        "whose": employee if act.employee_id is not None else household,
+        "digits": details.get("last_four", ""),
+        "client": name_in_mail(str(details.get("client", ""))),
+        "role": say(_ROLES[role]) if role in _ROLES else "",
+        "old": _address(say, before.get("email")),
+        "new": _address(say, after.get("email")),
+        "settings": ", ".join(_settings(say, before, after)),
+        "until": _moment(language, details.get("until")),
+    }
+    return say(SENTENCES[act.action], **gaps)
+
+
+def _who(say: Say, act: Act) -> str:
+    return name_in_mail(act.actor_name) if act.actor_name else say(_WHO[act.actor_kind])
+
+
+def _settings(say: Say, before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    found = [
+        say(sentence, old=_address(say, before.get("email")), new=_address(say, after.get("email")))
+        for name, sentence in _SETTINGS.items()
+        if name in before
+    ]
+    return found + ([say(_PAY)] if before.keys() - _SETTINGS.keys() else [])
+
+
+def _address(say: Say, address: str | None) -> str:
+    """Return an address so that its reader knows it again, and no mail program makes a link of it."""
+    return say(_NOBODY) if not address else name_in_mail(masked(address).replace("@", " at "))
+
+
+def _moment(language: str, moment: str | None) -> str:
+    return "" if moment is None else moment_in(language, datetime.fromisoformat(moment))

@@ -1,0 +1,137 @@
+"""Former addresses: for a week after a change warnings go to the old address too, of whomever it was.
+
+Whoever changes where warnings go must not be the only one who is warned. What was taken back counts no more: neither
+the address that is in force again, nor those that came after it, which may be a thief's.
+"""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from sqlalchemy import text
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+TOLD_FOR: Final = timedelta(days=7)
+"""How long a former address is told, and may take the change back."""
+
+_NOTE: Final = text(
+    "INSERT INTO former_addresses (id, organization_id, employer_id, sandbox, employee_id, address, changed_at, "
+    "told_until) VALUES (:id, :organization, :employer, :sandbox, :employee, :address, :now, :until)"
+)
+_NOTE_PERSON: Final = text(
+    "INSERT INTO former_person_addresses (id, person_id, address, changed_at, told_until) "
+    "VALUES (:id, :person, :address, :now, :until)"
+)
+_CHANGED: Final = text(
+    "SELECT EXISTS (SELECT FROM former_addresses WHERE employer_id = :employer "
+    "AND (employee_id = :employee OR employee_id IS NULL) AND changed_at > :since AND taken_back_at IS NULL)"
+)
+_OF_EMPLOYEE: Final = text(
+    "SELECT DISTINCT lower(address) FROM former_addresses WHERE employer_id = :employer AND employee_id = :employee "
+    "AND told_until > :now AND taken_back_at IS NULL"
+)
+_OF_HOUSEHOLD: Final = text(
+    "SELECT DISTINCT lower(address) FROM former_addresses WHERE employer_id = :employer AND employee_id IS NULL "
+    "AND told_until > :now AND taken_back_at IS NULL"
+)
+_OF_PERSON: Final = text(
+    "SELECT DISTINCT address FROM former_person_addresses WHERE person_id = :person AND told_until > :now "
+    "AND taken_back_at IS NULL"
+)
+# The earliest change from this address that still can be: what came after it goes with it.
+_TAKE_BACK: Final = text(
+    "WITH first AS (SELECT min(changed_at) AS at FROM former_addresses WHERE employer_id = :employer "
+    "AND employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) AND lower(address) = lower(:address) "
+    "AND told_until > :now AND taken_back_at IS NULL) "
+    "UPDATE former_addresses f SET taken_back_at = :now FROM first WHERE f.employer_id = :employer "
+    "AND f.employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) AND f.changed_at >= first.at "
+    "AND f.taken_back_at IS NULL RETURNING true"
+)
+_TAKE_BACK_PERSON: Final = text(
+    "WITH first AS (SELECT min(changed_at) AS at FROM former_person_addresses WHERE person_id = :person "
+    "AND address = :address AND told_until > :now AND taken_back_at IS NULL) "
+    "UPDATE former_person_addresses f SET taken_back_at = :now FROM first WHERE f.person_id = :person "
+    "AND f.changed_at >= first.at AND f.taken_back_at IS NULL RETURNING true"
+)
+
+
+async def note_former_address(
+    session: AsyncSession,
+    now: datetime,
+    *,
+    organization_id: UUID,
+    employer_id: UUID,
+    sandbox: bool,
+    employee_id: UUID | None,
+    address: str,
+) -> None:
+    """Note that this was a household's address, or an employee's of it, until now."""
+    await session.execute(
+        _NOTE,
+        {
+            "id": uuid7(),
+            "organization": organization_id,
+            "employer": employer_id,
+            "sandbox": sandbox,
+            "employee": employee_id,
+            "address": address,
+            "now": now,
+            "until": now + TOLD_FOR,
+        },
+    )
+
+
+async def note_former_person_address(
+    session: AsyncSession, now: datetime, person_id: UUID, address: str
+) -> None:
+    """Note that this was the address of the person's account until now; the transaction is the person's."""
+    values = {"id": uuid7(), "person": person_id, "address": address, "now": now, "until": now + TOLD_FOR}
+    await session.execute(_NOTE_PERSON, values)
+
+
+async def address_was_changed(
+    session: AsyncSession, now: datetime, employer_id: UUID, employee_id: UUID
+) -> bool:
+    """Return whether the employee's address or the household's was changed within TOLD_FOR."""
+    values = {"employer": employer_id, "employee": employee_id, "since": now - TOLD_FOR}
+    return bool(await session.scalar(_CHANGED, values))
+
+
+async def former_addresses_of_employee(
+    session: AsyncSession, now: datetime, employer_id: UUID, employee_id: UUID
+) -> Collection[str]:
+    """Return where an employee is still warned, in small letters."""
+    values = {"employer": employer_id, "employee": employee_id, "now": now}
+    return tuple(await session.scalars(_OF_EMPLOYEE, values))
+
+
+async def former_addresses_of_household(
+    session: AsyncSession, now: datetime, employer_id: UUID
+) -> Collection[str]:
+    """Return where a household is still warned, in small letters."""
+    return tuple(await session.scalars(_OF_HOUSEHOLD, {"employer": employer_id, "now": now}))
+
+
+async def former_addresses_of_person(
+    session: AsyncSession, now: datetime, person_id: UUID
+) -> Collection[str]:
+    """Return where the person whose transaction it is is still warned."""
+    return tuple(await session.scalars(_OF_PERSON, {"person": person_id, "now": now}))
+
+
+async def end_former_addresses(
+    session: AsyncSession, now: datetime, employer_id: UUID, employee_id: UUID | None, address: str
+) -> bool:
+    """Note that a change from this address is taken back, with all that came after it; False where none can be."""
+    values = {"employer": employer_id, "employee": employee_id, "address": address, "now": now}
+    return bool((await session.execute(_TAKE_BACK, values)).all())
+
+
+async def end_former_person_addresses(
+    session: AsyncSession, now: datetime, person_id: UUID, address: str
+) -> bool:
+    """The same of the account of the person whose transaction it is."""
+    values = {"person": person_id, "address": address, "now": now}
+    return bool((await session.execute(_TAKE_BACK_PERSON, values)).all())

@@ -1,0 +1,105 @@
+"""Stop links: what a warning carries, so that its reader can stop what it tells of without signing in.
+
+A link names what it stops and until when it works, sealed with the key ring: the database keeps nothing of it. It can
+only take back, end and freeze. It works once by what it does: what was taken back is not there to be taken back again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, Literal
+from uuid import UUID
+
+import orjson
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.security.content_seal import stop_link_place
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.sealed_text import open_text, seal_text
+
+STOP_PATH: Final = "/stop"
+WORKS_FOR: Final = timedelta(days=7)
+
+AccountChange = Literal[
+    "sign_in",
+    "password",
+    "factor_added",
+    "factor_removed",
+    "codes",
+    "passkey_added",
+    "passkey_removed",
+    "address",
+]
+"""What can have happened to a person's account."""
+
+
+@dataclass(frozen=True, slots=True)
+class StopAccount:
+    """Stops what happened to a person's account: `subject` is the session or the credential that it is about, and
+    `address` the one that the account had before.
+    """
+
+    person_id: UUID
+    change: AccountChange
+    subject: UUID | None = None
+    address: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StopRecord:
+    """Stops an employee's new bank account while it waits."""
+
+    organization_id: UUID
+    employer_id: UUID
+    sandbox: bool
+    employee_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class StopActs:
+    """Stops delicate acts of an organization: those of the audit log with these ids."""
+
+    organization_id: UUID
+    acts: tuple[UUID, ...]
+
+
+Stop = StopAccount | StopRecord | StopActs
+_KINDS: Final[dict[str, type[Stop]]] = {"account": StopAccount, "record": StopRecord, "acts": StopActs}
+_NAMES: Final = {kind: name for name, kind in _KINDS.items()}
+
+
+def stop_link(ring: KeyRing, now: datetime, links_begin: str, stop: Stop) -> str:
+    """Return the link, for WORKS_FOR from now; `links_begin` is the service's address."""
+    facts = {name: getattr(stop, name) for name in stop.__slots__}
+    content = orjson.dumps({"kind": _NAMES[type(stop)], "until": now + WORKS_FOR, "facts": facts})
+    return f"{links_begin}{STOP_PATH}/{seal_text(ring.newest, stop_link_place(), content)}"
+
+
+def read_stop(ring: KeyRing, now: datetime, token: str) -> Stop:
+    """Return what the link stops. Raises `not_found` for what is no link of ours, `gone` for one that is over."""
+    content = open_text(ring, stop_link_place(), token)
+    if content is None:
+        raise Refusal("not_found", "There is no such link.")
+    found: dict[str, Any] = orjson.loads(content)
+    if datetime.fromisoformat(found["until"]) <= now:
+        raise Refusal("gone", "This link was used already or has expired.")
+    facts = found["facts"]
+    match found["kind"]:
+        case "account":
+            subject = facts["subject"]
+            return StopAccount(
+                UUID(facts["person_id"]),
+                facts["change"],
+                None if subject is None else UUID(subject),
+                facts["address"],
+            )
+        case "record":
+            return StopRecord(
+                UUID(facts["organization_id"]),
+                UUID(facts["employer_id"]),
+                facts["sandbox"],
+                UUID(facts["employee_id"]),
+            )
+        case _:
+            return StopActs(UUID(facts["organization_id"]), tuple(UUID(each) for each in facts["acts"]))

@@ -1,0 +1,117 @@
+"""The history: who did what in the organization, what was before and after, by kind of act, page by page."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import READ_AUDIT
+from hearthpay.database import audit
+from hearthpay.database.audit import AuditEntry
+from hearthpay.database.delicate_acts import is_delicate
+from hearthpay.languages.catalogue import Say, mark
+from hearthpay.people import members
+from hearthpay.people.identity import masked
+from hearthpay.web.settings.deeds import ACTORS, DEEDS, SETTINGS
+from hearthpay.web.shell import page_of, show
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+HISTORY_PATH: Final = "/settings/audit"
+SHOWN: Final = 50
+"""Acts of a page."""
+
+_LONGEST_VALUE: Final = 80
+_NONE: Final = mark("none")
+_CHANGED: Final = mark("changed")
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """One setting that an act changed, as its reader is shown it; addresses are masked."""
+
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryItem:
+    """One act: what it is called, who did it, what it changed, and whether it is a delicate one."""
+
+    entry: AuditEntry
+    deed: str
+    who: str
+    changes: tuple[SettingChange, ...]
+    delicate: bool
+
+
+@page_of(router, "GET", HISTORY_PATH, "member", permission=READ_AUDIT)
+async def show_history(visitor: Visitor) -> Response:
+    """Who did what: of one kind of act, where the address says which, and from one act on."""
+    actor, query, say = visitor.actor(), visitor.request.query_params, visitor.say
+    wanted = query.get("what") if query.get("what") in DEEDS else None
+    older_than = _id(query.get("before"))
+    async with visitor.desk.database.transaction(actor.tenant) as session:
+        entries = await audit.entries(
+            session,
+            organization_id=actor.organization_id,
+            action=wanted,
+            older_than=older_than,
+            limit=SHOWN + 1,
+        )
+        names = {each.person_id: each.name for each in await members.list_members(session, actor)}
+    items = [_item(say, entry, names) for entry in entries[:SHOWN]]
+    facts = {
+        "items": items,
+        "kinds": sorted(((name, say(words)) for name, words in DEEDS.items()), key=lambda each: each[1]),
+        "wanted": wanted,
+        "older": entries[SHOWN - 1].id if len(entries) > SHOWN else None,
+        "newest": older_than is None,
+    }
+    return show(visitor, "audit.html", facts)
+
+
+def _item(say: Say, entry: AuditEntry, names: Mapping[UUID, str]) -> HistoryItem:
+    who = names.get(entry.actor_id) if entry.actor_id is not None else None
+    before, after = entry.details.get("before"), entry.details.get("after")
+    changes: tuple[SettingChange, ...] = ()
+    if isinstance(before, dict) and isinstance(after, dict):
+        changes = tuple(
+            SettingChange(
+                say(SETTINGS[name]) if name in SETTINGS else name.replace("_", " "),
+                _shown(say, name, before.get(name)),
+                _shown(say, name, after.get(name)),
+            )
+            for name in sorted(before.keys() | after.keys())
+        )
+    deed = say(DEEDS[entry.action]) if entry.action in DEEDS else entry.action
+    return HistoryItem(
+        entry,
+        deed,
+        who or say(ACTORS[entry.actor_kind]),
+        changes,
+        entry.sandbox is not True and is_delicate(entry.action, entry.details),
+    )
+
+
+def _shown(say: Say, name: str, value: Any) -> str:
+    """Return a setting as the history shows it: what is long or made of parts only as changed."""
+    if value is None or value == "" or value == []:
+        return say(_NONE)
+    if name == "email":
+        return masked(str(value))
+    if isinstance(value, dict | list) or len(str(value)) > _LONGEST_VALUE:
+        return say(_CHANGED)
+    return str(value)
+
+
+def _id(text: str | None) -> UUID | None:
+    try:
+        return None if text is None else UUID(text)
+    except ValueError:
+        return None

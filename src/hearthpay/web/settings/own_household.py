@@ -1,0 +1,44 @@
+"""A household of one's own: whoever has an account may begin one, whatever he is elsewhere, or nothing."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.people import sessions
+from hearthpay.people.sign_up import begin_own_organization
+from hearthpay.web.shell import go, page_of, problems_of, show
+from hearthpay.web.visitor import Visitor
+
+router: Final = APIRouter(include_in_schema=False)
+
+BEGIN_PATH: Final = "/begin"
+
+
+@page_of(router, "GET", BEGIN_PATH, "signed_in")
+async def ask_to_begin(visitor: Visitor) -> Response:
+    """The question what it is to be called."""
+    return _form(visitor, {})
+
+
+@page_of(router, "POST", BEGIN_PATH, "signed_in")
+async def begin(visitor: Visitor) -> Response:
+    """Make the organization, and go on to the household."""
+    who = visitor.signed_in
+    try:
+        organization_id = await begin_own_organization(
+            visitor.desk, who, visitor.form.get("organization", ""), visitor.visit
+        )
+    except Refusal as error:
+        return _form(visitor, problems_of(error))
+    again = await sessions.find_session(visitor.desk, visitor.cookie)
+    if again is not None:
+        await sessions.choose(visitor.desk, again, organization_id, sandbox=False)
+    return go("/app/start")
+
+
+def _form(visitor: Visitor, problems: dict[str, str]) -> Response:
+    entered = dict(visitor.form) or {"organization": visitor.signed_in.name.rpartition(" ")[2]}
+    facts = {"problems": problems, "entered": entered}
+    return show(visitor, "begin.html", facts, status=400 if problems else 200)
