@@ -158,6 +158,8 @@ DEEDS: Final[dict[str, Deed]] = {}
 #: They find, lock or write what a deed of the table is about, and leave the question to it.
 BELOW: Final = frozenset(
     {
+        "hearthpay.accounts.freezing.freeze_organization",
+        "hearthpay.accounts.freezing.refuse_frozen",
         "hearthpay.autopilot.agreeing.record_agreement",
         "hearthpay.autopilot.ending.disable",
         "hearthpay.autopilot.pausing.pause",
@@ -270,7 +272,7 @@ async def _create_employer(session: AsyncSession, actor: Actor, target: Target) 
 @_deed(employers.update_employer, HELPERS, "employees")
 async def _update_employer(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await employers.update_employer(
-        session, actor, target.employer_id, ChangeEmployer(last_name="Ruiz")
+        session, actor, CLOCK, target.employer_id, ChangeEmployer(last_name="Ruiz")
     )
 
 
@@ -867,7 +869,12 @@ async def _withdraw_member_invitation(session: AsyncSession, actor: Actor, targe
 
 @_deed(members.change_role, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
 async def _change_role(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await members.change_role(session, actor, uuid4(), "viewer")
+    return await members.change_role(session, actor, CLOCK, uuid4(), "viewer")
+
+
+@_deed(members.keep_member, OWNERS, None, names_household=False, any_plan=True)
+async def _keep_member(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await members.keep_member(session, actor, uuid4())
 
 
 @_deed(members.remove_member, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
@@ -893,6 +900,16 @@ async def _households_for_keys(session: AsyncSession, actor: Actor, target: Targ
 @_deed(own_keys.create_own_key, OWNERS, None, names_household=False, any_plan=True)
 async def _create_own_key(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await own_keys.create_own_key(session, actor, CLOCK, NewKey(scopes=("payroll",)))
+
+
+@_deed(own_keys.keys_made_by, MEMBERS, None, names_household=False, any_plan=True)
+async def _keys_made_by(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await own_keys.keys_made_by(session, actor, uuid4())
+
+
+@_deed(own_keys.revoke_keys_made_by, OWNERS, None, names_household=False, any_plan=True)
+async def _revoke_keys_made_by(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await own_keys.revoke_keys_made_by(session, actor, CLOCK, uuid4())
 
 
 @_deed(own_keys.revoke_own_key, OWNERS, None, ends="not_found", names_household=False, any_plan=True)
@@ -1040,3 +1057,8 @@ async def _disconnect(session: AsyncSession, actor: Actor, target: Target) -> ob
 @_deed(side_by_side.households_as, MEMBERS, None, names_household=False, any_plan=True)
 async def _households_as(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await side_by_side.households_as(session, actor)
+
+
+@_deed(account_changes.give_word, OWNERS, None)
+async def _give_word(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await account_changes.give_word(session, actor, CLOCK, target.employee_id)

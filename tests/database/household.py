@@ -409,6 +409,15 @@ def add_household(
     )
     insert(
         connection,
+        "former_addresses",
+        **household,
+        employee_id=employee_id,
+        address=f"former-{employer_id}@example.com",
+        changed_at=NOW,
+        told_until=NOW + timedelta(days=7),
+    )
+    insert(
+        connection,
         "account_changes",
         **household,
         employee_id=employee_id,

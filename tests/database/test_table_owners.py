@@ -15,6 +15,7 @@ from tests.worlds.tables import INSTALLATION_TABLES, OWN_TABLES, TABLES
 _SOURCE = Path(hearthpay.__file__).parent
 
 OWNERS = {
+    "alerts": ("security_alerts",),
     "accounts": ("api_keys", "organizations"),
     "autopilot": (
         "autopilot_enrollments",
@@ -71,6 +72,8 @@ OWNERS = {
     ),
     "people": (
         "credentials",
+        "former_addresses",
+        "former_person_addresses",
         "member_invitations",
         "memberships",
         "one_time_tokens",
@@ -84,6 +87,7 @@ OWNERS = {
 """Which package writes a table, and reads it as it likes."""
 
 READERS = {
+    "alerts/": "asks of the audit log what was done, and who could object",
     "database/relations.py": "offers the columns that others may join",
     "doctor/": "proves the books: whatever is written, by whomever",
     "backup/": "copies the database, and asks it which keys a backup needs",

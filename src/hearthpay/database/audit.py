@@ -44,7 +44,7 @@ audit_log = Table(
 )
 
 
-_ALERT: Final = text("INSERT INTO security_alerts (id, organization_id) VALUES (:id, :organization_id)")
+_ALERT: Final = text("SELECT leave_security_alert(:id)")
 _SEAL_WAITING: Final = text("SELECT seal_waiting_audit_log()")
 _LAST_OF_AGENTS: Final = text(
     "SELECT actor_id, max(at) AS at FROM audit_log WHERE actor_kind = 'mcp' AND actor_id = ANY(:agents) GROUP BY 1"
@@ -109,7 +109,7 @@ async def record(
         )
     )
     if sandbox is not True and is_delicate(action, details):
-        await session.execute(_ALERT, {"id": row_id, "organization_id": organization_id})
+        await session.execute(_ALERT, {"id": row_id})
 
 
 async def seal_waiting(database: Database) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from alembic import op
 
-from hearthpay.database.migrations.tenancy import guard_of_household, guard_of_organization
+from hearthpay.database.migrations.tenancy import guard_of_household, guard_of_worker
 
 revision = "0045"
 down_revision = "0044"
@@ -61,14 +61,23 @@ ALERTS = """
 CREATE TABLE security_alerts (
     id uuid PRIMARY KEY REFERENCES audit_log,
     organization_id uuid NOT NULL REFERENCES organizations,
-    sandbox boolean NOT NULL DEFAULT false CHECK (NOT sandbox),
     created_at timestamptz NOT NULL DEFAULT now(),
     told_at timestamptz
 );
 CREATE INDEX security_alerts_waiting_idx ON security_alerts (organization_id, id) WHERE told_at IS NULL;
 COMMENT ON TABLE security_alerts IS 'Delicate acts of the audit log: when their household or person was told of them';
-GRANT INSERT (id, organization_id) ON security_alerts TO hearthpay_service;
-GRANT SELECT, INSERT (id, organization_id), UPDATE (told_at) ON security_alerts TO hearthpay_worker;
+GRANT SELECT, UPDATE (told_at) ON security_alerts TO hearthpay_worker;
+
+CREATE FUNCTION leave_security_alert(act uuid) RETURNS void
+    LANGUAGE sql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+        INSERT INTO public.security_alerts (id, organization_id)
+        SELECT a.id, a.organization_id FROM public.audit_log a WHERE a.id = act AND a.sandbox IS NOT TRUE
+        ON CONFLICT DO NOTHING
+    $$;
+COMMENT ON FUNCTION leave_security_alert IS 'Has the worker tell of an act of the audit log; never of a sandbox''s';
+REVOKE ALL ON FUNCTION leave_security_alert(uuid) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION leave_security_alert(uuid) TO hearthpay_service, hearthpay_worker;
 """
 
 FREEZE = """
@@ -155,7 +164,7 @@ def upgrade() -> None:
             guard_of_household("former_addresses"),
             KEYS,
             ALERTS,
-            guard_of_organization("security_alerts"),
+            guard_of_worker("security_alerts"),
             FREEZE,
             BANK,
             MEMBERS,
