@@ -91,7 +91,7 @@ async def test_limits_are_counted_apart_from_invitations(
     clock: FixedClock,
     owner_connection: psycopg.Connection,
 ) -> None:
-    desk = replace(DESK, limits=MailLimits(employee=1, household=2, organization=9))
+    desk = replace(DESK, limits=MailLimits(employee=1, household=2, organization=9, mailbox=100, young=100))
     first = await of_household(account, rosa)
     notices = [replace(first, key=f"held:{number}") for number in range(3)]
     await queue(worker_database, ring, clock, *notices, desk=desk)

@@ -323,7 +323,7 @@ async def test_household_and_organization_have_limits_of_their_own(
     new_account: NewAccount,
     postbox: Postbox,
 ) -> None:
-    use(app, mail_limits=MailLimits(employee=10, household=2, organization=3))
+    use(app, mail_limits=MailLimits(employee=10, household=2, organization=3, mailbox=100, young=100))
 
     async def add(caller: Caller, name: str, home: dict[str, Any]) -> dict[str, Any]:
         body = {**ROSA, "first_name": name, "email": f"{name.lower()}@example.com", "employer_id": home["id"]}
@@ -432,7 +432,7 @@ async def test_a_server_that_hangs_ends_a_round(
     worker_database: Database,
     nobody_listens: Mailer,
 ) -> None:
-    use(app, mailer=nobody_listens, mail_limits=MailLimits(100, 100, 100))
+    use(app, mailer=nobody_listens, mail_limits=MailLimits(100, 100, 100, mailbox=100, young=100))
     for name in ("Ana", "Berta", "Carla", "Dora", "Eva"):
         body = {**ROSA, "first_name": name, "email": f"{name.lower()}@example.com"}
         data(await invite(account.live, data(await account.live.post("/employees", body), 201)))
@@ -451,7 +451,7 @@ async def test_a_round_takes_no_more_than_its_chunk_however_the_database_goes_ab
     worker_database: Database,
     nobody_listens: Mailer,
 ) -> None:
-    use(app, mailer=nobody_listens, mail_limits=MailLimits(100, 100, 100))
+    use(app, mailer=nobody_listens, mail_limits=MailLimits(100, 100, 100, mailbox=100, young=100))
     for name in ("Ana", "Berta", "Carla", "Dora", "Eva"):
         body = {**ROSA, "first_name": name, "email": f"{name.lower()}@example.com"}
         data(await invite(account.live, data(await account.live.post("/employees", body), 201)))

@@ -67,6 +67,8 @@ CREATE TABLE security_alerts (
 CREATE INDEX security_alerts_waiting_idx ON security_alerts (organization_id, id) WHERE told_at IS NULL;
 COMMENT ON TABLE security_alerts IS 'Delicate acts of the audit log: when their household or person was told of them';
 GRANT SELECT, UPDATE (told_at) ON security_alerts TO hearthpay_worker;
+GRANT SELECT (name) ON people TO hearthpay_worker;
+GRANT SELECT ON employee_links TO hearthpay_worker;
 
 CREATE FUNCTION leave_security_alert(act uuid) RETURNS void
     LANGUAGE sql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
