@@ -43,6 +43,9 @@ class Caller:
     async def post(self, path: str, body: object, *, idempotency_key: str | None = None) -> httpx.Response:
         return await self.client.post(f"/api/v1{path}", json=body, headers=self.headers(idempotency_key))
 
+    async def patch(self, path: str, body: object) -> httpx.Response:
+        return await self.client.patch(f"/api/v1{path}", json=body, headers=self.headers())
+
     async def post_raw(self, path: str, body: bytes, **headers: str) -> httpx.Response:
         return await self.client.post(
             f"/api/v1{path}",

@@ -467,7 +467,7 @@ async def test_a_round_takes_no_more_than_its_chunk_however_the_database_goes_ab
 def test_limits_are_data_that_an_operator_may_replace() -> None:
     assert mail_limits({}) == USUAL_LIMITS
     assert mail_limits({"MAIL_LIMITS": "employee=1, organization=1000"}) == MailLimits(
-        1, USUAL_LIMITS.household, 1000
+        1, USUAL_LIMITS.household, 1000, USUAL_LIMITS.mailbox, USUAL_LIMITS.young
     )
     for bad in ("employee", "employee=", "employee=-1", "employee=1,employee=2", "planet=1", "employee=١"):
         with pytest.raises(MailLimitsError, match="MAIL_LIMITS"):

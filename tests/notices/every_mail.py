@@ -7,9 +7,12 @@ from types import SimpleNamespace
 from typing import Any, cast, get_args
 from uuid import UUID
 
+from hearthpay.alerts.acts import Act
+from hearthpay.alerts.wording import alert_mail
 from hearthpay.autopilot.mails import AUTOPILOT_KINDS
 from hearthpay.autopilot.mails import mail_of as autopilot_mail
 from hearthpay.banking.account_news import account_changed_mail
+from hearthpay.database.delicate_acts import DELICATE_ACTS
 from hearthpay.documents.news import document_ready_mail
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.reminders import duties_due_mail
@@ -64,6 +67,13 @@ def _person(kind: PersonMailKind) -> Write:
         "invitation",
         "employee_account",
         "bank_entered",
+        "bank_changed",
+        "bank_asked",
+        "new_sign_in",
+        "changed",
+        "moved",
+        "record_changed",
+        "stopped",
     }
 
     def write(language: str, name: str) -> Mail:
@@ -176,6 +186,38 @@ def _paper(kind: str) -> Write:
     return write
 
 
+def _alert(action: str) -> Write:
+    details = {
+        "before": {"email": "x@example.com", "role": "viewer", "pay_rate": 1, "payment_method": "check"},
+        "after": {"email": "y@evil.example", "role": "owner"},
+        "last_four": "6789",
+        "role": "admin",
+        "until": SENT.isoformat(),
+    }
+
+    def write(language: str, name: str) -> Mail:
+        act = Act(
+            NUMBER,
+            SENT,
+            NUMBER,
+            name,
+            NUMBER,
+            "user",
+            NUMBER,
+            action,
+            NUMBER,
+            details | {"client": name},
+            name,
+            name,
+            NUMBER,
+            name,
+            name,
+        )
+        return alert_mail(NoticeReader(TO, language), [act], link=LINK, operator=None)
+
+    return write
+
+
 _ACCOUNT = {"created_at": SENT, "last_four": "6789"}
 
 EVERY_MAIL: dict[str, Write] = {
@@ -205,6 +247,7 @@ EVERY_MAIL: dict[str, Write] = {
     "account_changed": lambda language, name: account_changed_mail(
         NoticeReader(TO, language), SimpleNamespace(household_first=name, **_ACCOUNT)
     ),
+    **{f"alert {action}": _alert(action) for action in DELICATE_ACTS},
     **{f"duty {kind}": _duty(kind) for kind in KINDS},
     "several duties": _duty(*KINDS),
     "paper w2": _paper("w2"),
@@ -226,5 +269,6 @@ WRITERS = (
     account_changed_mail,
     duties_due_mail,
     document_ready_mail,
+    alert_mail,
 )
 """What writes them; `operator_notice` writes to the operator, in English, as his log is."""

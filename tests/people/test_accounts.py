@@ -163,12 +163,32 @@ async def test_the_second_factor_is_asked_for_and_taken_once(
     await refused("gone", sign_in.give_second_factor(desk, once_more.token.text, codes[1], VISIT))
 
 
+async def give_both(desk: FrontDesk, app: pyotp.TOTP, clock: FixedClock) -> sign_in.Entered:
+    half = await sign_in.sign_in(desk, MARIA, PASSWORD, VISIT)
+    return await sign_in.give_second_factor(desk, half.token.text, app.at(clock.now()), VISIT)
+
+
+async def test_a_young_second_factor_bars_no_reset(
+    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing, clock: FixedClock
+) -> None:
+    """Who stole the account sets one up to keep its person out."""
+    app = pyotp.TOTP((await credentials.set_up_second_factor(desk, maria)).secret)
+    await credentials.confirm_second_factor(desk, maria, app.at(clock.now()), VISIT)
+    clock.advance(credentials.YOUNG_FOR - timedelta(seconds=1))
+    await credentials.ask_for_reset(desk, MARIA, HERE, VISIT)
+    entered = await credentials.reset_password(
+        desk, link_in(mails(owner_connection, ring)[-1]), OTHER_PASSWORD, VISIT
+    )
+    assert not entered.half
+
+
 async def test_a_reset_ends_every_session_and_keeps_the_second_factor(
     desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing, clock: FixedClock
 ) -> None:
-    before = await sign_in.sign_in(desk, MARIA, PASSWORD, VISIT)
     app = pyotp.TOTP((await credentials.set_up_second_factor(desk, maria)).secret)
     await credentials.confirm_second_factor(desk, maria, app.at(clock.now()), VISIT)
+    clock.advance(credentials.YOUNG_FOR)
+    before = await give_both(desk, app, clock)
     await credentials.ask_for_reset(desk, MARIA, HERE, VISIT)
     await credentials.ask_for_reset(desk, MARIA, HERE, VISIT)
     await credentials.ask_for_reset(desk, "nobody@example.com", HERE, VISIT)
@@ -256,15 +276,21 @@ async def test_a_browser_never_seen_is_told_of(
     assert "ET." in news["text"]
 
 
-async def test_an_address_is_not_flooded(
-    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection
+async def test_an_address_is_not_flooded_and_the_last_link_for_a_password_always_leaves(
+    desk: FrontDesk, maria: SignedIn, owner_connection: psycopg.Connection, ring: KeyRing, clock: FixedClock
 ) -> None:
     for number in range(20):
         await credentials.ask_for_reset(desk, MARIA, HERE, Visit(f"192.0.2.{number}"))
     rows = owner_connection.execute(
-        "SELECT status, count(*) FROM mail_outbox WHERE recipient = 'person' GROUP BY 1 ORDER BY 1"
+        "SELECT status, count(*) FROM mail_outbox WHERE kind = 'person.reset' GROUP BY 1 ORDER BY 1"
     ).fetchall()
-    assert rows == [("failed", 8), ("queued", 13)]  # the link to her account was of another sort
+    assert rows == [("queued", 6), ("withdrawn", 14)]  # five at once, and the last of the others
+    last = link_in(mails(owner_connection, ring)[-1])
+    due = "SELECT max(due_at) FROM mail_outbox WHERE kind = 'person.reset' AND status = 'queued'"
+    (leaves,) = owner_connection.execute(due).fetchone() or (None,)
+    assert leaves is not None
+    assert leaves <= clock.now() + timedelta(minutes=10)
+    await credentials.look_at_reset(desk, last)
     for _ in range(10):
         await credentials.ask_for_reset(desk, "nobody@example.com", HERE, Visit("198.51.100.1"))
     await refused("rate_limited", credentials.ask_for_reset(desk, MARIA, HERE, Visit("198.51.100.1")))

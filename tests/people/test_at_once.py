@@ -111,7 +111,9 @@ async def test_of_two_owners_who_leave_at_once_one_stays(desk: FrontDesk, maria:
     assert await outcomes(leave(maria), leave(ana)) == ["done", "invalid_state"]
 
 
-async def test_of_two_owners_who_remove_each_other_one_stays(desk: FrontDesk, maria: SignedIn) -> None:
+async def test_of_two_owners_who_remove_each_other_one_stays(
+    desk: FrontDesk, maria: SignedIn, clock: FixedClock
+) -> None:
     ana = await joined(desk, maria, "ana@example.com", "owner")
     there = await all_members(desk, maria)
 
@@ -120,6 +122,9 @@ async def test_of_two_owners_who_remove_each_other_one_stays(desk: FrontDesk, ma
         async with desk.database.transaction(actor.tenant) as session:
             await members.remove_member(session, actor, desk.clock, there[whom.email].membership_id)
 
+    await remove(maria, ana)
+    await remove(ana, maria)
+    clock.advance(members.OWNER_WAITS)
     assert await outcomes(remove(maria, ana), remove(ana, maria)) == ["done", "invalid_state"]
 
 

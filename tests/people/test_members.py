@@ -91,7 +91,7 @@ async def test_only_an_owner_keeps_members(desk: FrontDesk, maria: SignedIn) -> 
             marias = there["maria@example.com"].membership_id
             await refused("scope_required", members.invite_member(session, actor, desk.clock, ANA, "viewer"))
             await refused("scope_required", members.remove_member(session, actor, desk.clock, marias))
-            await refused("scope_required", members.change_role(session, actor, marias, "viewer"))
+            await refused("scope_required", members.change_role(session, actor, desk.clock, marias, "viewer"))
             await refused(
                 "scope_required", members.withdraw_member_invitation(session, actor, desk.clock, uuid4())
             )
@@ -120,7 +120,7 @@ async def test_another_organizations_members_are_out_of_reach(
     actor = other.actor("r")
     async with desk.database.transaction(actor.tenant) as session:
         await refused("not_found", members.remove_member(session, actor, desk.clock, foreign))
-        await refused("not_found", members.change_role(session, actor, foreign, "viewer"))
+        await refused("not_found", members.change_role(session, actor, desk.clock, foreign, "viewer"))
         seen = await session.execute(text("SELECT count(*) FROM people"))
         assert seen.scalar_one() == 1
 
@@ -211,7 +211,7 @@ async def _do(
         elif deed == "remove":
             await members.remove_member(session, actor, desk.clock, target)
         elif deed == "role":
-            await members.change_role(session, actor, target, role)
+            await members.change_role(session, actor, desk.clock, target, role)
         else:
             sent = await members.invite_member(session, actor, desk.clock, f"{uuid4()}@example.com", role)
             await members.withdraw_member_invitation(session, actor, desk.clock, sent.id)

@@ -35,7 +35,9 @@ def ring() -> KeyRing:
 
 @pytest.fixture
 def desk(database: Database, clock: FixedClock, ring: KeyRing) -> FrontDesk:
-    return FrontDesk(database, clock, ring, SignInThrottle(clock), sends_mail=True, no_sooner_than=0)
+    return FrontDesk(
+        database, clock, ring, SignInThrottle(clock), sends_mail=True, no_sooner_than=0, links_begin=HERE
+    )
 
 
 def mails(connection: psycopg.Connection, ring: KeyRing) -> list[dict[str, str]]:

@@ -39,6 +39,7 @@ async def test_the_duties_of_one_worker(
         "expire": Progress(done=0),
         "send_mail": Progress(done=0),
         "autopilot": Progress(done=0),
+        "alerts": Progress(done=1),  # keys and accounts
         "news": Progress(done=1),  # a household that was looked at
         "connect_accounts": Progress(done=0),
         "advance_clocks": Progress(done=0),
