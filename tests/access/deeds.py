@@ -737,7 +737,7 @@ async def _drop_draft(session: AsyncSession, actor: Actor, target: Target) -> ob
 
 @_deed(drafts.run_draft, PAYERS, "payroll", ends="not_found")
 async def _run_draft(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await drafts.run_draft(session, actor, CLOCK, target.payroll_id, offered=True)
+    return await drafts.run_draft(session, actor, CLOCK, target.payroll_id, offered=True, seen="")
 
 
 @_deed(voiding.void_payroll, PAYERS, "payroll", ends="invalid_state")

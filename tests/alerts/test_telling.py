@@ -31,7 +31,10 @@ async def test_a_changed_address_is_told_to_the_old_one_at_once(
     told = await alerted()
     assert sorted(each.to for each in told) == [OLD, NEW]
     for mail in told:
-        assert "the email address of the Lopez household was changed from m... at example. com to t... at evil. example" in mail.text
+        assert (
+            "the email address of the Lopez household was changed from m... at example. com to t... at evil. example"
+            in mail.text
+        )
         assert "an API key" in mail.text
         assert "operator@example.com" in mail.text
         assert mail.link

@@ -7,7 +7,7 @@ the draft, runs the payroll and notes it in one transaction; whoever sends it at
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, cast
@@ -26,7 +26,6 @@ from hearthpay.employees.commands import PayFrequency
 from hearthpay.employees.models import Employee
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.commands import NOTHING_CONFIRMED, Confirmations, EmployeePay, Order, SetAsideWish
-from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.models import PayrollDraft
 from hearthpay.payroll.service import run_payroll
 
@@ -125,11 +124,11 @@ async def run_draft(
     confirmed: Confirmations = NOTHING_CONFIRMED,
     *,
     offered: bool,
-    hold_against: Callable[[StoredPayroll], None] = lambda _: None,
+    seen: str,
 ) -> UUID:
     """Run what was typed, once; return the payroll's id, of one that was sent before as well.
 
-    ``hold_against`` looks at what was run and may refuse it: then nothing was. Raises what `run_payroll` raises,
+    ``seen`` is the token of the preview that was shown: nothing but that is run. Raises what `run_payroll` raises,
     `not_found`, and `invalid_state` for a draft that was dropped.
     """
     allow(actor, RUN_PAYROLL)
@@ -138,8 +137,7 @@ async def run_draft(
         return draft.payroll_id
     if draft.dropped:
         raise Refusal("invalid_state", "This draft was dropped.")
-    ran = await run_payroll(session, actor, clock, draft.order, confirmed, offered=offered)
-    hold_against(ran)
+    ran = await run_payroll(session, actor, clock, draft.order, confirmed, offered=offered, seen=seen)
     await session.execute(update(PayrollDraft).where(PayrollDraft.id == draft_id).values(payroll_id=ran.id))
     return ran.id
 

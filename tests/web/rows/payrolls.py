@@ -27,7 +27,7 @@ ROWS: Final = {
         **{"pay_{employee_id}": "on", "regular_{employee_id}": "38", "method_{employee_id}": "check"},
     ),
     f"GET {_AT}/drafts/{{draft_id}}/change": kept(200),
-    f"POST {_AT}/drafts/{{draft_id}}/run": kept(303, seen="of a draft that was dropped"),
+    f"POST {_AT}/drafts/{{draft_id}}/run": kept(303, preview_token="of a draft that was dropped"),
     f"GET {_AT}/drafts/{{draft_id}}/drop": kept(200),
     f"POST {_AT}/drafts/{{draft_id}}/drop": kept(303),
     f"GET {_AT}/{{payroll_id}}": at_household(200),

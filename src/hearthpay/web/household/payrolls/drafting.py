@@ -20,16 +20,16 @@ from hearthpay.banking.authorizations import authorization_text
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import list_employees
 from hearthpay.languages.catalogue import mark
-from hearthpay.payroll.answers import preview_data, run_data
+from hearthpay.payroll.answers import preview_data
 from hearthpay.payroll.approval import debit_of
 from hearthpay.payroll.commands import Confirmations, Order, PayrollsWanted
 from hearthpay.payroll.drafts import Draft, drop_draft, find_draft, run_draft, save_draft
-from hearthpay.payroll.ledger.rows import Preview, StoredPayroll
+from hearthpay.payroll.ledger.rows import Preview
 from hearthpay.payroll.service import payrolls_wanted, preview_payroll
 from hearthpay.taxes import TaxInputError
 from hearthpay.web.household.payrolls.names import method_names
 from hearthpay.web.household.payrolls.said import is_beside, refusal_text, retold
-from hearthpay.web.household.payrolls.seen import AmountsChangedError, SeenPayroll
+from hearthpay.web.household.payrolls.seen import TOKEN_FIELD, ChangedSince
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
     KINDS,
@@ -161,11 +161,6 @@ async def run(at: AtHousehold) -> Response:
         confirm_ach_debit=at.form.get("confirm_ach_debit") == "on",
     )
 
-    def hold_against(ran: StoredPayroll) -> None:
-        now = SeenPayroll.of(run_data(ran))
-        if now.digest != at.form.get("seen"):
-            raise AmountsChangedError(now)
-
     try:
         async with _as_refusals(), at.transaction() as session:
             payroll_id = await run_draft(
@@ -175,12 +170,14 @@ async def run(at: AtHousehold) -> Response:
                 draft.id,
                 confirmed,
                 offered=at.runtime.direct_deposit,
-                hold_against=hold_against,
+                seen=at.form.get(TOKEN_FIELD, ""),
             )
-    except AmountsChangedError as changed:
-        return _preview_page(at, await _look(at, draft.id), changed=changed.now, status=409)
     except Refusal as refusal:
         again = await _look(at, draft.id)
+        record = None if again.preview is None else again.preview.record
+        changed = ChangedSince.of(refusal, record)
+        if again.draft.open and changed is not None:
+            return _preview_page(at, again, changed=changed, status=409)
         if not again.draft.open:
             return _over(at, again.draft)
         return _preview_page(at, _Looked(again.draft, None, refusal), status=409)
@@ -308,7 +305,7 @@ def _preview_page(
     looked: _Looked,
     *,
     problems: Mapping[str, str] | None = None,
-    changed: SeenPayroll | None = None,
+    changed: ChangedSince | None = None,
     status: int = 200,
 ) -> Response:
     preview, refusal = looked.preview, looked.refusal
@@ -323,16 +320,14 @@ def _preview_page(
         "entered": at.form,
         "refused": None if refusal is None else refusal_text(at.say, at.visitor.language, refusal),
         "data": None,
-        "changed": (),
+        "changed": () if changed is None else changed.pays,
     }
     if preview is not None:
         data = preview_data(preview)
-        seen = SeenPayroll.of(data)
-        before = seen.as_shown(at.form.get("seen_amounts", "")) if changed else ()
         facts |= {
             "data": data,
-            "seen": seen,
-            "changed": list(zip(before, seen.pays, strict=True)) if before else (),
+            "token_field": TOKEN_FIELD,
+            "preview_token": preview.token,
             "to_confirm": _to_confirm(preview),
             "needs_proof": _needs_proof(at, preview),
             "debit": debit_of(preview.record),

@@ -1,87 +1,50 @@
-"""What somebody was shown before she says yes: its digest travels in the form, and what is run is held against it.
-
-It is no secret and no proof against anybody but a change meanwhile: another rate, another payroll run, another day.
-"""
+"""What somebody was shown before she says yes: the preview's own token travels in the form, and holds the run to it."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, Self
 
-_AMOUNTS: Final = ("gross_pay", "net_pay", "total_cost")
-_DIGITS: Final = 32
+from hearthpay.access.refusal import Refusal
+from hearthpay.payroll.ledger.preview_tokens import FIELD
+from hearthpay.payroll.ledger.rows import PayrollRecord
+
+TOKEN_FIELD: Final = FIELD
+"""What the form calls the token."""
 
 
 @dataclass(frozen=True, slots=True)
-class SeenPay:
-    """What one paycheck was shown to come to, in cents."""
+class ChangedPay:
+    """One paycheck, as it was shown and as it would be now, in dollars."""
 
     name: str
-    gross_pay: int
-    net_pay: int
-    total_cost: int
+    net_pay: Decimal
+    net_pay_now: Decimal
+    total_cost: Decimal
+    total_cost_now: Decimal
 
 
 @dataclass(frozen=True, slots=True)
-class SeenPayroll:
-    """A payroll as it was shown: a digest of all its lines and dates, and what each paycheck comes to."""
+class ChangedSince:
+    """Something is not as it was shown; `pays` tells the amounts, where the refusal does."""
 
-    digest: str
-    pays: tuple[SeenPay, ...]
+    pays: tuple[ChangedPay, ...]
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> SeenPayroll:
-        """Return it for the answer of a preview, or of a run."""
-        data = exact(data)
-        period = data["pay_period"]
-        dates = [str(period[name]) for name in ("start", "end", "pay_date")]
-        content = [dates, [_lines(each) for each in data["employees"]]]
-        digest = hashlib.sha256(json.dumps(content).encode()).hexdigest()[:_DIGITS]
-        pays = tuple(
-            SeenPay(each["name"], *(_cents(each[name]) for name in _AMOUNTS)) for each in data["employees"]
-        )
-        return cls(digest, pays)
+    def of(cls, refusal: Refusal, record: PayrollRecord | None) -> Self | None:
+        """Return it for what a run was refused for; None for a refusal that has nothing to do with what was shown.
 
-    @property
-    def amounts(self) -> str:
-        """What a form keeps of the paychecks, to show it again: their cents."""
-        return " ".join(f"{each.gross_pay},{each.net_pay},{each.total_cost}" for each in self.pays)
-
-    def as_shown(self, amounts: str) -> Sequence[tuple[int, ...]]:
-        """Return the cents that a form kept; nothing where it is not of these paychecks."""
-        try:
-            kept = [tuple(int(cents) for cents in each.split(",")) for each in amounts.split()]
-        except ValueError:
-            return ()
-        fits = len(kept) == len(self.pays) and all(len(each) == len(_AMOUNTS) for each in kept)
-        return kept if fits else ()
-
-
-class AmountsChangedError(Exception):
-    """What would be run is not what was shown; `now` is what it would be."""
-
-    def __init__(self, now: SeenPayroll) -> None:
-        super().__init__("the amounts have changed")
-        self.now = now
-
-
-def _lines(pay: Mapping[str, Any]) -> list[Any]:
-    return [
-        str(pay["employee_id"]),
-        pay["payment_method"],
-        [_plain(part) for name, part in sorted(pay["earnings"].items()) if name != "salary"],
-        *([_plain(pay["earnings"]["salary"]["paid_days"])] if "salary" in pay["earnings"] else []),
-        [_cents(pay[name]) for name in _AMOUNTS],
-        _cents(pay["voluntary_set_aside"]["amount"]),
-        [
-            [line["code"], line["payer"], _cents(line["taxable_wages"]), _cents(line["amount"])]
-            for line in pay["lines"]
-        ],
-    ]
+        A token that has expired or is none is as one that shows something else: it has to be looked at once more.
+        """
+        details: Any = refusal.details
+        if refusal.code == "amounts_changed":
+            names = {} if record is None else {each.employee_id: each.employee_name for each in record.paychecks}
+            pairs = zip(details["previewed"], details["now"], strict=True)
+            return cls(tuple(_changed(names, then, now) for then, now in pairs))
+        of_token = refusal.code == "validation_error" and isinstance(details, list)
+        return cls(()) if of_token and any(each.field == FIELD for each in details) else None
 
 
 def exact(answer: Any) -> Any:
@@ -93,9 +56,11 @@ def exact(answer: Any) -> Any:
     return [exact(part) for part in answer] if isinstance(answer, list) else answer
 
 
-def _cents(dollars: Decimal | int) -> int:
-    return int(Decimal(dollars) * 100)
-
-
-def _plain(number: Decimal | int) -> str:
-    return f"{Decimal(number).normalize():f}"
+def _changed(names: Mapping[Any, str], then: Mapping[str, Any], now: Mapping[str, Any]) -> ChangedPay:
+    return ChangedPay(
+        names.get(then["employee_id"], ""),
+        then["net_pay"],
+        now["net_pay"],
+        then["total_cost"],
+        now["total_cost"],
+    )
