@@ -18,6 +18,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.oauth.models import AgentClient
 from hearthpay.oauth.redirects import refused_redirect
 from hearthpay.oauth.refusals import OAuthError
+from hearthpay.wire.secrecy import holds_a_secret
 
 UNUSED_FOR: Final = timedelta(hours=24)
 """How long a program that nobody has let in is remembered."""
@@ -87,8 +88,10 @@ def read_metadata(metadata: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
 
 
 def plain_name(name: str | None) -> str:
-    """Return a program's name as it can be shown: one printable line."""
+    """Return a program's name as it can be shown: one printable line, without what reads like a number of the vault."""
     plain = "".join(each if each.isprintable() else " " for each in (name or ""))
+    if holds_a_secret(plain):
+        return _UNNAMED
     return " ".join(plain.split())[:_LONGEST_NAME] or _UNNAMED
 
 

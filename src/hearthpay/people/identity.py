@@ -6,6 +6,7 @@ from email_validator import EmailNotValidError, validate_email
 
 from hearthpay.access.refusal import invalid
 from hearthpay.mail.wording import is_control
+from hearthpay.wire.secrecy import holds_a_secret
 
 Language = Literal["en", "es"]
 LANGUAGES: Final[tuple[Language, ...]] = ("en", "es")
@@ -43,6 +44,8 @@ def read_name(text: str, field: str = "name") -> str:
     name = " ".join(text.split())
     if not 1 <= len(name) <= _LONGEST_NAME or any(is_control(each) for each in name):
         raise invalid(field, f"must have 1 to {_LONGEST_NAME} characters")
+    if holds_a_secret(name):
+        raise invalid(field, "looks like a Social Security or bank account number")
     return name
 
 

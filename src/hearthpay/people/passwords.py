@@ -1,15 +1,14 @@
 """Passwords: which are taken, how they are kept, and how long it takes to check one, whoever it belongs to.
 
-They are hashed with argon2id in a few threads of their own, so that many who sign in at once wait for each other and
-nobody else does. Where there is no account, a hash of nobody is checked, so that the time tells nothing.
+They are hashed with argon2id in a few threads of their own, client by client, so that many who sign in at once wait
+for each other and nobody else does. Where there is no account, a hash of nobody is checked, so that the time tells
+nothing.
 """
 
-import asyncio
 import itertools
 import re
 import unicodedata
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Final
 
@@ -18,13 +17,13 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from argon2.low_level import Type
 
 from hearthpay.access.refusal import invalid
+from hearthpay.people.hashing_turns import hashing_turns
 
 SHORTEST: Final = 10
 LONGEST: Final = 200
 
 # OWASP's second choice for argon2id: 19 MiB, two passes, one lane.
 _HASHER: Final = PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1, type=Type.ID)
-_THREADS: Final = ThreadPoolExecutor(2, "hearthpay-password")
 _NOBODYS: Final = _HASHER.hash("nobody's password")
 _DECORATION: Final = re.compile(r"^[^a-z]+|[^a-z]+$")
 _OWN_WORDS: Final = frozenset({"hearthpay", "payroll"})
@@ -55,15 +54,18 @@ def check_new_password(password: str, *, about: tuple[str, ...] = ()) -> str:
     return text
 
 
-async def hash_password(password: str) -> str:
-    """Return the argon2id hash of a password that was checked."""
-    return await asyncio.get_running_loop().run_in_executor(_THREADS, _HASHER.hash, password)
+async def hash_password(password: str, client: str = "") -> str:
+    """Return the argon2id hash of a password that was checked; of those who wait, each `client` has its turn."""
+    return await hashing_turns().run(client, partial(_HASHER.hash, password))
 
 
-async def is_password(password: str, kept: str | None) -> bool:
-    """Return whether the password is the one that was kept; of None after the same time, and never."""
+async def is_password(password: str, kept: str | None, client: str = "") -> bool:
+    """Return whether the password is the one that was kept; of None after the same time, and never.
+
+    Of those who wait, each `client` has its turn.
+    """
     text = unicodedata.normalize("NFKC", password)[: LONGEST + 1]
-    right = await asyncio.get_running_loop().run_in_executor(_THREADS, _verify, kept or _NOBODYS, text)
+    right = await hashing_turns().run(client, partial(_verify, kept or _NOBODYS, text))
     return right and kept is not None
 
 

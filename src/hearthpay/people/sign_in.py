@@ -73,7 +73,10 @@ async def _sign_in(
     desk: FrontDesk, address: str, password: str, visit: Visit, known: Device | None
 ) -> Entered:
     account = await _account(desk, address)
-    if not await is_password(password, account.password_hash) or account.person_id is None:
+    if (
+        not await is_password(password, account.password_hash, _client(visit, known))
+        or account.person_id is None
+    ):
         if account.person_id is not None:
             await _note(desk, account.person_id, visit, "sign_in.failed")
         raise Refusal("authentication_required", WRONG)
@@ -86,6 +89,11 @@ async def _sign_in(
         entered = await enter(desk, session, now, account.person_id, "password", visit, half=half)
     _succeeded(desk, visit, None if half else address, known)
     return entered
+
+
+def _client(visit: Visit, known: Device | None) -> str:
+    """Return who waits for the turn to have a password checked: a known browser by itself, others by their address."""
+    return visit.address or "" if known is None else str(known.id)
 
 
 def _admit(desk: FrontDesk, visit: Visit, account: str, known: Device | None) -> None:
@@ -172,7 +180,7 @@ async def prove_again(desk: FrontDesk, who: SignedIn, password: str, code: str, 
         kept = await _password_hash(session, who.person_id)
         factor = await second_factor_of(session, who.person_id) is not None
     wrong = []
-    if kept is not None and not (password and await is_password(password, kept)):
+    if kept is not None and not (password and await is_password(password, kept, str(who.session_id))):
         wrong.append("password")
     async with desk.database.transaction(None) as session:
         await become_person(session, who.person_id)

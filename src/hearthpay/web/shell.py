@@ -102,6 +102,11 @@ _BY_CODE: Final[Mapping[str, str]] = {
     ),
 }
 """What is said on a page in place of words that are meant for programs."""
+_NEW_LINKS: Final[Mapping[str, tuple[str, str]]] = {
+    "sign-up": ("/sign-up", mark("Ask for a new link")),
+    "reset": ("/reset", mark("Ask for a new link")),
+}
+"""Where somebody whose link is over gets another one, by the first part of the link's path."""
 _SHOWN_AT: Final[set[str]] = set()
 """The addresses, as routes have them, at which there is a page to look at."""
 _UNFORESEEN: Final = mark("Nothing was saved. Whoever runs this service finds out more by the number below.")
@@ -296,6 +301,8 @@ def _page_before(visitor: Visitor, path: str) -> str:
 def _refused(visitor: Visitor, error: Refusal) -> Response:
     title = visitor.say(_HEADINGS.get(error.status, _DID_NOT_WORK))
     way_on = ("/home", mark("Home")) if visitor.who is not None else ("/sign-in", mark("Sign in"))
+    if error.code == "gone":
+        way_on = _NEW_LINKS.get(visitor.request.url.path.split("/")[1], way_on)
     response = message(
         visitor,
         title,

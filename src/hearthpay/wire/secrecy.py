@@ -69,8 +69,11 @@ def holds_a_secret(text: str) -> bool:
 
 
 def address_holds_a_secret(email: str) -> bool:
-    """Return whether an email address contains such a number; a `+` in it begins a tag, not a telephone number."""
-    return holds_a_secret(email.replace("+", " "))
+    """Return whether an email address contains a Social Security number as people write it.
+
+    Digits alone are part of many addresses: they pass.
+    """
+    return _MANY_DIGITS.search(email) is not None and _TAXPAYER.search(_plain(email)) is not None
 
 
 def key_holds_a_secret(key: str) -> bool:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.web.rows.row import Row, at_household, kept
+from tests.web.rows.row import Row, at_household, by_owners, kept
 
 _PATH: Final = "/app/{household_id}/employees"
 _ONE: Final = f"{_PATH}/{{employee_id}}"
@@ -20,9 +20,9 @@ ROWS: Final[dict[str, Row]] = {
     f"GET {_ONE}": at_household(200),
     f"GET {_ONE}/change": kept(200),
     # Without what it was shown with, a form may have been opened before somebody else's change.
-    f"POST {_ONE}/change": kept(409, **_PERSON | {"last_name": "Diaz", "work_state": "CA"}),
+    f"POST {_ONE}/change": kept(409, fresh=True, **_PERSON | {"last_name": "Diaz", "work_state": "CA"}),
     f"GET {_ONE}/rate": kept(200),
-    f"POST {_ONE}/rate": kept(303, pay_rate="31.00"),
+    f"POST {_ONE}/rate": kept(409, pay_rate="31.00"),
     f"GET {_ONE}/method": kept(200),
     f"POST {_ONE}/method": kept(303, payment_method="cash"),
     f"GET {_ONE}/withholding": kept(200),
@@ -32,8 +32,11 @@ ROWS: Final[dict[str, Row]] = {
     f"GET {_ONE}/return": kept(200),
     f"POST {_ONE}/return": kept(303, how="go_on"),
     f"GET {_ONE}/invitations": at_household(200),
-    f"POST {_ONE}/invitations": kept(200, type="tax_info"),
+    f"POST {_ONE}/invitations": kept(200, fresh=True, type="tax_info"),
     f"POST {_ONE}/invitations/{{kind}}/withdraw": kept(303),
+    f"GET {_ONE}/account": by_owners(200, fresh=True),
+    f"POST {_ONE}/account/agree": by_owners(303, fresh=True),
+    f"POST {_ONE}/account/refuse": kept(303, fresh=True),
     f"GET {_ONE}/set-aside": kept(200),
     f"POST {_ONE}/set-aside": kept(409, rule="rate", percent="5"),
     f"GET {_ONE}/prior-wages": at_household(200),

@@ -21,7 +21,7 @@ ROWS: Final[dict[str, Row]] = {
     "POST /app/start": kept(303, other=303, **NEW_HOUSEHOLD),
     "GET /app/{household_id}/setup": kept(200),
     "GET /app/{household_id}/household": kept(200),
-    "POST /app/{household_id}/household": kept(303, **_HOUSEHOLD),
+    "POST /app/{household_id}/household": kept(303, fresh=True, **_HOUSEHOLD),
     # A real household is never emptied or deleted.
     "GET /app/{household_id}/household/empty": by_owners(200),
     "POST /app/{household_id}/household/empty": by_owners(400),

@@ -4,6 +4,8 @@ import re
 import unicodedata
 from typing import Final
 
+from anyascii import anyascii
+
 _OWN: Final = str.maketrans(
     {"ß": "SS", "Ø": "O", "ø": "O", "Ł": "L", "ł": "L", "Đ": "D", "đ": "D", "Æ": "AE", "æ": "AE", "Œ": "OE",
      "œ": "OE", "Þ": "TH", "þ": "TH", "ı": "I", "½": " 1/2",
@@ -15,12 +17,15 @@ _SPACES: Final = re.compile(r" +")
 
 
 def _capitals(text: str) -> str:
-    plain = unicodedata.normalize("NFKD", text.translate(_OWN)).upper()
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+    plain = unicodedata.normalize("NFKD", text.translate(_OWN))
+    latin = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return anyascii(latin).upper()
 
 
 def name_letters(text: str) -> str:
-    """Return a person's name in the letters of the file; empty where nothing of it can be written."""
+    """Return a person's name in the letters of the file: of other scripts as they are written in Latin letters, which
+    should be as on the Social Security card. Empty where nothing of it can be written.
+    """
     return _SPACES.sub(" ", _NAME.sub("", _capitals(text))).strip()
 
 

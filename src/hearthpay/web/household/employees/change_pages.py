@@ -68,9 +68,18 @@ async def change_rate(at: AtHousehold) -> Response:
     if values[wanted] is None:
         entries.problems.setdefault(wanted, "is required")
     changes = entries.checked(EmployeeChanges, values)
-    problems = entries.problems if changes is None else await _saved(at, _pay_of(changes.to_command()))
-    if problems:
-        return await _rate(at, problems, at.form)
+    if changes is None:
+        return await _rate(at, entries.problems, at.form)
+    try:
+        async with at.transaction() as session:
+            record = await lock_employee(session, at.actor, employee_in_path(at))
+            stale = is_stale(at.form, _pay_digest(await described(at, session, await find_here(at, session))))
+            if not stale:
+                await update_employee(session, at.actor, at.clock, record.id, _pay_of(changes.to_command()))
+    except Refusal as error:
+        return await _rate(at, problems_in(error, at.form), at.form)
+    if stale:
+        return await _rate(at, {ROOT: CHANGED_SINCE}, None, status=409)
     return at.go(f"/employees/{employee_in_path(at)}")
 
 
@@ -148,7 +157,22 @@ async def _person(
     return at.show("employees/change.html", facts, status=status if problems else 200)
 
 
-async def _rate(at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str] | None) -> Response:
+def _pay_digest(employee: EmployeeDetail) -> str:
+    """Return the digest of the pay as the form shows it."""
+    salary = employee.salary
+    return digest_of(
+        employee.pay_type,
+        employee.pay_rate,
+        None if salary is None else (salary.amount, salary.per),
+        employee.overtime_rate,
+        employee.usual_weekly_hours,
+        employee.pay_frequency,
+    )
+
+
+async def _rate(
+    at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str] | None, *, status: int = 400
+) -> Response:
     async with at.transaction() as session:
         found = await described(at, session, await find_here(at, session))
         history = await rate_changes(session, at.actor, found.id)
@@ -159,8 +183,9 @@ async def _rate(at: AtHousehold, problems: dict[str, str], entered: Mapping[str,
         "history": history,
         "problems": problems,
         "entered": entered or {},
+        "shown": _pay_digest(found) if entered is None else entered.get(SHOWN, ""),
     }
-    return at.show("employees/rate.html", facts, status=400 if problems else 200)
+    return at.show("employees/rate.html", facts, status=status if problems else 200)
 
 
 async def _method(at: AtHousehold, problems: dict[str, str], entered: Mapping[str, str] | None) -> Response:

@@ -40,7 +40,9 @@ class ChangedSince:
         """
         details: Any = refusal.details
         if refusal.code == "amounts_changed":
-            names = {} if record is None else {each.employee_id: each.employee_name for each in record.paychecks}
+            names = (
+                {} if record is None else {each.employee_id: each.employee_name for each in record.paychecks}
+            )
             pairs = zip(details["previewed"], details["now"], strict=True)
             return cls(tuple(_changed(names, then, now) for then, now in pairs))
         of_token = refusal.code == "validation_error" and isinstance(details, list)
