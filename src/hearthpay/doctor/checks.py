@@ -8,7 +8,9 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable
 from typing import Final
 
+from hearthpay.doctor.account_checks import account_history, account_sessions, account_ways_in, operator_rights
 from hearthpay.doctor.agent_checks import agents_runs
+from hearthpay.doctor.authorization_checks import authorizations_given, debits_authorized, standing_given
 from hearthpay.doctor.autopilot_checks import (
     autopilot_by_hand,
     autopilot_gaps,
@@ -41,6 +43,13 @@ from hearthpay.doctor.paycheck_checks import (
     tax_years,
 )
 from hearthpay.doctor.people_checks import owners, ways_in
+from hearthpay.doctor.rights_checks import (
+    agent_rights,
+    audit_begins,
+    key_rights,
+    linked_rights,
+    member_rights,
+)
 from hearthpay.doctor.threshold_checks import refunded_years, threshold_taxes, threshold_wages
 from hearthpay.doctor.year_checks import year_caps, year_editions, year_owed, year_provisional, year_taxes
 
@@ -108,5 +117,17 @@ CHECKS: Final[tuple[Check, ...]] = (
     certificates,
     waiting_accounts,
     linked_people,
+    member_rights,
+    key_rights,
+    agent_rights,
+    linked_rights,
+    audit_begins,
+    account_history,
+    account_ways_in,
+    account_sessions,
+    operator_rights,
+    authorizations_given,
+    standing_given,
+    debits_authorized,
 )
 """Every law, in the order in which they are proved."""

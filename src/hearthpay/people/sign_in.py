@@ -4,6 +4,7 @@ Whatever is wrong, the answer is the same, and takes as long: nobody learns here
 checked outside of any transaction, as that takes a while.
 """
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -91,7 +92,8 @@ async def enter(
     new_place = not half and await _is_new_place(session, person_id, visit)
     token = await begin_session(session, now, person_id, method, visit, half=half)
     action = "sign_in.first_half" if half else "sign_in"
-    await note_event(session, person_id, visit, action, {"method": method})
+    opened = {"method": method, "session": hashlib.sha256(token.hash).hexdigest()}
+    await note_event(session, person_id, visit, action, opened)
     if new_place:
         await tell(desk, session, now, person_id, "new_sign_in")
     return Entered(token, half)

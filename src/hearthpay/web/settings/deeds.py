@@ -58,6 +58,7 @@ DEEDS: Final = {
     "payroll.void": mark("A payroll was voided"),
     "registration.apply": mark("A registration with an agency was noted"),
     "registration.reveal": mark("A number was shown in full"),
+    "rights.as_of_upgrade": mark("A right was noted as it stood at an upgrade of this service"),
     "vault.read": mark("An encrypted number was read"),
     "vault.store": mark("A number was stored encrypted"),
 }
