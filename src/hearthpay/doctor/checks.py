@@ -25,14 +25,16 @@ from hearthpay.doctor.autopilot_checks import (
 from hearthpay.doctor.balance_checks import latest_to_date, year_lines, year_totals
 from hearthpay.doctor.bank_checks import arrivals, debits, deposits_paid, direct_deposits, open_money, refunds
 from hearthpay.doctor.clock_checks import household_clocks
-from hearthpay.doctor.document_checks import document_versions
+from hearthpay.doctor.document_checks import document_versions, documents_issued
 from hearthpay.doctor.draft_checks import drafts
 from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings
+from hearthpay.doctor.enrollment_checks import autopilot_events_kept, autopilot_skips, autopilot_terms
 from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_paid, salary_shares
 from hearthpay.doctor.escrow_checks import escrow_balances, escrow_deposits, escrow_history, escrow_payouts
 from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
 from hearthpay.doctor.following_checks import following_wages
-from hearthpay.doctor.lifecycle_checks import histories, idempotency, overdue
+from hearthpay.doctor.lifecycle_checks import attempts_ahead, histories, idempotency, overdue
+from hearthpay.doctor.mail_checks import mails_kept
 from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
 from hearthpay.doctor.paycheck_checks import (
     paycheck_sums,
@@ -129,5 +131,11 @@ CHECKS: Final[tuple[Check, ...]] = (
     authorizations_given,
     standing_given,
     debits_authorized,
+    autopilot_terms,
+    autopilot_skips,
+    autopilot_events_kept,
+    attempts_ahead,
+    documents_issued,
+    mails_kept,
 )
 """Every law, in the order in which they are proved."""

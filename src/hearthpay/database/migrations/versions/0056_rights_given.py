@@ -1,4 +1,4 @@
-"""Rights given: a person's events are chained, and each right that stands without an event is noted as it stands.
+"""Rights given: a person's events are chained, mails are registered, and each right is noted as it stands.
 
 From here on the event that gives a right says what it gave, so that the doctor can hold the one against the other. Of
 what was given before, only the upgrade itself can speak: it notes each such right once, and says that it did.
@@ -52,6 +52,38 @@ TRIGGER: Final = """
 ALTER TABLE person_events ALTER COLUMN digest SET NOT NULL;
 CREATE TRIGGER chained BEFORE INSERT ON person_events
     FOR EACH ROW WHEN (NEW.digest IS NULL) EXECUTE FUNCTION chain_person_event();
+"""
+
+# What a sandbox household is emptied of goes from the outbox, and from here with it.
+MAILS: Final = """
+CREATE TABLE mail_register (
+    mail_id uuid PRIMARY KEY,
+    kind text NOT NULL CHECK (kind <> ''),
+    queued_at timestamptz NOT NULL,
+    employer_id uuid REFERENCES employers ON DELETE CASCADE,
+    employee_id uuid REFERENCES employees ON DELETE CASCADE,
+    payroll_id uuid REFERENCES payrolls ON DELETE CASCADE
+);
+CREATE INDEX mail_register_employer_id_idx ON mail_register (employer_id) WHERE employer_id IS NOT NULL;
+CREATE INDEX mail_register_employee_id_idx ON mail_register (employee_id) WHERE employee_id IS NOT NULL;
+CREATE INDEX mail_register_payroll_id_idx ON mail_register (payroll_id) WHERE payroll_id IS NOT NULL;
+COMMENT ON TABLE mail_register IS 'Every mail that was put into the outbox, so that one that is gone is missed';
+
+CREATE FUNCTION register_mail() RETURNS trigger
+    LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+        BEGIN
+            INSERT INTO public.mail_register (mail_id, kind, queued_at, employer_id, employee_id, payroll_id)
+            VALUES (NEW.id, NEW.kind, NEW.created_at, NEW.employer_id, NEW.employee_id, NEW.payroll_id)
+                ON CONFLICT DO NOTHING;
+            RETURN NULL;
+        END
+    $$;
+REVOKE ALL ON FUNCTION register_mail() FROM PUBLIC;
+CREATE TRIGGER registered AFTER INSERT ON mail_outbox
+    FOR EACH ROW EXECUTE FUNCTION register_mail();
+INSERT INTO mail_register (mail_id, kind, queued_at, employer_id, employee_id, payroll_id)
+SELECT id, kind, created_at, employer_id, employee_id, payroll_id FROM mail_outbox;
 """
 
 _OF_PEOPLE: Final = """
@@ -137,6 +169,15 @@ _STANDING_DEBITS: Final = _noted(
     "'authorized_at', r.authorized_at",
     "autopilot_authorizations r",
 )
+_PAPERS: Final = _noted(
+    "r.employer_id",
+    "r.sandbox",
+    "r.id",
+    "'right', 'paper', 'kind', r.kind, 'tax_year', r.tax_year, 'variant', r.variant, 'version', r.version, "
+    "'about', r.subject_id, 'employee_id', r.employee_id, 'payroll_id', r.payroll_id, "
+    "'content_sha256', encode(r.content_hash, 'hex')",
+    "documents r",
+)
 _ENROLLED: Final = _noted(
     "r.employer_id",
     "r.sandbox",
@@ -156,17 +197,18 @@ RIGHTS: Final = (
     _DEBITS,
     _STANDING_DEBITS,
     _ENROLLED,
+    _PAPERS,
 )
 """What notes the rights that stand at the upgrade: of people in their events, of an organization in its audit log."""
 
 
 def upgrade() -> None:
-    """Chain what happened to people so far, and note the rights that no event tells of in full."""
+    """Chain what happened to people so far, register the mails, and note what no event tells of in full."""
     cursor = op.get_bind().connection.cursor()
     try:
         # As it stands: SQLAlchemy's own path would look for parameters in the statements.
         cursor.execute(CHAIN)
-        for statement in (TRIGGER, *RIGHTS):
+        for statement in (TRIGGER, MAILS, *RIGHTS):
             cursor.execute(statement)
     finally:
         cursor.close()
