@@ -1,6 +1,6 @@
 """What the owner of the database may do to rights behind everybody's back: by law, what is done and its statements."""
 
-# ruff: noqa: E501 - statements read best whole
+# ruff: noqa: E501, ISC004 - statements read best whole
 
 VIEWER = "(SELECT m.id FROM memberships m WHERE m.role = 'viewer' ORDER BY m.id LIMIT 1)"
 STRANGER = "(SELECT id FROM people WHERE email = 'other@example.com')"
@@ -9,7 +9,9 @@ ROSA = "(SELECT id FROM people WHERE email = 'rosa@example.com')"
 READER = "(SELECT id FROM agent_grants WHERE NOT demands_preview AND ended_at IS NULL ORDER BY id LIMIT 1)"
 CONFINED = "(SELECT id FROM api_keys WHERE confined)"
 DEBITED = "(SELECT bank_account_id FROM bank_entries WHERE kind = 'debit' AND status = 'settled' ORDER BY id LIMIT 1)"
-FLYING = "(SELECT id FROM autopilot_enrollments WHERE status = 'active' AND mend_by IS NULL ORDER BY id LIMIT 1)"
+FLYING = (
+    "(SELECT id FROM autopilot_enrollments WHERE status = 'active' AND mend_by IS NULL ORDER BY id LIMIT 1)"
+)
 
 DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
     "member_rights": {
@@ -98,7 +100,9 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
         "the last sign-in taken out": (
             "DELETE FROM person_events e WHERE action = 'sign_in' AND NOT EXISTS (SELECT FROM person_events l WHERE l.before = e.id)",
         ),
-        "another's session": (f"UPDATE person_sessions SET person_id = {MARIA} WHERE person_id = {STRANGER}",),
+        "another's session": (
+            f"UPDATE person_sessions SET person_id = {MARIA} WHERE person_id = {STRANGER}",
+        ),
     },
     "operator_rights": {
         "a stranger operates": (f"UPDATE people SET operator_since = now() WHERE id = {STRANGER}",),
@@ -109,7 +113,9 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
         "one dated later": (
             f"UPDATE ach_authorizations SET authorized_at = authorized_at + interval '1 hour' WHERE bank_account_id = {DEBITED}",
         ),
-        "one that lasts longer": ("UPDATE ach_authorizations SET expires_at = expires_at + interval '1 year'",),
+        "one that lasts longer": (
+            "UPDATE ach_authorizations SET expires_at = expires_at + interval '1 year'",
+        ),
         "another text": ("UPDATE ach_authorizations SET text_version = '2020-01-01'",),
         "one given by nobody": (
             "INSERT INTO ach_authorizations SELECT new_id(), organization_id, employer_id, sandbox, bank_account_id, authorized_by_kind, authorized_by, request_id, text_version, authorized_at, expires_at, NULL FROM ach_authorizations LIMIT 1",
@@ -157,12 +163,16 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
         "a skip that nobody asked for": (
             "UPDATE autopilot_enrollments SET skip_through = '2099-01-01' WHERE skip_through IS NULL",
         ),
-        "a skip taken back": ("UPDATE autopilot_enrollments SET skip_through = NULL WHERE skip_through IS NOT NULL",),
+        "a skip taken back": (
+            "UPDATE autopilot_enrollments SET skip_through = NULL WHERE skip_through IS NOT NULL",
+        ),
     },
     "autopilot_events_kept": {
         "the history deleted": ("DELETE FROM autopilot_events",),
         "lines blanked": ("UPDATE autopilot_events SET details = '{}'",),
-        "one line blanked": ("UPDATE autopilot_events SET details = '{}' WHERE event = 'fail' OR event = 'pause'",),
+        "one line blanked": (
+            "UPDATE autopilot_events SET details = '{}' WHERE event = 'fail' OR event = 'pause'",
+        ),
         "who enrolled deleted": ("DELETE FROM autopilot_events WHERE event = 'enroll'",),
     },
     "autopilot_ahead": {
@@ -172,7 +182,9 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
         "generate_at earlier": (
             f"UPDATE autopilot_enrollments SET generate_at = generate_at - interval '1 minute' WHERE id = {FLYING}",
         ),
-        "next_pay_date moved": (f"UPDATE autopilot_enrollments SET next_pay_date = next_pay_date + 7 WHERE id = {FLYING}",),
+        "next_pay_date moved": (
+            f"UPDATE autopilot_enrollments SET next_pay_date = next_pay_date + 7 WHERE id = {FLYING}",
+        ),
         "next_end moved": (f"UPDATE autopilot_enrollments SET next_end = next_end + 1 WHERE id = {FLYING}",),
         "generate_at of one that is tried again put off": (
             f"UPDATE autopilot_enrollments SET mend_by = generate_at, generate_at = generate_at + interval '1 year' WHERE id = {FLYING}",
@@ -201,11 +213,11 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
         "as of another year": ("UPDATE documents SET tax_year = tax_year - 1",),
     },
     "mails_kept": {
-        "the mails of a payroll deleted": (
-            "DELETE FROM mail_outbox WHERE payroll_id IS NOT NULL",
-        ),
+        "the mails of a payroll deleted": ("DELETE FROM mail_outbox WHERE payroll_id IS NOT NULL",),
         "a warning deleted": ("DELETE FROM mail_outbox WHERE kind = 'person.changed'",),
-        "made out to be of another kind": ("UPDATE mail_outbox SET kind = 'person.news' WHERE kind = 'person.changed'",),
+        "made out to be of another kind": (
+            "UPDATE mail_outbox SET kind = 'person.news' WHERE kind = 'person.changed'",
+        ),
         "the newest mail deleted": (
             "DELETE FROM mail_outbox WHERE id = (SELECT id FROM mail_outbox ORDER BY id DESC LIMIT 1)",
         ),

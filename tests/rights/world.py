@@ -89,7 +89,10 @@ async def let_people_in(books: Books, connection: psycopg.Connection) -> Househo
 
 async def _skip(world: Household) -> None:
     """Somebody skips whatever begins within three weeks."""
-    flying = "SELECT employer_id, employee_id FROM autopilot_enrollments WHERE status = 'active' ORDER BY id DESC LIMIT 1"
+    flying = (
+        "SELECT employer_id, employee_id FROM autopilot_enrollments WHERE status = 'active' "
+        "ORDER BY id DESC LIMIT 1"
+    )
     [(employer_id, employee_id)] = world.connection.execute(flying).fetchall()
     asked = {
         "employer_id": str(employer_id),
@@ -104,9 +107,7 @@ async def _let_agents_in(world: Household) -> None:
     await world.dance.tokens("household:read")
     await world.dance.tokens("payroll:run", demands_preview="on")
     gone = await world.dance.tokens("household:read")
-    [(grant,)] = world.connection.execute(
-        "SELECT id FROM agent_grants ORDER BY id DESC LIMIT 1"
-    ).fetchall()
+    [(grant,)] = world.connection.execute("SELECT id FROM agent_grants ORDER BY id DESC LIMIT 1").fetchall()
     assert gone["access_token"]
     left = await world.dance.browser.send(
         f"/settings/agents/{grant}/disconnect", page=f"/settings/agents/{grant}"

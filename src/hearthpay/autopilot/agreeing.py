@@ -50,7 +50,9 @@ async def agree_anew(
     details = {"text_version": agreement.text_version, "authorized_anew": True}
     note(session, enrollment, "enroll", actor, now, details)
     await session.flush()
-    await audit(session, actor, enrollment, "autopilot.authorize", {**details, "given": {"authorization": agreed}})
+    await audit(
+        session, actor, enrollment, "autopilot.authorize", {**details, "given": {"authorization": agreed}}
+    )
 
 
 async def record_agreement(

@@ -29,7 +29,8 @@ async def authorize_standing(
 ) -> dict[str, object]:
     """Record that the household agreed to debits of its present account for an enrollment, from now on.
 
-    Return what was agreed to, for the audit row of the enrollment. The one before is ended. Raises `direct_deposit_unavailable` without an account, and what `allow` raises.
+    Return what was agreed to, for the audit row of the enrollment. The one before is ended. Raises
+    `direct_deposit_unavailable` without an account, and what `allow` raises.
     """
     allow(actor, ENROLL_AUTOPILOT, employer.id)
     account = await current_household_account(session, employer.id)

@@ -9,7 +9,7 @@ from hearthpay.autopilot.records import STANDING_TEXT_VERSION, standing_text
 
 
 def authorizations_given() -> str:
-    """Each authorization of debits is the one that the audit log tells of: which account, which text, from when until when."""
+    """Each authorization of debits is the one that the audit log tells of: its account, its text, from and until when."""
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (subject_id) subject_id, organization_id, employer_id, details FROM audit_log
@@ -41,7 +41,7 @@ def authorizations_given() -> str:
 
 
 def standing_given() -> str:
-    """Each standing authorization is the one that the audit log tells of, and its text is the one that was agreed to."""
+    """Each standing authorization is the one that the audit log tells of, with the text that was agreed to."""
     today = hashlib.sha256(standing_text().encode()).hexdigest()
     return f"""
         WITH said AS MATERIALIZED (

@@ -8,7 +8,12 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable
 from typing import Final
 
-from hearthpay.doctor.account_checks import account_history, account_sessions, account_ways_in, operator_rights
+from hearthpay.doctor.account_checks import (
+    account_history,
+    account_sessions,
+    account_ways_in,
+    operator_rights,
+)
 from hearthpay.doctor.agent_checks import agents_runs
 from hearthpay.doctor.authorization_checks import authorizations_given, debits_authorized, standing_given
 from hearthpay.doctor.autopilot_checks import (

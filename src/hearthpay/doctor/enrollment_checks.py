@@ -28,7 +28,7 @@ _ENROLLMENTS: Final = text(
 
 
 def autopilot_terms() -> str:
-    """What is enrolled from a period on is what somebody has enrolled or confirmed: hours, schedule, expected net pay."""
+    """What is enrolled from a period on is what somebody enrolled or confirmed: hours, schedule, expected net pay."""
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (enrollment_id, version) * FROM (
@@ -71,7 +71,8 @@ def autopilot_skips() -> str:
                    (array_agg(details ORDER BY id DESC))[1] AS last
               FROM autopilot_events WHERE event = 'skip' AND source <> 'system' AND jsonb_exists(details, 'through')
              GROUP BY enrollment_id)
-        SELECT 'autopilot' AS subject, e.id, 'skips through' AS what, coalesce(e.skip_through::text, 'nothing') AS recorded,
+        SELECT 'autopilot' AS subject, e.id, 'skips through' AS what,
+               coalesce(e.skip_through::text, 'nothing') AS recorded,
                CASE WHEN a.enrollment_id IS NULL THEN 'no day was asked for'
                     WHEN jsonb_exists(a.last, 'skip_through') THEN coalesce(a.last ->> 'skip_through', 'no day')
                     ELSE 'one of ' || array_to_string(a.days, ', ') END AS expected
@@ -106,7 +107,7 @@ def autopilot_events_kept() -> str:
 
 
 async def autopilot_ahead(session: AsyncSession, _ring: KeyRing | None) -> list[Difference]:
-    """The next period of an enrollment ends, is paid and is decided when its schedule says, unless it is tried again."""
+    """The next period of an enrollment ends, is paid and decided when its schedule says, unless it is tried again."""
     stages: dict[UUID, list[Stage]] = defaultdict(list)
     for row in await session.execute(_VERSIONS):
         schedule = Schedule(cast("PayFrequency", row.frequency), row.anchor, row.pay_days_after)

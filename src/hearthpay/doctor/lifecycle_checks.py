@@ -52,7 +52,7 @@ def overdue() -> str:
 
 
 def attempts_ahead() -> str:
-    """A payroll that was put off is tried again within the longest pause, and none that was not waits for another time."""
+    """A payroll that was put off is tried again within the longest pause; any other waits for its own time."""
     now = time_of("p.employer_id", "CAST(:now AS timestamptz)")
     hours = LONGEST_PAUSE.total_seconds() / 3600
     return f"""

@@ -96,5 +96,11 @@ async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Dif
     return found
 
 
-PROOFS: Final[tuple[Proof, ...]] = (references, vault_numbers, document_contents, autopilot_pay_days, autopilot_ahead)
+PROOFS: Final[tuple[Proof, ...]] = (
+    references,
+    vault_numbers,
+    document_contents,
+    autopilot_pay_days,
+    autopilot_ahead,
+)
 """Every such law, in the order in which they are proved."""

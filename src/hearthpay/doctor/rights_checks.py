@@ -1,7 +1,7 @@
 """Laws of what was given: each right in an organization is what the audit log says was given last, and no more.
 
-The upgrade that introduced these laws noted what stood then (`rights.as_of_upgrade`), where the audit log did not tell it
-in full. Whoever changes a right in the database alone, cannot write the row that goes with it: the log is sealed.
+The upgrade that introduced these laws noted what stood then (`rights.as_of_upgrade`), where the audit log did not
+tell it in full. Whoever changes a right in the database alone leaves no row of it, and the log is sealed.
 """
 
 from typing import Final
@@ -10,7 +10,7 @@ _SAME_TIME: Final = "IS NOT DISTINCT FROM CAST(d ->> 'expires_at' AS timestamptz
 
 
 def member_rights() -> str:
-    """Everybody has the role in an organization that was given to him last, and an invitation the one it was sent with."""
+    """Everybody has the role in an organization that was given to him last; invitations offer what they were sent with."""
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (organization_id, person_id) organization_id, person_id, role
@@ -41,7 +41,7 @@ def member_rights() -> str:
 
 
 def key_rights() -> str:
-    """An API key is the one that was made, may do what it was made for, where it was, and for so long; revoked stays so."""
+    """An API key is the one that was made, and may do what it was made for, there and so long; revoked it stays so."""
     return f"""
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (subject_id) subject_id, organization_id, details FROM audit_log

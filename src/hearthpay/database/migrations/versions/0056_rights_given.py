@@ -18,7 +18,7 @@ depends_on = None
 # Nobody waits for anybody: two events at once name the same one before. Whatever is deleted but the last is missed.
 CHAIN: Final = """
 ALTER TABLE person_events ADD COLUMN before uuid, ADD COLUMN digest bytea CHECK (octet_length(digest) = 32);
-COMMENT ON COLUMN person_events.before IS 'The person''s event before this one, as far as it was known; null: the first';
+COMMENT ON COLUMN person_events.before IS 'The person''s event before this one, as far as known; null: the first';
 COMMENT ON COLUMN person_events.digest IS 'SHA-256 of what the row says';
 
 CREATE FUNCTION person_event_digest(entry person_events) RETURNS bytea
@@ -64,6 +64,7 @@ CREATE TABLE mail_register (
     employee_id uuid REFERENCES employees ON DELETE CASCADE,
     payroll_id uuid REFERENCES payrolls ON DELETE CASCADE
 );
+ALTER TABLE mail_register ENABLE ROW LEVEL SECURITY;
 CREATE INDEX mail_register_employer_id_idx ON mail_register (employer_id) WHERE employer_id IS NOT NULL;
 CREATE INDEX mail_register_employee_id_idx ON mail_register (employee_id) WHERE employee_id IS NOT NULL;
 CREATE INDEX mail_register_payroll_id_idx ON mail_register (payroll_id) WHERE payroll_id IS NOT NULL;
