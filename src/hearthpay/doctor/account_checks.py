@@ -31,7 +31,7 @@ def account_history() -> str:
 
 
 def account_ways_in() -> str:
-    """Each password, passkey and second factor in force is the one that its event says was set, and the last password."""
+    """Each password, passkey and second factor in force is the one that its event says was set; a password the last."""
     return f"""
         WITH said AS MATERIALIZED (
             SELECT person_id, details ->> 'credential' AS credential, details ->> 'digest' AS digest,

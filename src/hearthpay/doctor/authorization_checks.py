@@ -9,7 +9,7 @@ from hearthpay.autopilot.records import STANDING_TEXT_VERSION, standing_text
 
 
 def authorizations_given() -> str:
-    """Each authorization of debits is the one that the audit log tells of: its account, its text, from and until when."""
+    """Each authorization of debits is the one that the audit log tells of: account, text, from and until when."""
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (subject_id) subject_id, organization_id, employer_id, details FROM audit_log

@@ -10,7 +10,7 @@ _SAME_TIME: Final = "IS NOT DISTINCT FROM CAST(d ->> 'expires_at' AS timestamptz
 
 
 def member_rights() -> str:
-    """Everybody has the role in an organization that was given to him last; invitations offer what they were sent with."""
+    """Everybody has the role in an organization that was given to him last; invitations offer what they offered."""
     return """
         WITH said AS MATERIALIZED (
             SELECT DISTINCT ON (organization_id, person_id) organization_id, person_id, role

@@ -10,6 +10,8 @@ from typing import Final
 
 from alembic import op
 
+from hearthpay.database.migrations.tenancy import guard_of_worker
+
 revision = "0056"
 down_revision = "0044"
 branch_labels = None
@@ -64,7 +66,6 @@ CREATE TABLE mail_register (
     employee_id uuid REFERENCES employees ON DELETE CASCADE,
     payroll_id uuid REFERENCES payrolls ON DELETE CASCADE
 );
-ALTER TABLE mail_register ENABLE ROW LEVEL SECURITY;
 CREATE INDEX mail_register_employer_id_idx ON mail_register (employer_id) WHERE employer_id IS NOT NULL;
 CREATE INDEX mail_register_employee_id_idx ON mail_register (employee_id) WHERE employee_id IS NOT NULL;
 CREATE INDEX mail_register_payroll_id_idx ON mail_register (payroll_id) WHERE payroll_id IS NOT NULL;
@@ -81,6 +82,9 @@ CREATE FUNCTION register_mail() RETURNS trigger
         END
     $$;
 REVOKE ALL ON FUNCTION register_mail() FROM PUBLIC;
+"""
+
+REGISTERED: Final = """
 CREATE TRIGGER registered AFTER INSERT ON mail_outbox
     FOR EACH ROW EXECUTE FUNCTION register_mail();
 INSERT INTO mail_register (mail_id, kind, queued_at, employer_id, employee_id, payroll_id)
@@ -209,7 +213,7 @@ def upgrade() -> None:
     try:
         # As it stands: SQLAlchemy's own path would look for parameters in the statements.
         cursor.execute(CHAIN)
-        for statement in (TRIGGER, MAILS, *RIGHTS):
+        for statement in (TRIGGER, MAILS, guard_of_worker("mail_register"), REGISTERED, *RIGHTS):
             cursor.execute(statement)
     finally:
         cursor.close()
