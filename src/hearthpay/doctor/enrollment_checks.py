@@ -42,7 +42,8 @@ def autopilot_terms() -> str:
                    AND details #>> '{given,version}' IS NOT NULL
                 UNION ALL
                 SELECT id, subject_id, CAST(details ->> 'version' AS int),
-                       CAST(details ->> 'expected_net' AS bigint), NULL, NULL, NULL
+                       CAST(details ->> 'expected_net' AS bigint), CAST(details ->> 'standard_hours' AS numeric),
+                       details ->> 'frequency', CAST(details ->> 'from_period' AS date)
                   FROM audit_log WHERE action = 'rights.as_of_upgrade' AND details ->> 'right' = 'enrolled') a
              ORDER BY enrollment_id, version, id DESC),
         stands AS (

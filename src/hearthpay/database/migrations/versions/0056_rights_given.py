@@ -187,7 +187,8 @@ _ENROLLED: Final = _noted(
     "r.employer_id",
     "r.sandbox",
     "r.enrollment_id",
-    "'right', 'enrolled', 'version', r.number, 'expected_net', r.expected_net",
+    "'right', 'enrolled', 'version', r.number, 'expected_net', r.expected_net, 'from_period', r.from_period, "
+    "'standard_hours', r.standard_hours, 'frequency', r.frequency",
     "autopilot_versions r",
 )
 
