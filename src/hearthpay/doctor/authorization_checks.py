@@ -106,7 +106,5 @@ def debits_authorized() -> str:
                'left by ' || g.latest || ' without an authorization' AS recorded,
                'covered by an authorization of account ' || g.bank_account_id AS expected
           FROM gone g
-         WHERE NOT EXISTS (SELECT FROM once o WHERE o.id = g.id)
-           AND NOT EXISTS (SELECT FROM standing s WHERE s.id = g.id)
-           AND NOT EXISTS (SELECT FROM anew a WHERE a.id = g.id)
+         WHERE g.id NOT IN (SELECT id FROM once UNION ALL SELECT id FROM standing UNION ALL SELECT id FROM anew)
     """

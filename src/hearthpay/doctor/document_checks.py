@@ -55,8 +55,8 @@ def documents_issued() -> str:
                CASE WHEN said IS NULL THEN 'none was issued' ELSE expected END AS expected
           FROM stands WHERE recorded <> expected OR said IS NULL
         UNION ALL
-        SELECT DISTINCT 'document', s.subject_id, (s.details ->> 'kind') || ' of ' || (s.details ->> 'tax_year'), 'gone',
-               'kept'
+        SELECT DISTINCT 'document', s.subject_id, (s.details ->> 'kind') || ' of ' || (s.details ->> 'tax_year'),
+               'gone', 'kept'
           FROM audit_log s JOIN employers h ON h.id = s.employer_id LEFT JOIN emptied e ON e.employer_id = h.id
          WHERE (s.action = 'document.issue' OR s.action = 'rights.as_of_upgrade' AND s.details ->> 'right' = 'paper')
            AND (e.at IS NULL OR s.at > e.at)
