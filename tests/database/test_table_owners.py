@@ -50,7 +50,7 @@ OWNERS = {
     "employees": ("employee_links", "employees", "invitations", "signed_certificates"),
     "employers": ("assigned_rates", "employers"),
     "http": ("idempotency_keys",),
-    "mail": ("mail_outbox",),
+    "mail": ("mail_outbox", "mail_register"),
     "oauth": ("agent_clients", "agent_grants", "agent_requests", "agent_tokens"),
     "payroll": (
         "awaited_rules",

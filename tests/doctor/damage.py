@@ -105,12 +105,23 @@ RUN_BY_AGENT = (
     f"FROM payrolls p, agent_grants g WHERE p.id = {PAID_BY_CHECK}",
 )
 
+#: What tells that she has made her account, and let the agent in.
+GIVEN = (
+    "INSERT INTO person_events (id, person_id, action, details) SELECT new_id(), c.person_id, 'account.create', "
+    "jsonb_build_object('credential', c.id, 'kind', c.kind, 'digest', "
+    "encode(sha256(convert_to(c.password_hash, 'UTF8')), 'hex')) FROM credentials c",
+    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, actor_id, action, subject_id, details) "
+    "SELECT new_id(), g.organization_id, g.employer_id, g.sandbox, 'user', g.person_id, 'agent.connect', g.id, "
+    "jsonb_build_object('person_id', g.person_id, 'client_id', g.client_id, 'returns_to', g.returns_to, 'tools', g.tools, "
+    "'demands_preview', g.demands_preview, 'expires_at', g.expires_at) FROM agent_grants g",
+)
+
 
 def run_by_agent(
     *then: str, tools: str = "'{run_payroll}'", household: str = "p.employer_id", sandbox: str = "p.sandbox"
 ) -> tuple[str, ...]:
     told = {"tools": tools, "household": household, "sandbox": sandbox}
-    return (*SOMEBODY, *(statement.format(**told) for statement in RUN_BY_AGENT), *then)
+    return (*SOMEBODY, *(statement.format(**told) for statement in RUN_BY_AGENT), *GIVEN, *then)
 
 
 DAMAGE = {

@@ -22,7 +22,7 @@ from hearthpay.access.permissions import KEEP_KEYS, READ_KEYS, REVOKE_KEYS, SCOP
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.accounts.models import ApiKeyRecord
-from hearthpay.accounts.service import IssuedKey
+from hearthpay.accounts.service import IssuedKey, reach_of
 from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.relations import EMPLOYERS
@@ -133,6 +133,7 @@ async def create_own_key(session: AsyncSession, actor: Actor, clock: Clock, new:
         )
     )
     details: dict[str, object] = {"mode": actor.mode, "scopes": list(scopes), "last_four": key.last_four}
+    details |= reach_of(key, new.employer_id, confined=new.confined, expires_at=new.expires_at)
     await record_audit(session, actor, "key.create", employer_id=None, subject_id=key_id, details=details)
     return IssuedKey(key_id, key.text, actor.mode, cast(tuple[str, ...], scopes), new.employer_id)
 

@@ -4,6 +4,7 @@ The service's own role can neither create an organization, nor put it on a plan,
 need a session of the role that owns the tables. Each leaves an audit row of the kind `operator`.
 """
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,7 +24,7 @@ from hearthpay.clock import Clock
 from hearthpay.database import audit
 from hearthpay.database.relations import EMPLOYERS
 from hearthpay.security import api_keys
-from hearthpay.security.api_keys import Mode
+from hearthpay.security.api_keys import ApiKey, Mode
 from hearthpay.wire.secrecy import PORTAL_ONLY, holds_a_secret
 
 _LONGEST_NAME: Final = 200
@@ -237,12 +238,23 @@ async def create_key(
     session.add(record)
     await session.flush()
     details: dict[str, object] = {"mode": mode, "scopes": list(granted), "last_four": key.last_four}
-    if expires_at is not None:
-        details["expires_at"] = expires_at
     if confined:
         details["only"] = employer_id
+    details |= reach_of(key, employer_id, confined=confined, expires_at=expires_at)
     await _leave_trace(session, organization.id, "key.create", record.id, details)
     return IssuedKey(record.id, key.text, mode, granted, employer_id)
+
+
+def reach_of(
+    key: ApiKey, employer_id: UUID | None, *, confined: bool, expires_at: datetime | None
+) -> dict[str, object]:
+    """Return how far a new key reaches, for its audit row, and the digest of what it is known by."""
+    return {
+        "household": employer_id,
+        "confined": confined,
+        "expires_at": expires_at,
+        "digest": hashlib.sha256(key.hash).hexdigest(),
+    }
 
 
 async def list_keys(session: AsyncSession, organization: Organization) -> Sequence[ApiKeyRecord]:

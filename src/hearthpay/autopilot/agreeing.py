@@ -44,13 +44,15 @@ async def agree_anew(
     employer = await resolve_employer(session, actor, employer_id, hold=True)
     await employee_of(session, employer_id, employee_id)
     enrollment = await require_live(session, employee_id)
-    await record_agreement(session, actor, employer, enrollment, agreement, now)
+    agreed = await record_agreement(session, actor, employer, enrollment, agreement, now)
     waiting = await waiting_periods(session, enrollment)
     await try_at_once(session, [period.payroll_id for period in waiting if period.payroll_id], now)
     details = {"text_version": agreement.text_version, "authorized_anew": True}
     note(session, enrollment, "enroll", actor, now, details)
     await session.flush()
-    await audit(session, actor, enrollment, "autopilot.authorize", details)
+    await audit(
+        session, actor, enrollment, "autopilot.authorize", {**details, "given": {"authorization": agreed}}
+    )
 
 
 async def record_agreement(
@@ -60,17 +62,18 @@ async def record_agreement(
     enrollment: Enrollment,
     agreement: Agreement,
     now: datetime.datetime,
-) -> None:
+) -> dict[str, object]:
     """Record the agreement to the debits of the account that is connected now, in place of an earlier one.
 
-    Raises `validation_error` for an agreement to another text, and `direct_deposit_unavailable` without an account.
+    Return what was agreed to, for the audit log. Raises `validation_error` for an agreement to another text, and
+    `direct_deposit_unavailable` without an account.
     """
     if agreement.text_version != STANDING_TEXT_VERSION:
         raise invalid(
             "text_version",
             f"is not the version of the authorization that is asked for now, {STANDING_TEXT_VERSION}",
         )
-    await authorize_standing(
+    return await authorize_standing(
         session,
         actor,
         employer,

@@ -73,7 +73,8 @@ async def change_enrollment(
     }
     note(session, enrollment, "enroll", actor, now, details)
     await session.flush()
-    await audit(session, actor, enrollment, "autopilot.change", details)
+    given = {"version": version.number, "expected_net": record.net_pay}
+    await audit(session, actor, enrollment, "autopilot.change", {**details, "given": given})
     (view,) = await views_of(session, clock, [enrollment])
     return view
 

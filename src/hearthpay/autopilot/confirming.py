@@ -42,12 +42,14 @@ async def confirm_payroll(session: AsyncSession, actor: Actor, clock: Clock, pay
     if period.outcome != "scheduled":
         raise _waits_no_more(payroll_id, period.outcome)
     period.confirmed_at = now
+    given: dict[str, object] = {}
     await try_at_once(session, [payroll_id], now)
     versions = (await versions_of(session, [enrollment.id]))[enrollment.id]
     before = versions[stage_of(stages_of(versions), period.period_start)]
     if "above_enrolled_net" in period.held and enrollment.next_start > period.period_start:
         at_present = versions[stage_of(stages_of(versions), enrollment.next_start)]
         if at_present.number == before.number:
+            given = {"given": {"version": versions[-1].number + 1, "expected_net": period.net_pay}}
             session.add(
                 EnrollmentVersion(
                     id=uuid7(),
@@ -70,7 +72,7 @@ async def confirm_payroll(session: AsyncSession, actor: Actor, clock: Clock, pay
     details = {"payroll_id": payroll_id, "confirmed": period.held}
     note(session, enrollment, "enroll", actor, now, details)
     await session.flush()
-    await audit(session, actor, enrollment, "autopilot.confirm", details)
+    await audit(session, actor, enrollment, "autopilot.confirm", {**details, **given})
 
 
 async def let_go(session: AsyncSession, actor: Actor, clock: Clock, payroll_id: UUID) -> None:

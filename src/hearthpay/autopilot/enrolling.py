@@ -80,7 +80,7 @@ async def enroll(
         raise enrolled_already(wanted.employee_id) from error
     version = new_version(enrollment, actor, now, 1, first.start, wanted.terms, net_pay)
     session.add(version)
-    await record_agreement(session, actor, employer, enrollment, wanted.agreement, now)
+    agreed = await record_agreement(session, actor, employer, enrollment, wanted.agreement, now)
     details = {
         "standard_hours": str(wanted.terms.standard_hours),
         "frequency": wanted.terms.frequency,
@@ -90,7 +90,8 @@ async def enroll(
     note(session, enrollment, "enroll", actor, now, details)
     await session.flush()
     await send_on_errand(session, enrollment, "enrolled", now)
-    await audit(session, actor, enrollment, "autopilot.enroll", details)
+    given = {"version": version.number, "expected_net": net_pay, "authorization": agreed}
+    await audit(session, actor, enrollment, "autopilot.enroll", {**details, "given": given})
     (view,) = await views_of(session, clock, [enrollment])
     return view
 

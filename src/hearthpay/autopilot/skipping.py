@@ -55,7 +55,12 @@ async def skip(
         enrollment.skip_through = through
     changed = bool(voided) or enrollment.skip_through != before
     if changed:
-        details = {"through": through, "voided": voided, "still_paid": still_paid}
+        details = {
+            "through": through,
+            "skip_through": enrollment.skip_through,
+            "voided": voided,
+            "still_paid": still_paid,
+        }
         await keep(session, actor, clock, enrollment, "skip", details)
     (view,) = await views_of(session, clock, [enrollment])
     return Managed(view, changed, tuple(voided), tuple(still_paid))

@@ -188,7 +188,12 @@ async def authorize(
         "ach.authorize",
         employer_id=employer.id,
         subject_id=authorization.id,
-        details={"bank_account_id": account_id, "text_version": AUTHORIZATION_TEXT_VERSION},
+        details={
+            "bank_account_id": account_id,
+            "text_version": AUTHORIZATION_TEXT_VERSION,
+            "authorized_at": now,
+            "expires_at": authorization.expires_at,
+        },
     )
     return authorization
 

@@ -1,6 +1,7 @@
 """The standing authorization of an enrollment in Autopilot: what was agreed to, by whom, when and from where."""
 
 import datetime
+import hashlib
 from uuid import UUID
 
 from sqlalchemy import select
@@ -25,10 +26,11 @@ async def authorize_standing(
     text_version: str,
     agreed_text: str,
     address: str | None,
-) -> None:
+) -> dict[str, object]:
     """Record that the household agreed to debits of its present account for an enrollment, from now on.
 
-    The one before is ended. Raises `direct_deposit_unavailable` without an account, and what `allow` raises.
+    Return what was agreed to, for the audit row of the enrollment. The one before is ended. Raises
+    `direct_deposit_unavailable` without an account, and what `allow` raises.
     """
     allow(actor, ENROLL_AUTOPILOT, employer.id)
     account = await current_household_account(session, employer.id)
@@ -39,9 +41,10 @@ async def authorize_standing(
             details={"employer_id": employer.id},
         )
     await end_standing(session, enrollment_id, now)
+    authorization_id = uuid7()
     session.add(
         StandingAuthorization(
-            id=uuid7(),
+            id=authorization_id,
             organization_id=employer.organization_id,
             employer_id=employer.id,
             sandbox=employer.sandbox,
@@ -59,6 +62,13 @@ async def authorize_standing(
         )
     )
     await session.flush()
+    return {
+        "id": authorization_id,
+        "bank_account_id": account.id,
+        "text_version": text_version,
+        "text_sha256": hashlib.sha256(agreed_text.encode()).hexdigest(),
+        "authorized_at": now,
+    }
 
 
 async def end_standing(session: AsyncSession, enrollment_id: UUID, now: datetime.datetime) -> None:

@@ -32,6 +32,11 @@ class DelicateAct:
     among: frozenset[str] = frozenset()
     """Only where this detail is, or holds, one of these."""
 
+    @property
+    def always(self) -> bool:
+        """Whether it is told whatever its details are."""
+        return not self.settings and self.detail is None
+
     def matches(self, details: Details) -> bool:
         """Return whether an act with these details is told."""
         if self.settings and self.settings.isdisjoint(details.get("before", {})):

@@ -8,7 +8,14 @@ and ``expected`` what it is proved to be. A new law is a function and a row in `
 from collections.abc import Callable
 from typing import Final
 
+from hearthpay.doctor.account_checks import (
+    account_history,
+    account_sessions,
+    account_ways_in,
+    operator_rights,
+)
 from hearthpay.doctor.agent_checks import agents_runs
+from hearthpay.doctor.authorization_checks import authorizations_given, debits_authorized, standing_given
 from hearthpay.doctor.autopilot_checks import (
     autopilot_by_hand,
     autopilot_gaps,
@@ -23,14 +30,16 @@ from hearthpay.doctor.autopilot_checks import (
 from hearthpay.doctor.balance_checks import latest_to_date, year_lines, year_totals
 from hearthpay.doctor.bank_checks import arrivals, debits, deposits_paid, direct_deposits, open_money, refunds
 from hearthpay.doctor.clock_checks import household_clocks
-from hearthpay.doctor.document_checks import document_versions
+from hearthpay.doctor.document_checks import document_versions, documents_issued
 from hearthpay.doctor.draft_checks import drafts
 from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings
+from hearthpay.doctor.enrollment_checks import autopilot_events_kept, autopilot_skips, autopilot_terms
 from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_paid, salary_shares
 from hearthpay.doctor.escrow_checks import escrow_balances, escrow_deposits, escrow_history, escrow_payouts
 from hearthpay.doctor.evidence_checks import accounts, audit_chain, paycheck_digests, periods, traces
 from hearthpay.doctor.following_checks import following_wages
-from hearthpay.doctor.lifecycle_checks import histories, idempotency, overdue
+from hearthpay.doctor.lifecycle_checks import attempts_ahead, histories, idempotency, overdue
+from hearthpay.doctor.mail_checks import alerts_left, mails_kept
 from hearthpay.doctor.own_record_checks import certificates, linked_people, waiting_accounts
 from hearthpay.doctor.paycheck_checks import (
     paycheck_sums,
@@ -41,6 +50,13 @@ from hearthpay.doctor.paycheck_checks import (
     tax_years,
 )
 from hearthpay.doctor.people_checks import owners, ways_in
+from hearthpay.doctor.rights_checks import (
+    agent_rights,
+    audit_begins,
+    key_rights,
+    linked_rights,
+    member_rights,
+)
 from hearthpay.doctor.threshold_checks import refunded_years, threshold_taxes, threshold_wages
 from hearthpay.doctor.year_checks import year_caps, year_editions, year_owed, year_provisional, year_taxes
 
@@ -108,5 +124,24 @@ CHECKS: Final[tuple[Check, ...]] = (
     certificates,
     waiting_accounts,
     linked_people,
+    member_rights,
+    key_rights,
+    agent_rights,
+    linked_rights,
+    audit_begins,
+    account_history,
+    account_ways_in,
+    account_sessions,
+    operator_rights,
+    authorizations_given,
+    standing_given,
+    debits_authorized,
+    autopilot_terms,
+    autopilot_skips,
+    autopilot_events_kept,
+    attempts_ahead,
+    documents_issued,
+    mails_kept,
+    alerts_left,
 )
 """Every law, in the order in which they are proved."""

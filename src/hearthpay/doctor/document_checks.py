@@ -29,6 +29,41 @@ def document_versions() -> str:
     """
 
 
+def documents_issued() -> str:
+    """Each paper is filed where it was issued, about whom it was, as what it was, and none that was issued is gone."""
+    return """
+        WITH said AS MATERIALIZED (
+            SELECT DISTINCT ON (subject_id) id, subject_id, organization_id, employer_id, sandbox, details
+              FROM audit_log
+             WHERE action = 'document.issue' AND jsonb_exists(details, 'content_sha256')
+                OR action = 'rights.as_of_upgrade' AND details ->> 'right' = 'paper'
+             ORDER BY subject_id, id DESC),
+        stands AS (
+            SELECT f.id, s.subject_id AS said,
+                   concat_ws(', ', f.organization_id, f.employer_id, f.sandbox, f.kind, f.tax_year, f.variant,
+                             'version ' || f.version, 'about ' || f.subject_id, 'employee ' || f.employee_id,
+                             'payroll ' || f.payroll_id, encode(f.content_hash, 'hex')) AS recorded,
+                   concat_ws(', ', s.organization_id, s.employer_id, s.sandbox, d ->> 'kind', d ->> 'tax_year',
+                             d ->> 'variant', 'version ' || (d ->> 'version'), 'about ' || (d ->> 'about'),
+                             'employee ' || (d ->> 'employee_id'), 'payroll ' || (d ->> 'payroll_id'),
+                             d ->> 'content_sha256') AS expected
+              FROM documents f LEFT JOIN said s ON s.subject_id = f.id
+             CROSS JOIN LATERAL (SELECT s.details AS d) x),
+        emptied AS MATERIALIZED (
+            SELECT employer_id, max(at) AS at FROM audit_log WHERE action = 'employer.reset' GROUP BY employer_id)
+        SELECT 'document' AS subject, id, 'filed as' AS what, recorded,
+               CASE WHEN said IS NULL THEN 'none was issued' ELSE expected END AS expected
+          FROM stands WHERE recorded <> expected OR said IS NULL
+        UNION ALL
+        SELECT DISTINCT 'document', s.subject_id, (s.details ->> 'kind') || ' of ' || (s.details ->> 'tax_year'),
+               'gone', 'kept'
+          FROM audit_log s JOIN employers h ON h.id = s.employer_id LEFT JOIN emptied e ON e.employer_id = h.id
+         WHERE (s.action = 'document.issue' OR s.action = 'rights.as_of_upgrade' AND s.details ->> 'right' = 'paper')
+           AND (e.at IS NULL OR s.at > e.at)
+           AND NOT EXISTS (SELECT FROM documents f WHERE f.id = s.subject_id)
+    """
+
+
 async def document_contents(session: AsyncSession, ring: KeyRing | None) -> list[Difference]:
     """Every paper that was issued opens, and is the one whose hash was noted."""
     found = []

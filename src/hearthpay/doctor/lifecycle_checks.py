@@ -6,6 +6,7 @@ They are written like those of `checks`: a docstring is a law, its query returns
 from hearthpay.database.household_clocks import time_of
 from hearthpay.doctor.comparison import unequal
 from hearthpay.payroll.lifecycle import TRANSITIONS
+from hearthpay.payroll.trouble.attempts import LONGEST_PAUSE
 
 
 def histories() -> str:
@@ -47,6 +48,20 @@ def overdue() -> str:
           FROM payrolls p
          WHERE status = 'firing'
             OR status = 'scheduled' AND coalesce(next_attempt_at, scheduled_send_at) < {now} - interval '1 hour'
+    """
+
+
+def attempts_ahead() -> str:
+    """A payroll that was put off is tried again within the longest pause; any other waits for its own time."""
+    now = time_of("p.employer_id", "CAST(:now AS timestamptz)")
+    hours = LONGEST_PAUSE.total_seconds() / 3600
+    return f"""
+        SELECT 'payroll' AS subject, id, 'tried again at' AS what, next_attempt_at::text AS recorded,
+               CASE WHEN attempts = 0 THEN 'at its time, ' || scheduled_send_at
+                    ELSE 'by ' || {now} + interval '{hours:g} hours' END AS expected
+          FROM payrolls p
+         WHERE status = 'scheduled' AND next_attempt_at > {now}
+           AND (attempts = 0 OR next_attempt_at > {now} + interval '{hours:g} hours')
     """
 
 

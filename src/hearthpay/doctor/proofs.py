@@ -10,6 +10,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.doctor.autopilot_checks import autopilot_pay_days
 from hearthpay.doctor.difference import Difference
 from hearthpay.doctor.document_checks import document_contents
+from hearthpay.doctor.enrollment_checks import autopilot_ahead
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, UnreadableSecretError, unseal
 
@@ -95,5 +96,11 @@ async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Dif
     return found
 
 
-PROOFS: Final[tuple[Proof, ...]] = (references, vault_numbers, document_contents, autopilot_pay_days)
+PROOFS: Final[tuple[Proof, ...]] = (
+    references,
+    vault_numbers,
+    document_contents,
+    autopilot_pay_days,
+    autopilot_ahead,
+)
 """Every such law, in the order in which they are proved."""

@@ -176,6 +176,10 @@ async def _leave_trace(session: AsyncSession, actor: Actor, kept: Kept) -> None:
             "tax_year": document.tax_year,
             "variant": document.variant,
             "version": document.version,
+            "about": document.subject_id,
+            "employee_id": document.employee_id,
+            "payroll_id": document.payroll_id,
+            "content_sha256": document.content_hash.hex(),
         },
     )
 

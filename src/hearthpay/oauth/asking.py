@@ -239,6 +239,9 @@ async def say_yes(
         details={
             "client": client.name,
             "returns_to": returns_to,
+            "person_id": actor.id,
+            "client_id": client.client_id,
+            "tools": list(tools_of(consent.scopes)),
             "scopes": sorted(consent.scopes),
             "demands_preview": previews,
             "expires_at": expires_at.isoformat(),

@@ -6,15 +6,33 @@ no organization's business.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
 from hearthpay.database.session import become_person
 from hearthpay.people.models import PersonEvent
+
+GIVING: Final[Mapping[str, str]] = {
+    "account.create": "password",
+    "password.reset": "password",
+    "password.change": "password",
+    "passkey.add": "passkey",
+    "second_factor.add": "totp",
+}
+"""The actions that give a way in, and of which kind: their events say which one, and the digest of what it is."""
+
+# Of two that were added at once, the one of which no event tells yet.
+_GIVEN: Final = text(
+    "SELECT c.id, encode(sha256(convert_to(coalesce(c.password_hash, ''), 'UTF8') || coalesce(c.passkey_id, '') "
+    "|| coalesce(c.public_key, '')), 'hex') AS digest FROM credentials c "
+    "WHERE c.person_id = :person_id AND c.kind = :kind AND c.ended_at IS NULL "
+    "ORDER BY EXISTS (SELECT FROM person_events e WHERE e.person_id = c.person_id "
+    "AND e.details ->> 'credential' = c.id::text), c.id DESC LIMIT 1"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +54,16 @@ async def note_event(
     action: str,
     details: Mapping[str, Any] | None = None,
 ) -> None:
-    """Record `action` (`subject.verb`) of the person whose transaction it is; `details` hold no secret."""
+    """Record `action` (`subject.verb`) of the person whose transaction it is; `details` hold no secret.
+
+    What gives a way in is recorded with it: by that the doctor knows a password that was put there by no event.
+    """
+    given: dict[str, Any] = {}
+    if action in GIVING:
+        values = {"person_id": person_id, "kind": GIVING[action]}
+        row = (await session.execute(_GIVEN, values)).one_or_none()
+        if row is not None:
+            given = {"credential": str(row.id), "kind": GIVING[action], "digest": row.digest}
     await session.execute(
         insert(PersonEvent).values(
             id=uuid7(),
@@ -44,7 +71,7 @@ async def note_event(
             action=action,
             address=visit.address,
             request_id=visit.request_id,
-            details=dict(details or {}),
+            details={**(details or {}), **given},
         )
     )
 

@@ -4,6 +4,7 @@ Whatever is wrong, the answer is the same, and takes as long: nobody learns here
 checked outside of any transaction, as that takes a while.
 """
 
+import hashlib
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Final
@@ -126,9 +127,12 @@ async def enter(
     new_place = not half and not known and await _was_here(session, person_id)
     begun = await begin_session(session, now, person_id, method, visit, half=half)
     action = "sign_in.first_half" if half else "sign_in"
-    await note_event(
-        session, person_id, visit, action, {"method": method, "session_id": str(begun.session_id)}
-    )
+    opened = {
+        "method": method,
+        "session_id": str(begun.session_id),
+        "session": hashlib.sha256(begun.token.hash).hexdigest(),
+    }
+    await note_event(session, person_id, visit, action, opened)
     if new_place:
         stop = StopAccount(person_id, "sign_in", begun.session_id)
         await tell(desk, session, now, person_id, "new_sign_in", stop=stop)

@@ -15,14 +15,14 @@ MOST_WAITS: Final = 26
 """Where the household itself can put it right, it is tried for a week: about until the pay date."""
 
 _FIRST_PAUSE: Final = datetime.timedelta(minutes=1)
-_LONGEST_PAUSE: Final = datetime.timedelta(hours=8)
+LONGEST_PAUSE: Final = datetime.timedelta(hours=8)
 _LONGEST_PAUSE_FOR_US: Final = datetime.timedelta(hours=1)
 
 
 def pause_after(attempts: int, code: str) -> datetime.timedelta:
     """Return how long to pause after the attempt that follows so many earlier ones and failed for this reason."""
     factor: int = 4 ** min(attempts, MOST_ATTEMPTS)
-    longest = _LONGEST_PAUSE_FOR_US if code in FOR_THE_OPERATOR else _LONGEST_PAUSE
+    longest = _LONGEST_PAUSE_FOR_US if code in FOR_THE_OPERATOR else LONGEST_PAUSE
     return min(_FIRST_PAUSE * factor, longest)
 
 

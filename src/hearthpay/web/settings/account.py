@@ -56,6 +56,7 @@ EVENTS: Final = {
     "operator.named": mark("Became an operator of this installation"),
     "operator.unnamed": mark("Is no operator of this installation any more"),
     "session.proof_failed": mark("Could not prove who it is"),
+    "rights.as_of_upgrade": mark("What was there was noted at an upgrade of this service"),
 }
 """What can have happened to an account, in a person's words."""
 

@@ -94,6 +94,7 @@ DEEDS: Final = {
     "payroll.year_passed": mark("A payroll was carried over the turn of the year"),
     "registration.apply": mark("A registration with an agency was noted"),
     "registration.reveal": mark("A number was shown in full"),
+    "rights.as_of_upgrade": mark("A right was noted as it stood at an upgrade of this service"),
     "set_aside_request.approved": mark("An amount to set aside was agreed to"),
     "set_aside_request.ask": mark("An employee asked to have an amount set aside"),
     "set_aside_request.declined": mark("An amount to set aside was declined"),

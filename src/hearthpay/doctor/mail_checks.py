@@ -1,0 +1,38 @@
+"""Laws of mail: every delicate act is told, what was queued is still there, with what became of it, and so is what the audit log tells of."""
+
+from hearthpay.database.delicate_acts import DELICATE_ACTS
+
+
+def mails_kept() -> str:
+    """Every mail that was queued stands in the outbox, also once it has left, and none stands there unregistered."""
+    return """
+        SELECT 'mail' AS subject, r.mail_id AS id, r.kind || ' queued at ' || r.queued_at AS what,
+               coalesce(m.kind, 'gone') AS recorded, r.kind AS expected
+          FROM mail_register r LEFT JOIN mail_outbox m ON m.id = r.mail_id
+         WHERE m.kind IS DISTINCT FROM r.kind
+        UNION ALL
+        SELECT 'mail', m.id, m.kind || ' queued at ' || m.created_at, 'in the outbox', 'registered'
+          FROM mail_outbox m
+         WHERE NOT EXISTS (SELECT FROM mail_register r WHERE r.mail_id = m.id)
+        UNION ALL
+        SELECT 'mail', a.subject_id, a.action || ' at ' || a.at, 'gone', 'in the outbox'
+          FROM audit_log a
+         WHERE a.action IN ('mail.sent', 'mail.failed', 'mail.kept') AND a.sandbox IS NOT TRUE
+           AND NOT EXISTS (SELECT FROM mail_outbox m WHERE m.id = a.subject_id)
+    """
+
+
+def alerts_left() -> str:
+    """Every delicate act since the first one that was told has left a warning, and none waits for two days."""
+    actions = ", ".join(f"'{action}'" for action, act in DELICATE_ACTS.items() if act.always)
+    return f"""
+        SELECT 'organization' AS subject, a.organization_id AS id, a.action || ' at ' || a.at AS what,
+               'no warning' AS recorded, 'a warning' AS expected
+          FROM audit_log a
+         WHERE a.action IN ({actions}) AND a.sandbox IS NOT TRUE
+           AND a.id > (SELECT min(s.id::text)::uuid FROM security_alerts s)
+           AND NOT EXISTS (SELECT FROM security_alerts s WHERE s.id = a.id)
+        UNION ALL
+        SELECT 'organization', s.organization_id, 'warning of ' || s.created_at, 'told to nobody', 'told'
+          FROM security_alerts s WHERE s.told_at IS NULL AND s.created_at < now() - interval '2 days'
+    """
