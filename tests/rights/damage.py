@@ -226,7 +226,7 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
     "alerts_left": {
         "a warning taken out before it was told": (
             "DELETE FROM security_alerts WHERE id = (SELECT s.id FROM security_alerts s JOIN audit_log a ON a.id = s.id "
-            "WHERE a.action = 'bank_account.connect' ORDER BY s.id DESC LIMIT 1)",
+            "WHERE a.action = 'member.join' ORDER BY s.id DESC LIMIT 1)",
         ),
         "held back": (
             "UPDATE security_alerts SET told_at = NULL, created_at = created_at - interval '3 days'",

@@ -12,6 +12,7 @@ from tests.rights.test_rights import findings_after
 from tests.rights.world import Household
 
 AS_IF_NOTHING_HAD_BEEN_RECORDED = (
+    "DELETE FROM security_alerts",
     "DELETE FROM member_invitations",
     "ALTER TABLE audit_log DISABLE TRIGGER USER",
     "DELETE FROM audit_log",

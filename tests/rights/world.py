@@ -128,7 +128,9 @@ async def _let_members_in(world: Household) -> None:
     actor = world.actor(of_both_modes=True)
     async with books.service.transaction(actor.tenant) as session:
         found = {each.email: each for each in await members.list_members(session, actor)}
-        await members.change_role(session, actor, found["adam@example.com"].membership_id, "admin")
+        await members.change_role(
+            session, actor, books.clock, found["adam@example.com"].membership_id, "admin"
+        )
         await members.invite_member(session, actor, books.clock, "waits@example.com", "viewer")
 
 

@@ -1,4 +1,7 @@
-"""Laws of mail: every delicate act is told, what was queued is still there, with what became of it, and so is what the audit log tells of."""
+"""Laws of mail: every delicate act is told, and what was queued is still there, with what became of it.
+
+So is what the audit log tells of.
+"""
 
 from hearthpay.database.delicate_acts import DELICATE_ACTS
 
