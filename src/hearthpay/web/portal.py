@@ -23,7 +23,7 @@ from hearthpay.employees.invitations import PORTAL_PATH, OpenInvitation, complet
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.household_times import refuse_while_advancing
-from hearthpay.http.runtime import address_of, runtime_of
+from hearthpay.http.runtime import address_in_mail, runtime_of
 from hearthpay.languages.catalogue import mark, preferred, say_in
 from hearthpay.people.desk import desk_of
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -114,7 +114,7 @@ def _entry(request: Request, opened: OpenInvitation, form: Mapping[str, str], ri
     """Return what was typed into the form. Raises FormError."""
     desk = desk_of(request)
     if opened.type == "bank_account":
-        return EnteredAccount(read_bank_account(form), desk, address_of(request), _offer(request))
+        return EnteredAccount(read_bank_account(form), desk, address_in_mail(request), _offer(request))
     problems: dict[str, str] = {}
     sheets = _sheets(opened, desk.clock, _language(request))
     signed = read_certificates(sheets, form, desk.clock.today(), problems)
