@@ -15,6 +15,7 @@ from hearthpay.banking.account_changes import connect_due
 from hearthpay.clock import Clock
 from hearthpay.database.audit import seal_waiting
 from hearthpay.database.session import Database
+from hearthpay.documents.making import make_next
 from hearthpay.duties.reminders import remind
 from hearthpay.mail.mail_folder import MailFolder, fill_folder
 from hearthpay.mail.mailer import Mailer
@@ -132,8 +133,25 @@ def worker_duties(
             shared_by=1,
             cron=_EVERY_TEN_SECONDS,
         ),
+        _make_packages(database, ring, clock, desk),
         _settle_years(database),
         _tell_of_awaited_rules(database, ring, clock, desk),
+    )
+
+
+def _make_packages(database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk) -> Duty:
+    async def packages(stopping: Stopping) -> Progress:
+        """Draw one package for a while."""
+        made = await make_next(database, ring, clock, desk, stopping)
+        return Progress(made.papers, made.failed, made.remaining)
+
+    return Duty(
+        "make_packages",
+        "Papers of packages drawn",
+        packages,
+        shared_by=1,
+        cron=_EVERY_TEN_SECONDS,
+        priority=-2,
     )
 
 

@@ -25,6 +25,7 @@ DEEDS: Final = {
     "calendar_link.create": mark("A calendar's address was made"),
     "calendar_link.revoke": mark("A calendar's address was withdrawn"),
     "document.issue": mark("A document was issued"),
+    "document.package": mark("A year’s papers were asked for in one file"),
     "document.read": mark("A document was opened"),
     "duty.mark": mark("A duty was marked"),
     "employee.create": mark("An employee was hired"),

@@ -15,7 +15,7 @@ from fastapi import APIRouter
 from pydantic import ValidationError
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS
 from hearthpay.access.refusal import Refusal
@@ -30,11 +30,13 @@ from hearthpay.documents.commands import (
     WantedYearPackage,
 )
 from hearthpay.documents.issuing import issue
+from hearthpay.documents.packing import package_file
 from hearthpay.documents.paper import media_type_of
 from hearthpay.documents.schemas import Efw2Submitter
 from hearthpay.documents.service import Prepared, list_documents, prepare_documents
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import find_employee
+from hearthpay.http.presence import while_asked
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.ledger.quarters import read_prior_gross, read_quarters
 from hearthpay.taxes.jurisdictions import STATES
@@ -171,6 +173,10 @@ async def year_package(at: AtHousehold) -> Response:
 
 async def _handed_over(at: AtHousehold, wanted: Wanted, year: int) -> Response:
     """Return the paper, issued now or before; where it cannot be made, a page that says what is missing."""
+    return await while_asked(at.visitor.request, _issued(at, wanted, year))
+
+
+async def _issued(at: AtHousehold, wanted: Wanted, year: int) -> Response:
     ring = at.visitor.desk.keys()
 
     async def prepare(session: AsyncSession) -> Prepared:
@@ -182,14 +188,17 @@ async def _handed_over(at: AtHousehold, wanted: Wanted, year: int) -> Response:
         if error.code != "document_not_available" or not isinstance(error.details, dict):
             raise
         return _missing(at, error.details, year)
-    return file_of(kept)
+    return file_of(at, kept)
 
 
-def file_of(kept: Kept) -> Response:
+def file_of(at: AtHousehold, kept: Kept) -> Response:
     """Return a paper to be saved under its name."""
     name = kept.document.file_name
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    return Response(kept.content, headers=headers | {"Content-Type": media_type_of(name)})
+    headers |= {"Content-Type": media_type_of(name)}
+    if kept.document.kind == "year_package":
+        return StreamingResponse(package_file(at.transaction, at.visitor.desk.keys(), kept), headers=headers)
+    return Response(kept.content, headers=headers)
 
 
 def _missing(at: AtHousehold, details: Mapping[str, Any], year: int) -> Response:

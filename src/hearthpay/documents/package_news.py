@@ -1,0 +1,49 @@
+"""That a package of a year's papers is ready, told to its household."""
+
+from typing import Final
+
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.documents.archive import Kept
+from hearthpay.documents.models import DocumentPackage
+from hearthpay.languages.catalogue import mark
+from hearthpay.mail.letter import letter
+from hearthpay.mail.mailer import Mail
+from hearthpay.mail.notices import Notice
+from hearthpay.people.readers import NoticeReader, addressed, readers_of_households
+
+_SUBJECT: Final = mark("Your papers of {year} are ready")
+_HAPPENED: Final = mark(
+    "The file with all papers of {year} that you asked for is ready. It holds {papers} papers. Sign in to Hearthpay "
+    "and open “Papers of the year” to download it."
+)
+_NEVER: Final = mark("We never send such papers by email, as they hold tax numbers.")
+
+
+async def package_notices(session: AsyncSession, package: DocumentPackage, kept: Kept) -> list[Notice]:
+    """Return what the household's readers are told of a finished package, each version once; the session is the
+    worker's.
+    """
+    readers = await readers_of_households(session, [package.employer_id])
+    notice = Notice(
+        f"package:{kept.document.id}",
+        "package_ready",
+        "household",
+        None,
+        package.organization_id,
+        package.employer_id,
+        package.sandbox,
+    )
+    return addressed(
+        notice,
+        readers.get(package.employer_id, ()),
+        lambda reader: package_ready_mail(reader, package.tax_year, package.papers),
+        "documents",
+    )
+
+
+def package_ready_mail(to: NoticeReader, year: int, papers: int) -> Mail:
+    """That the package is ready, and where to have it."""
+    say = to.say
+    lines = (say(_HAPPENED, year=year, papers=papers), say(_NEVER))
+    return letter(to.address, to.language, say(_SUBJECT, year=year), "", lines)
