@@ -11,6 +11,7 @@ from hearthpay.autopilot.mails import AUTOPILOT_KINDS
 from hearthpay.autopilot.mails import mail_of as autopilot_mail
 from hearthpay.banking.account_news import account_changed_mail
 from hearthpay.documents.news import document_ready_mail
+from hearthpay.documents.package_news import package_ready_mail
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.reminders import duties_due_mail
 from hearthpay.duties.rules import KINDS
@@ -207,6 +208,7 @@ EVERY_MAIL: dict[str, Write] = {
     ),
     **{f"duty {kind}": _duty(kind) for kind in KINDS},
     "several duties": _duty(*KINDS),
+    "package": lambda language, name: package_ready_mail(NoticeReader(TO, language), name, 2026, 93),
     "paper w2": _paper("w2"),
     "paper w2c": _paper("w2c"),
 }
@@ -226,5 +228,6 @@ WRITERS = (
     account_changed_mail,
     duties_due_mail,
     document_ready_mail,
+    package_ready_mail,
 )
 """What writes them; `operator_notice` writes to the operator, in English, as his log is."""

@@ -23,7 +23,7 @@ from hearthpay.doctor.autopilot_checks import (
 from hearthpay.doctor.balance_checks import latest_to_date, year_lines, year_totals
 from hearthpay.doctor.bank_checks import arrivals, debits, deposits_paid, direct_deposits, open_money, refunds
 from hearthpay.doctor.clock_checks import household_clocks
-from hearthpay.doctor.document_checks import document_versions
+from hearthpay.doctor.document_checks import document_versions, packages_made
 from hearthpay.doctor.draft_checks import drafts
 from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings
 from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_paid, salary_shares
@@ -103,6 +103,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     traces,
     agents_runs,
     document_versions,
+    packages_made,
     owners,
     ways_in,
     certificates,

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.doctor.autopilot_checks import autopilot_pay_days
 from hearthpay.doctor.difference import Difference
-from hearthpay.doctor.document_checks import document_contents
+from hearthpay.doctor.document_checks import document_contents, package_papers
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, UnreadableSecretError, unseal
 
@@ -95,5 +95,11 @@ async def vault_numbers(session: AsyncSession, ring: KeyRing | None) -> list[Dif
     return found
 
 
-PROOFS: Final[tuple[Proof, ...]] = (references, vault_numbers, document_contents, autopilot_pay_days)
+PROOFS: Final[tuple[Proof, ...]] = (
+    references,
+    vault_numbers,
+    document_contents,
+    package_papers,
+    autopilot_pay_days,
+)
 """Every such law, in the order in which they are proved."""

@@ -27,6 +27,7 @@ from hearthpay.security.vault_cipher import UnreadableSecretError
 
 _SALT_BYTES: Final = 32
 _LENGTH_BYTES: Final = 4
+_FACTS: Final = _SALT_BYTES + _LENGTH_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +103,16 @@ def open_document(ring: KeyRing, document: IssuedDocument) -> Kept:
     opened = open_content(ring, document_place(document.id), sealed)
     if hash_of(opened) != document.content_hash:
         raise UnreadableSecretError("the document is not the one whose hash was noted")
-    start = _SALT_BYTES + _LENGTH_BYTES
-    end = start + int.from_bytes(opened[_SALT_BYTES:start])
-    return Kept(document, opened[start:end], opened[end:])
+    return Kept(document, opened[_FACTS : _end_of_facts(opened)], content_in(opened))
+
+
+def content_in(opened: bytes) -> bytes:
+    """Return a version's bytes out of what was sealed, behind the salt and the facts."""
+    return opened[_end_of_facts(opened) :]
+
+
+def _end_of_facts(opened: bytes) -> int:
+    return _FACTS + int.from_bytes(opened[_SALT_BYTES:_FACTS])
 
 
 async def keep(

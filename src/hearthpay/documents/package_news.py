@@ -6,17 +6,20 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.documents.archive import Kept
 from hearthpay.documents.models import DocumentPackage
+from hearthpay.employers.models import Employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.notices import Notice
+from hearthpay.mail.wording import name_in_mail
 from hearthpay.people.readers import NoticeReader, addressed, readers_of_households
 
 _SUBJECT: Final = mark("Your papers of {year} are ready")
 _HAPPENED: Final = mark(
-    "The file with all papers of {year} that you asked for is ready. It holds {papers} papers. Sign in to Hearthpay "
+    "The file with all papers of {household} for {year} is ready. It holds {papers} papers. Sign in to Hearthpay "
     "and open “Papers of the year” to download it."
 )
+_HOUSEHOLD: Final = mark("Your household")
 _NEVER: Final = mark("We never send such papers by email, as they hold tax numbers.")
 
 
@@ -24,6 +27,8 @@ async def package_notices(session: AsyncSession, package: DocumentPackage, kept:
     """Return what the household's readers are told of a finished package, each version once; the session is the
     worker's.
     """
+    employer = await session.get_one(Employer, package.employer_id)
+    household = name_in_mail(employer.first_name, employer.last_name)
     readers = await readers_of_households(session, [package.employer_id])
     notice = Notice(
         f"package:{kept.document.id}",
@@ -37,13 +42,14 @@ async def package_notices(session: AsyncSession, package: DocumentPackage, kept:
     return addressed(
         notice,
         readers.get(package.employer_id, ()),
-        lambda reader: package_ready_mail(reader, package.tax_year, package.papers),
+        lambda reader: package_ready_mail(reader, household, package.tax_year, package.papers),
         "documents",
     )
 
 
-def package_ready_mail(to: NoticeReader, year: int, papers: int) -> Mail:
-    """That the package is ready, and where to have it."""
+def package_ready_mail(to: NoticeReader, household: str, year: int, papers: int) -> Mail:
+    """That the package is ready, and where to have it; ``household`` is its name as mails have it."""
     say = to.say
-    lines = (say(_HAPPENED, year=year, papers=papers), say(_NEVER))
+    name = household or say(_HOUSEHOLD)
+    lines = (say(_HAPPENED, household=name, year=year, papers=papers), say(_NEVER))
     return letter(to.address, to.language, say(_SUBJECT, year=year), "", lines)
