@@ -208,7 +208,7 @@ EVERY_MAIL: dict[str, Write] = {
     ),
     **{f"duty {kind}": _duty(kind) for kind in KINDS},
     "several duties": _duty(*KINDS),
-    "package": lambda language, name: package_ready_mail(NoticeReader(TO, language), name, 2026, 93),
+    "package": lambda language, name: package_ready_mail(NoticeReader(TO, language), (name,), 2026, 93),
     "paper w2": _paper("w2"),
     "paper w2c": _paper("w2c"),
 }

@@ -21,9 +21,7 @@ _PACKAGES: Final = text(
     "(SELECT papers FROM document_packages p WHERE p.document_id = d.id ORDER BY p.id LIMIT 1) p ON true "
     "WHERE d.kind = 'year_package' ORDER BY d.id"
 )
-_LISTED: Final = text(
-    "SELECT id, content_hash FROM documents WHERE employer_id = :employer_id AND id = ANY(:ids)"
-)
+_LISTED: Final = text("SELECT id FROM documents WHERE employer_id = :employer_id AND id = ANY(:ids)")
 _SEALED: Final = text(
     "SELECT id, content_hash, sealed_content, nonce, key_id FROM documents WHERE id > :after ORDER BY id LIMIT :batch"
 )
@@ -68,19 +66,13 @@ async def package_papers(session: AsyncSession, ring: KeyRing | None) -> list[Di
             continue
         if listed is None:
             continue
-        wanted = {str(each.document_id): each.etag for each in listed}
-        kept = {
-            str(each.id): each.content_hash.hex()
-            for each in await session.execute(
-                _LISTED, {"employer_id": row.employer_id, "ids": [each.document_id for each in listed]}
-            )
-        }
-        for document_id in sorted(wanted):
-            if kept.get(document_id) != wanted[document_id]:
-                recorded = kept.get(document_id, "none")
-                found.append(
-                    Difference("document", row.id, f"paper {document_id}", recorded, wanted[document_id])
-                )
+        ids = [each.document_id for each in listed]
+        kept = set(await session.scalars(_LISTED, {"employer_id": row.employer_id, "ids": ids}))
+        found += [
+            Difference("document", row.id, f"paper {each.name}", "not in the archive", str(each.document_id))
+            for each in listed
+            if each.document_id not in kept
+        ]
         if row.papers is not None and row.papers != len(listed):
             found.append(Difference("document", row.id, "papers", str(len(listed)), str(row.papers)))
     return found

@@ -28,7 +28,7 @@ async def package_notices(session: AsyncSession, package: DocumentPackage, kept:
     worker's.
     """
     employer = await session.get_one(Employer, package.employer_id)
-    household = name_in_mail(employer.first_name, employer.last_name)
+    name = (employer.first_name, employer.last_name)
     readers = await readers_of_households(session, [package.employer_id])
     notice = Notice(
         f"package:{kept.document.id}",
@@ -42,14 +42,14 @@ async def package_notices(session: AsyncSession, package: DocumentPackage, kept:
     return addressed(
         notice,
         readers.get(package.employer_id, ()),
-        lambda reader: package_ready_mail(reader, household, package.tax_year, package.papers),
+        lambda reader: package_ready_mail(reader, name, package.tax_year, package.papers),
         "documents",
     )
 
 
-def package_ready_mail(to: NoticeReader, household: str, year: int, papers: int) -> Mail:
-    """That the package is ready, and where to have it; ``household`` is its name as mails have it."""
+def package_ready_mail(to: NoticeReader, household: tuple[str, ...], year: int, papers: int) -> Mail:
+    """That the package is ready, and where to have it; ``household`` is its name, in one or more parts."""
     say = to.say
-    name = household or say(_HOUSEHOLD)
+    name = name_in_mail(*household) or say(_HOUSEHOLD)
     lines = (say(_HAPPENED, household=name, year=year, papers=papers), say(_NEVER))
     return letter(to.address, to.language, say(_SUBJECT, year=year), "", lines)

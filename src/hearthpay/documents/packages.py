@@ -19,6 +19,7 @@ from hearthpay.clock import Clock, real_clock
 from hearthpay.documents.commands import WageFileSubmitter, WantedYearPackage
 from hearthpay.documents.models import DocumentPackage
 from hearthpay.documents.service import Prepared
+from hearthpay.employers.service import resolve_employer
 
 PACKAGE_AT_ONCE: Final = 60
 """So many papers are drawn while their asker waits, about a second's work; more are the worker's."""
@@ -142,11 +143,12 @@ async def find_package(session: AsyncSession, actor: Actor, package_id: UUID) ->
 async def latest_package(
     session: AsyncSession, actor: Actor, employer_id: UUID, tax_year: int
 ) -> DocumentPackage | None:
-    """Return the package of the year that was asked for last; None without one. Raises what `allow` raises."""
-    allow(actor, LIST_DOCUMENTS, employer_id)
+    """Return the package of the year that was asked for last, if any. Raises what `resolve_employer` raises."""
+    allow(actor, LIST_DOCUMENTS)
+    employer = await resolve_employer(session, actor, employer_id)
     statement = (
         select(DocumentPackage)
-        .where(DocumentPackage.employer_id == employer_id, DocumentPackage.tax_year == tax_year)
+        .where(DocumentPackage.employer_id == employer.id, DocumentPackage.tax_year == tax_year)
         .order_by(DocumentPackage.id.desc())
         .limit(1)
     )
