@@ -33,6 +33,7 @@ from hearthpay.http.docs_page import docs_page, openapi_document
 from hearthpay.http.envelope import answer
 from hearthpay.http.fair_share import USUAL_SHARE, FairShare
 from hearthpay.http.gate import Gate
+from hearthpay.http.hosts import KnownHosts
 from hearthpay.http.key_lookup import KeyLookup
 from hearthpay.http.openapi import Application
 from hearthpay.http.rate_limit import RateLimits
@@ -148,7 +149,8 @@ def create_app(
     keeps_mail: bool = False,
     operator: str | None = None,
 ) -> FastAPI:
-    """Return the application over an open database; `public_url` is its address as its clients see it.
+    """Return the application over an open database; `public_url` is its address as its clients see it:
+    other hosts than that and this machine are then refused.
 
     Without a `metrics_token` there is no `/metrics`; without `rate_limits` requests are counted in this process alone;
     without a `ring` the portal takes no numbers and nobody is invited; without a `mailer` no email is sent, and with
@@ -191,6 +193,8 @@ def create_app(
     counted = metrics.Metrics()
     metrics.install(app, counted, metrics_token, partial(worker_figures, database, clock))
     app.add_middleware(ShortWay, routes=app.router.routes)
+    if public_url is not None:
+        app.add_middleware(KnownHosts)
     app.add_middleware(Gate, metrics=counted, deadlines=deadlines)
     app.add_api_route("/healthz", healthz, include_in_schema=False)
     app.add_api_route("/readyz", readyz, include_in_schema=False)

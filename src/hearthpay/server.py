@@ -31,6 +31,7 @@ from hearthpay.http.door import (
     raise_descriptor_limit,
 )
 from hearthpay.http.fair_share import share_of
+from hearthpay.http.hosts import place_of_address
 from hearthpay.http.metrics import TOKEN_VARIABLE, metrics_of
 from hearthpay.http.rate_limit import RateLimits, rate_limits
 from hearthpay.mail.limits import MailLimits, MailLimitsError, mail_limits
@@ -150,7 +151,9 @@ def public_url_of(environment: Mapping[str, str]) -> str | None:
             "such as https://pay.example.com"
         )
     parts = urlsplit(url)
-    if url and (parts.scheme not in ("http", "https") or not parts.hostname or parts[2:] != ("", "", "")):
+    if url and (
+        parts.scheme not in ("http", "https") or not place_of_address(url) or parts[2:] != ("", "", "")
+    ):
         raise ValueError(f"{PUBLIC_URL_VARIABLE} must be an address such as https://pay.example.com")
     return url or None
 

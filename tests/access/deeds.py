@@ -38,9 +38,9 @@ from hearthpay.banking import standing_authorizations as standing
 from hearthpay.banking.accounts import AccountDetails
 from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
-from hearthpay.documents import estimated_tax
+from hearthpay.documents import estimated_tax, packages
 from hearthpay.documents import service as documents
-from hearthpay.documents.commands import WantedPaystub, WantedW3
+from hearthpay.documents.commands import WantedPaystub, WantedW3, WantedYearPackage
 from hearthpay.duties import feed as calendar_feed
 from hearthpay.duties import service as duties
 from hearthpay.duties import threshold_standing
@@ -62,6 +62,7 @@ from hearthpay.payroll.commands import (
     Order,
     PayrollsWanted,
 )
+from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.payroll.payday import remedies, reversed_deposits
 from hearthpay.payroll.set_asides import escrow, requests
 from hearthpay.payroll.set_asides.rules import SetAsideRule
@@ -467,6 +468,26 @@ async def _list_documents(session: AsyncSession, actor: Actor, target: Target) -
 @_deed(documents.open_issued, HELPERS, "documents", ends="not_found")
 async def _open_issued(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await documents.open_issued(session, RING, actor, target.payroll_id)
+
+
+@_deed(packages.order_package, HELPERS, "documents")
+async def _order_package(session: AsyncSession, actor: Actor, target: Target) -> object:
+    household = await _employer(session, target)
+    owner = Owner(household.organization_id, household.id, household.sandbox)
+    wanted = WantedYearPackage(tax_year=2026, employer_id=target.employer_id)
+    return await packages.order_package(
+        session, actor, CLOCK, wanted, documents.Prepared(owner, (), "all.zip", 2026, 93)
+    )
+
+
+@_deed(packages.find_package, LOOKERS, "documents", ends="not_found")
+async def _find_package(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await packages.find_package(session, actor, target.payroll_id)
+
+
+@_deed(packages.latest_package, LOOKERS, "documents")
+async def _latest_package(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await packages.latest_package(session, actor, target.employer_id, 2026)
 
 
 @_deed(estimated_tax.estimate_tax, LOOKERS, "documents", ends="document_not_available")

@@ -40,15 +40,15 @@ CALCULATION = {"state": "CA", "annual_wages": 35_000}
 
 
 class Service:
-    """A running `hearthpay serve --no-worker`, with few descriptors."""
+    """A running `hearthpay serve`, by itself or with its `worker`, with few descriptors."""
 
-    def __init__(self, data_dir: Path, **settings: str) -> None:
+    def __init__(self, data_dir: Path, *, worker: bool = False, **settings: str) -> None:
         self._data_dir = data_dir
         self.log: list[str] = []
         self._process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "hearthpay.cli", "serve", "--port", "0", "--no-worker"),
-                *("--data-dir", str(data_dir)),
+                *(sys.executable, "-m", "hearthpay.cli", "serve", "--port", "0"),
+                *("--data-dir", str(data_dir), *(() if worker else ("--no-worker",))),
             ],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -114,12 +114,12 @@ def _few_descriptors() -> None:
 
 
 @contextmanager
-def service(**settings: str) -> Iterator[Service]:
+def service(*, worker: bool = False, **settings: str) -> Iterator[Service]:
     """A service on a database of its own."""
     data_dir = Path(tempfile.mkdtemp(prefix="hearthpay-attack-"))
     install(data_dir)
     try:
-        running = Service(data_dir, **settings)
+        running = Service(data_dir, worker=worker, **settings)
         try:
             yield running
         finally:

@@ -10,7 +10,7 @@ import pytest
 from tests.attacks.service import CALCULATION, DESCRIPTORS, Bystander, Service
 
 CHUNKED = (
-    b"POST /api/v1/calculate HTTP/1.1\r\nHost: hearthpay.example\r\nTransfer-Encoding: chunked\r\n"
+    b"POST /api/v1/calculate HTTP/1.1\r\nHost: pay.example.com\r\nTransfer-Encoding: chunked\r\n"
     b"Content-Type: application/json\r\n%s\r\n"
 )
 GROWTH = 40.0
@@ -58,7 +58,7 @@ def test_more_silent_connections_than_descriptors(attacked: Service, bystander: 
             for number in range(DESCRIPTORS + 176):
                 silent.append(attacked.connect())
                 if number % 3 == 0:
-                    silent[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: hearthpay.example\r\nX: ")
+                    silent[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: pay.example.com\r\nX: ")
             time.sleep(1.0)
     finally:
         for connection in silent:
@@ -74,7 +74,7 @@ def test_more_silent_connections_than_descriptors(attacked: Service, bystander: 
 def test_readers_that_never_read(attacked: Service, bystander: Bystander) -> None:
     """Each asks for a large page many times over and reads nothing; the service holds little and lets go of them."""
     before = attacked.megabytes
-    ask = b"GET /openapi.json HTTP/1.1\r\nHost: hearthpay.example\r\n\r\n"
+    ask = b"GET /openapi.json HTTP/1.1\r\nHost: pay.example.com\r\n\r\n"
     readers = []
     with bystander.beside(), selectors.DefaultSelector() as selector:
         for _ in range(100):

@@ -360,6 +360,11 @@ def _get_document(world: World) -> Asked:
     return Asked()
 
 
+@_case("getYearPackage")
+def _get_year_package(world: World) -> Asked:
+    return Asked()
+
+
 @_case("estimateTax")
 def _estimate_tax(world: World) -> Asked:
     return Asked(query={"year": 2026})

@@ -322,6 +322,11 @@ def _get_document(step: Step, worlds: list[World]) -> Request:
     return Request("GET", f"/documents/{identity}", frozenset({step.thing}))
 
 
+def _get_year_package(step: Step, worlds: list[World]) -> Request:
+    identity = _id(step, worlds, "document_packages", step.thing)
+    return Request("GET", f"/documents/packages/{identity}", frozenset({step.thing}))
+
+
 def _estimate_tax(step: Step, worlds: list[World]) -> Request:
     household, about = _household(step, worlds)
     return Request("GET", "/reports/estimated-tax", about, query={**household, "year": 2026})
@@ -379,6 +384,7 @@ ACTIONS: Final[dict[str, Action]] = {
     "issueYearPackage": _papers_of_a_year("year-package"),
     "listDocuments": _list_documents,
     "getDocument": _get_document,
+    "getYearPackage": _get_year_package,
     "estimateTax": _estimate_tax,
 }
 """How a step of each operation becomes a request."""

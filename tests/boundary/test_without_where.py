@@ -38,7 +38,7 @@ ONCE_EACH: Final = (
     *("enterPriorWages", "listPriorWages", "authorizeDebit", "remedyPaycheck"),
     *("listStateRegistrations", "getTaxCalendar", "reportStateWages", "reportTaxLiability"),
     *("listDocuments", "getDocument", "estimateTax", "issuePaystub", "issueW2", "issueW3", "issueScheduleH"),
-    *("issueEfw2", "issueYearPackage"),
+    *("issueEfw2", "issueYearPackage", "getYearPackage"),
     *("getAutopilot", "listAutopilotHistory", "manageAutopilot"),
     *("explainPayroll", "previewPayroll", "runPayroll", "voidPayroll", "updateEmployee", "inviteEmployee"),
     *("setSandboxHouseholdAccount", "setSandboxEin", "setSandboxTaxInfo", "setSandboxEmployeeAccount"),

@@ -13,7 +13,7 @@ from tests.http.api import data
 
 
 def _answer(body: Any, *, sent: Any = None, headers: dict[str, str] | None = None) -> httpx.Response:
-    request = httpx.Request("POST", "http://hearthpay.example/api/v1/anything", json=sent)
+    request = httpx.Request("POST", "http://pay.example.com/api/v1/anything", json=sent)
     return httpx.Response(
         200,
         content=orjson.dumps(body),

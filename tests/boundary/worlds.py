@@ -89,6 +89,8 @@ class World:
     #: A payroll that is paid, and the pay stub that was issued of it.
     paid_id: str = ""
     document_id: str = ""
+    #: A package of papers that waits for the worker.
+    package_id: str = ""
     amounts: frozenset[Decimal] = frozenset()
     #: Every id the world ever had, by its table; in the order in which they appeared.
     ids: dict[str, list[str]] = field(default_factory=dict)
@@ -106,6 +108,7 @@ class World:
             "employee_id": self.employee_id,
             "payroll_id": self.payroll_id,
             "document_id": self.document_id,
+            "package_id": self.package_id,
         }
 
     @property
@@ -222,6 +225,13 @@ async def _furnish_papers(world: World, owner: psycopg.Connection) -> None:
         whose = Owner(world.organization_id, UUID(world.employer_id), world.sandbox)
         kept = await keep(session, runtime.ring, runtime.clock, whose, _stub(world), b"%PDF", None)
         world.document_id = str(kept.document.id)
+    row = owner.execute(
+        "INSERT INTO document_packages (id, organization_id, employer_id, sandbox, tax_year, status, papers, "
+        "requested_at) VALUES (new_id(), %s, %s, %s, 2026, 'waiting', 93, now()) RETURNING id",
+        (world.organization_id, world.employer_id, world.sandbox),
+    ).fetchone()
+    assert row is not None
+    world.package_id = str(row[0])
 
 
 def _stub(world: World) -> Paper:

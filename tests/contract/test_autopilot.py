@@ -117,7 +117,7 @@ async def test_enrolling(account: Account) -> None:
     """`POST /autopilot/enroll` → 403 always, with the page's address."""
     for body in ({}, {"anything": 1}):
         error = refusal(await account.live.post("/autopilot/enroll", body), 403, "autopilot_enroll_in_app")
-        assert error["details"]["url"].startswith("http://hearthpay.example/")
+        assert error["details"]["url"].startswith("http://pay.example.com/")
 
 
 async def test_unknown_actions(pilot: Pilot) -> None:

@@ -213,7 +213,7 @@ async def test_an_invitation(family: Family) -> None:
     assert error["details"] == {"retry_at": "2026-11-21T15:00:00Z"}
     assert too_soon.headers["Retry-After"] == "86400"
     data(await family.caller.post(path, {"type": "bank_account", "send_email": False}))
-    first = invited["portal_url"].removeprefix("http://hearthpay.example")
+    first = invited["portal_url"].removeprefix("http://pay.example.com")
     assert (await family.caller.client.get(first)).status_code == 410
     await family.caller.post(f"/employees/{family.employee_id}/terminate", {})
     data(await family.caller.post(path, {"type": "tax_info"}))

@@ -229,6 +229,16 @@ def add_household(
         key_id=current_key(connection),
         created_at=NOW,
     )
+    insert(
+        connection,
+        "document_packages",
+        **household,
+        id=uuid7(),
+        tax_year=2026,
+        status="waiting",
+        papers=93,
+        requested_at=NOW,
+    )
     add_entry(connection, household, payroll_id, employee_id)
     add_draft(connection, household, employee_id)
     insert(connection, "payroll_estimates", **household, payroll_id=payroll_id, estimate="{}")

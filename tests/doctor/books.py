@@ -22,6 +22,7 @@ from hearthpay.banking.accounts import AccountDetails, connect_employee_account,
 from hearthpay.clock import BUSINESS_TIME, FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employees.models import Employee
+from hearthpay.employers.ein import keep_ein
 from hearthpay.employers.models import Employer
 from hearthpay.mail.notices import NoticeDesk
 from hearthpay.payroll.payday.bank_day import advance
@@ -29,6 +30,7 @@ from hearthpay.payroll.set_asides import escrow
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 from hearthpay.security.vault_numbers import parse_number
+from tests.documents.family import HOME
 from tests.http.api import BASE_URL, MARIA, ROSA, Caller
 
 GOOD, NO_FUNDS, CLOSED, UNKNOWN_ACCOUNT = "123456789", "123459001", "123459002", "123459003"
@@ -114,6 +116,20 @@ class Books:
     async def issue_stub(self, caller: Caller, employer_id: str, payroll_id: str, employee_id: str) -> None:
         body = {"employer_id": employer_id, "payroll_id": payroll_id, "employee_id": employee_id}
         response = await caller.post("/documents/paystub", body)
+        assert response.status_code == 200, response.text
+
+    async def issue_year(self, caller: Caller, employer_id: str, employees: list[str]) -> None:
+        """Everything of a year in one file, for which addresses and an EIN are told first."""
+        for path in (f"/employers/{employer_id}", *(f"/employees/{each}" for each in employees)):
+            told = await caller.client.patch(
+                f"/api/v1{path}", json={"address": HOME}, headers=caller.headers()
+            )
+            assert told.status_code == 200, told.text
+        async with self.owner.transaction(None) as session:
+            employer = await session.get_one(Employer, UUID(employer_id))
+            await keep_ein(session, self.ring, self._operator(employer.sandbox), employer, "12-3456789")
+        body = {"employer_id": employer_id, "tax_year": 2026}
+        response = await caller.post("/documents/year-package", body)
         assert response.status_code == 200, response.text
 
     async def set_rule(self, employee_id: str, rule: SetAsideRule) -> None:
@@ -223,6 +239,7 @@ async def _pay_by_check(books: Books) -> None:
     await books.issue_stub(live, home, wrong, rosa)
     await books.issue_stub(live, home, wrong, ana)
     await books.void(live, wrong)
+    await books.issue_year(live, home, [rosa, ana])
     await books.issue_stub(live, home, wrong, rosa)
     await books.run(
         live, home, first + WEEK, [_check(rosa), _check(ana, payment_method="cash", overtime_hours=3)]

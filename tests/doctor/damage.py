@@ -124,6 +124,11 @@ def run_by_agent(
     return (*SOMEBODY, *(statement.format(**told) for statement in RUN_BY_AGENT), *GIVEN, *then)
 
 
+PACKAGE = (
+    "INSERT INTO document_packages (id, organization_id, employer_id, sandbox, tax_year, status, papers, drawn, "
+    "document_id, requested_at, finished_at) SELECT new_id(), organization_id, employer_id, sandbox, {} "
+    "FROM documents WHERE kind = '{}' ORDER BY id LIMIT 1"
+)
 DAMAGE = {
     # name of the check: one damage after another, each of one statement or several
     "paycheck_sums": [
@@ -561,6 +566,11 @@ DAMAGE = {
             "LIMIT 1) WHERE superseded_by IS NOT NULL",
         ),
     ],
+    "packages_made": [
+        (PACKAGE.format("tax_year, 'waiting', 9, 0, NULL, '2026-01-01', NULL::timestamptz", "paystub"),),
+        (PACKAGE.format("tax_year, 'drawing', 9, 3, NULL, '2026-01-01', NULL::timestamptz", "paystub"),),
+        (PACKAGE.format("tax_year, 'ready', 9, 9, id, created_at, created_at", "paystub"),),
+    ],
     "owners": [
         (
             *SOMEBODY,
@@ -622,6 +632,10 @@ DAMAGE = {
         ("UPDATE documents SET content_hash = sha256('another')",),
         ("UPDATE documents SET sealed_content = sealed_content || '0'",),
         ("ALTER TABLE documents DISABLE TRIGGER USER", "UPDATE documents SET key_id = 'other'"),
+    ],
+    "package_papers": [
+        ("SET LOCAL session_replication_role = replica", "DELETE FROM documents WHERE kind = 'w3'"),
+        (PACKAGE.format("tax_year, 'ready', 99, 99, id, created_at, created_at", "year_package"),),
     ],
     "autopilot_pay_days": [
         (f"UPDATE autopilot_periods SET send_at = send_at + interval '1 hour' WHERE id = {decided('paid')}",),

@@ -20,7 +20,7 @@ from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.security.key_ring import EncryptionKey, KeyRing
 
-BASE_URL = "http://hearthpay.example"
+BASE_URL = "http://pay.example.com"
 
 ROOM = {"requests_per_day": 1_000_000, "employees_per_household": 1_000}
 """The limits lifted for the accounts of most tests."""

@@ -17,7 +17,7 @@ from hearthpay.http.door import ConnectionLimits, connection_limits, room_within
 from hearthpay.server import running
 from tests.http.api import Account
 
-HOST = b"Host: hearthpay.example\r\n"
+HOST = b"Host: pay.example.com\r\n"
 GET = b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"
 CALCULATE = (
     b"POST /api/v1/calculate HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\n"

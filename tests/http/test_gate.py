@@ -32,7 +32,7 @@ async def test_every_answer_is_hardened_and_named(client: httpx.AsyncClient, acc
 
 
 async def test_over_https_the_client_is_told_to_stay_there(client: httpx.AsyncClient) -> None:
-    response = await client.get("https://hearthpay.example/healthz")
+    response = await client.get("https://pay.example.com/healthz")
     assert response.headers["Strict-Transport-Security"].startswith("max-age=")
 
 

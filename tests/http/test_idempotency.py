@@ -116,7 +116,7 @@ async def test_an_answer_lost_after_the_commit_is_replayed(
         "root_path": "",
         "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
         "client": ("127.0.0.1", 1),
-        "server": ("hearthpay.example", 80),
+        "server": ("pay.example.com", 80),
     }
 
     async def receive() -> Message:

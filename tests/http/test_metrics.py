@@ -169,7 +169,7 @@ async def test_without_a_token_there_is_no_such_address(
     database: Database, clock: FixedClock, token: str | None
 ) -> None:
     transport = httpx.ASGITransport(create_app(database, clock, metrics_token=token))
-    async with httpx.AsyncClient(transport=transport, base_url="http://hearthpay.example") as client:
+    async with httpx.AsyncClient(transport=transport, base_url="http://pay.example.com") as client:
         for headers in ({}, {"Authorization": "Bearer "}, {"Authorization": "Bearer None"}):
             refusal(await client.get("/metrics", headers=headers), 404, "not_found")
 
@@ -179,7 +179,7 @@ async def test_two_applications_count_apart(
 ) -> None:
     await client.get("/healthz")
     transport = httpx.ASGITransport(create_app(database, clock, metrics_token=TOKEN))
-    async with httpx.AsyncClient(transport=transport, base_url="http://hearthpay.example") as other:
+    async with httpx.AsyncClient(transport=transport, base_url="http://pay.example.com") as other:
         samples = await read(other)
     assert value(samples, "hearthpay_http_requests_total", method="GET", route="/healthz", status="200") == 0
     samples = await read(client)

@@ -25,7 +25,7 @@ from tests.http.api import MARIA, Account, data, refusal
 
 SHORT = Deadlines(head=0.4, body=0.4, answer=0.4, idle=1)
 LONG = 60.0
-HEALTHZ = b"GET /healthz HTTP/1.1\r\nHost: hearthpay.example\r\n\r\n"
+HEALTHZ = b"GET /healthz HTTP/1.1\r\nHost: pay.example.com\r\n\r\n"
 
 
 @asynccontextmanager
@@ -142,7 +142,7 @@ async def test_a_body_that_does_not_come_is_refused_in_words(
     before = counts()
     reader, writer = await connect()
     writer.write(
-        b"POST /api/v1/employers HTTP/1.1\r\nHost: hearthpay.example\r\nContent-Length: 1000\r\n"
+        b"POST /api/v1/employers HTTP/1.1\r\nHost: pay.example.com\r\nContent-Length: 1000\r\n"
         b'Authorization: Bearer %s\r\n\r\n{"first_name": ' % account.live.key.encode()
     )
     answer = await answer_of(reader)
@@ -157,7 +157,7 @@ async def test_a_body_that_does_not_come_is_refused_in_words(
 async def test_a_stranger_cannot_stay_by_dripping_a_body_nobody_reads(connect: Connect) -> None:
     connection = await connect()
     connection[1].write(
-        b"POST /api/v1/employers HTTP/1.1\r\nHost: hearthpay.example\r\nContent-Length: 100000\r\n\r\n"
+        b"POST /api/v1/employers HTTP/1.1\r\nHost: pay.example.com\r\nContent-Length: 100000\r\n\r\n"
     )
     assert (await answer_of(connection[0])).startswith(b"HTTP/1.1 401")
     assert await drip_until_closed(connection, b"a") < 5
@@ -245,7 +245,7 @@ async def test_whenever_the_time_is_up_a_retry_does_it_once(
     for number, key in enumerate(keys):
         deadlines = Deadlines(body=LONG, answer=0.001 * (number + 1))
         transport = httpx.ASGITransport(create_app(database, clock, deadlines=deadlines))
-        async with httpx.AsyncClient(transport=transport, base_url="http://hearthpay.example") as hasty:
+        async with httpx.AsyncClient(transport=transport, base_url="http://pay.example.com") as hasty:
             for _ in range(3):
                 response = await hasty.post(
                     "/api/v1/employers", json=MARIA, headers=account.live.headers(key)

@@ -349,6 +349,8 @@ def _ping() -> dict[str, Any]:
         ({"Host": "[::1]:9"}, 200),
         ({"Host": "evil.example"}, 421),
         ({"Host": "localhost.evil.example"}, 421),
+        ({"Host": "nas.local"}, 421),
+        ({"Host": "LOCALHOST.:9"}, 200),
         ({"Host": "x@localhost:y"}, 421),
         ({"Origin": "http://localhost:8000"}, 200),
         ({"Origin": "https://evil.example"}, 403),

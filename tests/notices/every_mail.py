@@ -14,6 +14,7 @@ from hearthpay.autopilot.mails import mail_of as autopilot_mail
 from hearthpay.banking.account_news import account_changed_mail
 from hearthpay.database.delicate_acts import DELICATE_ACTS
 from hearthpay.documents.news import document_ready_mail
+from hearthpay.documents.package_news import package_ready_mail
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.reminders import duties_due_mail
 from hearthpay.duties.rules import KINDS
@@ -250,6 +251,7 @@ EVERY_MAIL: dict[str, Write] = {
     **{f"alert {action}": _alert(action) for action in DELICATE_ACTS},
     **{f"duty {kind}": _duty(kind) for kind in KINDS},
     "several duties": _duty(*KINDS),
+    "package": lambda language, name: package_ready_mail(NoticeReader(TO, language), (name,), 2026, 93),
     "paper w2": _paper("w2"),
     "paper w2c": _paper("w2c"),
 }
@@ -270,5 +272,6 @@ WRITERS = (
     duties_due_mail,
     document_ready_mail,
     alert_mail,
+    package_ready_mail,
 )
 """What writes them; `operator_notice` writes to the operator, in English, as his log is."""

@@ -60,8 +60,10 @@ def _kept(document: Document, answers: list[httpx.Response]) -> None:
     assert problems == []
 
 
-async def _issue_papers(client: httpx.AsyncClient, account: Account) -> None:
-    """Every paper of a year, of a household with addresses and an EIN."""
+async def _issue_papers(
+    client: httpx.AsyncClient, account: Account, owner_connection: psycopg.Connection
+) -> None:
+    """Every paper of a year, of a household with addresses and an EIN; and a package that waits for the worker."""
     caller = account.live
     home = {"line1": "2201 Mission St", "city": "San Francisco", "state": "CA", "zip": "94110"}
     employer = (await caller.post("/employers", MARIA | {"address": home})).json()["data"]["id"]
@@ -87,6 +89,13 @@ async def _issue_papers(client: httpx.AsyncClient, account: Account) -> None:
         "year-package": {**year, "submitter": submitter},
     }.items():
         await caller.post(f"/documents/{paper}", wanted)
+    row = owner_connection.execute(
+        "INSERT INTO document_packages (id, organization_id, employer_id, sandbox, tax_year, status, papers, "
+        "requested_at) VALUES (new_id(), %s, %s, false, 2026, 'waiting', 93, now()) RETURNING id",
+        (account.organization_id, employer),
+    ).fetchone()
+    assert row is not None
+    await caller.get(f"/documents/packages/{row[0]}")
     listed = await caller.get("/documents", employer_id=employer, limit=2)
     await caller.get(f"/documents/{listed.json()['data'][0]['id']}")
     await caller.get("/reports/estimated-tax", employer_id=employer, year=2026)
@@ -195,7 +204,7 @@ async def test_every_success_is_documented_to_the_last_field(
     await caller.get("/threshold", state="TX", annual_wages=2900.5, tax_year=2024)
 
     await caller.post("/ach/transfer", {"amount": 100})
-    await _issue_papers(client, account)
+    await _issue_papers(client, account, owner_connection)
 
     _kept(document, answers)
     by_design = ("gone", "autopilot_enroll_in_app")  # always

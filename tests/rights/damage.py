@@ -66,6 +66,7 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "audit_begins": {
         "a whole log emptied": (
+            "DELETE FROM security_alerts",
             "ALTER TABLE audit_log DISABLE TRIGGER USER",
             "DELETE FROM audit_log",
             "DELETE FROM audit_seals",

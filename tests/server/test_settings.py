@@ -32,6 +32,9 @@ def test_the_public_address(value: str | None, address: str | None) -> None:
         "https://",
         "https://a.example?x=1",
         "https://a.example/pay",
+        "https://somebody@a.example",
+        "https://a..example",
+        "https://payé.example",
     ],
 )
 def test_what_is_no_address_is_refused(value: str) -> None:

@@ -652,7 +652,7 @@ async def test_no_stranger_keeps_the_news_from_her(
 ) -> None:
     for number in range(12):
         visit = Visit(f"192.0.2.{number}")
-        await credentials.ask_for_reset(desk, "rosa@example.com", "http://hearthpay.example", visit)
+        await credentials.ask_for_reset(desk, "rosa@example.com", "http://pay.example.com", visit)
     assert (await client.post(await _bank_link(account, rosas), data=BANK)).status_code == 200
     told = _news(owner_connection, ring, "bank account for your pay")
     assert "rosa@example.com" in {each["to"] for each in told}
@@ -907,7 +907,7 @@ async def test_no_employee_keeps_the_owner_from_links_and_warnings(
         path = f"{rosas.here}/set-aside"
         assert (await rosas.browser.send(path, page=path, **asked)).status_code == 303
     assert len(_news(owner_connection, ring, "Rosa Diaz changed something")) < 20
-    await credentials.ask_for_reset(desk, "maria@example.com", "http://hearthpay.example", Visit("192.0.2.9"))
+    await credentials.ask_for_reset(desk, "maria@example.com", "http://pay.example.com", Visit("192.0.2.9"))
     assert _news(owner_connection, ring, "Choose a new password")[-1]["to"] == "maria@example.com"
     await Browser.of(app, "A browser not seen before").sign_in("maria@example.com", PASSWORD)
     assert _news(owner_connection, ring, "New sign-in")[-1]["to"] == "maria@example.com"

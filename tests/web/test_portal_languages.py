@@ -97,7 +97,7 @@ async def test_she_may_ask_for_the_other_language(
 async def test_who_is_not_known_is_answered_in_the_browsers_language(
     account: Account, rosa: dict[str, Any], client: httpx.AsyncClient
 ) -> None:
-    url, unknown = await link(account, rosa), "http://hearthpay.example/portal/x"
+    url, unknown = await link(account, rosa), "http://pay.example.com/portal/x"
     closed = await client.get(unknown, headers={"Accept-Language": "es-MX,es;q=0.9"})
     assert "Este enlace no abre" in closed.text
     assert "Accept-Language" in closed.headers["Vary"]

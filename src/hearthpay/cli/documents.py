@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -192,6 +193,7 @@ async def _issue(opened: Any, ring: "KeyRing", wanted: "Wanted") -> "tuple[Kept,
     from hearthpay.access.actor import Actor
     from hearthpay.access.refusal import Refusal
     from hearthpay.documents.issuing import issue
+    from hearthpay.documents.packing import package_file
     from hearthpay.documents.service import Prepared, prepare_documents
     from hearthpay.employers.models import Employer
 
@@ -216,7 +218,11 @@ async def _issue(opened: Any, ring: "KeyRing", wanted: "Wanted") -> "tuple[Kept,
             return prepared
 
         try:
-            return await issue(transaction, ring, clock, actor, prepare), notes
+            kept = await issue(transaction, ring, clock, actor, prepare)
+            if kept.document.kind == "year_package":
+                parts = [part async for part in package_file(transaction, ring, kept)]
+                kept = replace(kept, content=b"".join(parts))
+            return kept, notes
         except Refusal as refusal:
             refuse("\n  ".join([refusal.message, *_how_to_supply(refusal)]))
 

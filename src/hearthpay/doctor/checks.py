@@ -30,7 +30,7 @@ from hearthpay.doctor.autopilot_checks import (
 from hearthpay.doctor.balance_checks import latest_to_date, year_lines, year_totals
 from hearthpay.doctor.bank_checks import arrivals, debits, deposits_paid, direct_deposits, open_money, refunds
 from hearthpay.doctor.clock_checks import household_clocks
-from hearthpay.doctor.document_checks import document_versions, documents_issued
+from hearthpay.doctor.document_checks import document_versions, documents_issued, packages_made
 from hearthpay.doctor.draft_checks import drafts
 from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings
 from hearthpay.doctor.enrollment_checks import autopilot_events_kept, autopilot_skips, autopilot_terms
@@ -119,6 +119,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     traces,
     agents_runs,
     document_versions,
+    packages_made,
     owners,
     ways_in,
     certificates,

@@ -1,18 +1,27 @@
 """Laws of the archive of papers: one version in force, each replaced by the next, and nothing kept has changed."""
 
 import hashlib
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from hearthpay.database.household_clocks import time_of
 from hearthpay.doctor.difference import Difference
+from hearthpay.documents.archive import content_in
+from hearthpay.documents.packing import papers_in
 from hearthpay.security.content_seal import SealedContent, document_place, open_content
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import UnreadableSecretError
 
 _BATCH: Final = 50
+_PACKAGES: Final = text(
+    "SELECT d.id, d.employer_id, d.sealed_content, d.nonce, d.key_id, p.papers FROM documents d LEFT JOIN LATERAL "
+    "(SELECT papers FROM document_packages p WHERE p.document_id = d.id ORDER BY p.id LIMIT 1) p ON true "
+    "WHERE d.kind = 'year_package' ORDER BY d.id"
+)
+_LISTED: Final = text("SELECT id FROM documents WHERE employer_id = :employer_id AND id = ANY(:ids)")
 _SEALED: Final = text(
     "SELECT id, content_hash, sealed_content, nonce, key_id FROM documents WHERE id > :after ORDER BY id LIMIT :batch"
 )
@@ -62,6 +71,51 @@ def documents_issued() -> str:
            AND (e.at IS NULL OR s.at > e.at)
            AND NOT EXISTS (SELECT FROM documents f WHERE f.id = s.subject_id)
     """
+
+
+def packages_made() -> str:
+    """A finished package is the file of its household and year, and none is unfinished for more than a day."""
+    now = time_of("p.employer_id", "CAST(:now AS timestamptz)")
+    return f"""
+        SELECT 'package' AS subject, p.id, p.status || ' of ' || p.tax_year AS what,
+               coalesce(d.kind || ' of ' || d.tax_year, 'asked for at ' || p.requested_at) AS recorded,
+               CASE p.status WHEN 'ready' THEN 'the year_package of ' || p.tax_year
+                             ELSE 'finished within a day' END AS expected
+          FROM document_packages p LEFT JOIN documents d ON d.id = p.document_id
+         WHERE p.finished_at IS NULL AND p.requested_at < least({now}, CAST(:now AS timestamptz)) - interval '1 day'
+            OR p.status = 'ready' AND ((d.kind, d.employer_id, d.tax_year)
+                                       IS DISTINCT FROM ('year_package', p.employer_id, p.tax_year)
+                                       OR p.drawn <> p.papers)
+    """
+
+
+async def package_papers(session: AsyncSession, ring: KeyRing | None) -> list[Difference]:
+    """Every package that was issued holds papers of its household that are in the archive, as many as it says."""
+    if ring is None:
+        return []
+    found = []
+    for row in (await session.execute(_PACKAGES)).all():
+        try:
+            listed = papers_in(_content_of(ring, row))
+        except (KeyRingError, UnreadableSecretError):  # `document_contents` tells of it
+            continue
+        if listed is None:
+            continue
+        ids = [each.document_id for each in listed]
+        kept = set(await session.scalars(_LISTED, {"employer_id": row.employer_id, "ids": ids}))
+        found += [
+            Difference("document", row.id, f"paper {each.name}", "not in the archive", str(each.document_id))
+            for each in listed
+            if each.document_id not in kept
+        ]
+        if row.papers is not None and row.papers != len(listed):
+            found.append(Difference("document", row.id, "papers", str(len(listed)), str(row.papers)))
+    return found
+
+
+def _content_of(ring: KeyRing, row: Any) -> bytes:
+    sealed = SealedContent(row.sealed_content, row.nonce, row.key_id)
+    return content_in(open_content(ring, document_place(row.id), sealed))
 
 
 async def document_contents(session: AsyncSession, ring: KeyRing | None) -> list[Difference]:

@@ -9,7 +9,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.doctor.autopilot_checks import autopilot_pay_days
 from hearthpay.doctor.difference import Difference
-from hearthpay.doctor.document_checks import document_contents
+from hearthpay.doctor.document_checks import document_contents, package_papers
 from hearthpay.doctor.enrollment_checks import autopilot_ahead
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import SealedNumber, SecretOwner, UnreadableSecretError, unseal
@@ -100,6 +100,7 @@ PROOFS: Final[tuple[Proof, ...]] = (
     references,
     vault_numbers,
     document_contents,
+    package_papers,
     autopilot_pay_days,
     autopilot_ahead,
 )

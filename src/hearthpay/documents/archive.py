@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from sqlalchemy import select, tuple_, update
+from sqlalchemy import ColumnElement, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import undefer
 from uuid_utils.compat import uuid7
@@ -27,6 +27,7 @@ from hearthpay.security.vault_cipher import UnreadableSecretError
 
 _SALT_BYTES: Final = 32
 _LENGTH_BYTES: Final = 4
+_FACTS: Final = _SALT_BYTES + _LENGTH_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +53,45 @@ async def read_in_force(
     session: AsyncSession, ring: KeyRing, owner: Owner, papers: Sequence[Paper]
 ) -> dict[tuple[str, UUID, int, str], Kept]:
     """Return the versions in force of these papers, those that there are, by the papers' places."""
-    places = [paper.place for paper in papers]
     statement = (
         select(IssuedDocument)
-        .where(
-            IssuedDocument.employer_id == owner.employer_id,
-            IssuedDocument.superseded_by.is_(None),
-            tuple_(
-                IssuedDocument.kind,
-                IssuedDocument.subject_id,
-                IssuedDocument.tax_year,
-                IssuedDocument.variant,
-            ).in_(places),
-        )
+        .where(*_in_force(owner, papers))
         .options(undefer(IssuedDocument.sealed_content))
         .execution_options(populate_existing=True)
     )
-    found = (await session.scalars(statement)).all() if places else ()
+    found = (await session.scalars(statement)).all() if papers else ()
     return {
         (each.kind, each.subject_id, each.tax_year, each.variant): open_document(ring, each) for each in found
     }
+
+
+async def ids_in_force(
+    session: AsyncSession, owner: Owner, papers: Sequence[Paper]
+) -> dict[tuple[str, UUID, int, str], UUID]:
+    """Return which versions are in force of these papers, those that there are, by the papers' places."""
+    columns = select(
+        IssuedDocument.id,
+        IssuedDocument.kind,
+        IssuedDocument.subject_id,
+        IssuedDocument.tax_year,
+        IssuedDocument.variant,
+    )
+    if not papers:
+        return {}
+    rows = await session.execute(columns.where(*_in_force(owner, papers)))
+    return {(row.kind, row.subject_id, row.tax_year, row.variant): row.id for row in rows}
+
+
+def _in_force(owner: Owner, papers: Sequence[Paper]) -> tuple[ColumnElement[bool], ...]:
+    places = [paper.place for paper in papers]
+    place = tuple_(
+        IssuedDocument.kind, IssuedDocument.subject_id, IssuedDocument.tax_year, IssuedDocument.variant
+    )
+    return (
+        IssuedDocument.employer_id == owner.employer_id,
+        IssuedDocument.superseded_by.is_(None),
+        place.in_(places),
+    )
 
 
 def open_document(ring: KeyRing, document: IssuedDocument) -> Kept:
@@ -83,9 +103,16 @@ def open_document(ring: KeyRing, document: IssuedDocument) -> Kept:
     opened = open_content(ring, document_place(document.id), sealed)
     if hash_of(opened) != document.content_hash:
         raise UnreadableSecretError("the document is not the one whose hash was noted")
-    start = _SALT_BYTES + _LENGTH_BYTES
-    end = start + int.from_bytes(opened[_SALT_BYTES:start])
-    return Kept(document, opened[start:end], opened[end:])
+    return Kept(document, opened[_FACTS : _end_of_facts(opened)], content_in(opened))
+
+
+def content_in(opened: bytes) -> bytes:
+    """Return a version's bytes out of what was sealed, behind the salt and the facts."""
+    return opened[_end_of_facts(opened) :]
+
+
+def _end_of_facts(opened: bytes) -> int:
+    return _FACTS + int.from_bytes(opened[_SALT_BYTES:_FACTS])
 
 
 async def keep(

@@ -4,11 +4,8 @@ What is read, what is drawn and what is kept are three steps. Only the first and
 them the books may change, so the last step looks whether the version it replaces is still the one it was compared with.
 """
 
-import zipfile
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from io import BytesIO
 from typing import Final
 from uuid import UUID
 
@@ -20,25 +17,21 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import out_of_reach
 from hearthpay.access.refusal import Refusal
 from hearthpay.clock import BUSINESS_TIME, Clock
-from hearthpay.documents.archive import Kept, keep, read_in_force
-from hearthpay.documents.drawing import off_the_loop
+from hearthpay.documents.archive import Kept, ids_in_force, keep, read_in_force
+from hearthpay.documents.drawing import drawn_in_turn
 from hearthpay.documents.facts import facts_of, read_facts
 from hearthpay.documents.identity import PaperMarks
 from hearthpay.documents.models import IssuedDocument
+from hearthpay.documents.packing import PackedPaper, Transaction, list_of
 from hearthpay.documents.paper import Paper
 from hearthpay.documents.service import Prepared
 from hearthpay.employers.models import Employer
 from hearthpay.payroll.ledger.rows import Owner
 from hearthpay.security.key_ring import KeyRing
 
-Transaction = Callable[[], AbstractAsyncContextManager[AsyncSession]]
-"""Opens a transaction in which the actor's rows are seen; commits when the block ends."""
-
 Preparation = Callable[[AsyncSession], Awaitable[Prepared]]
 
 _TRIES: Final = 3
-_FIRST_DAY_OF_ZIP: Final = (1980, 1, 1, 0, 0, 0)
-_FILE_MODE: Final = 0o600 << 16
 
 _Place = tuple[str, UUID, int, str]
 
@@ -53,66 +46,131 @@ class Drawn:
     correction: bytes | None
 
 
+class TooManyPapersError(Exception):
+    """A package has more papers than are drawn while somebody waits; nothing was drawn."""
+
+    def __init__(self, prepared: Prepared) -> None:
+        super().__init__(f"{prepared.too_many} papers")
+        self.prepared: Final = prepared
+
+
 async def issue(
     transaction: Transaction, ring: KeyRing, clock: Clock, actor: Actor, prepare: Preparation
 ) -> Kept:
     """Return the paper that is wanted, out of the archive where it was issued with the same figures, else issued now.
 
-    Raises what ``prepare`` raises, KeyRingError, and `service_unavailable` where the figures change faster than they
-    can be drawn.
+    Of a package each paper is kept as soon as it is drawn: who asks again goes on from there. Raises what ``prepare``
+    raises, KeyRingError, TooManyPapersError where they were only counted, and `service_unavailable` where the figures
+    change faster than they can be drawn.
     """
-    prepared, kept = await _issue_all(transaction, ring, clock, actor, prepare)
-    if prepared.package is None:
-        (only,) = kept.values()
-        return only
+    for _ in range(_TRIES):
+        view = await look(transaction, prepare)
+        papers = view.prepared.papers
+        if view.prepared.too_many is not None:
+            raise TooManyPapersError(view.prepared)
+        if view.prepared.package is None:
+            (only,) = papers
+            kept = await issue_paper(transaction, ring, clock, actor, view, only)
+            if kept is not None:
+                return kept
+            continue
+        packed: list[PackedPaper] = []
+        for paper in papers:
+            kept = await issue_paper(transaction, ring, clock, actor, view, paper)
+            if kept is None:
+                break
+            packed.append(packed_of(paper, kept))
+        else:
+            return await issue_package(transaction, ring, clock, actor, view, packed)
+    raise Refusal("service_unavailable", "The books change while this paper is drawn: ask again in a moment.")
 
-    async def again(_: AsyncSession) -> Prepared:
-        return Prepared(prepared.owner, (_package(prepared, kept),))
 
-    _, packed = await _issue_all(transaction, ring, clock, actor, again)
-    (only,) = packed.values()
-    return only
+@dataclass(frozen=True, slots=True)
+class View:
+    """What was prepared in one transaction, and the versions of it that were in force then."""
+
+    prepared: Prepared
+    in_force: Mapping[_Place, UUID]
 
 
-async def _issue_all(
+async def look(transaction: Transaction, prepare: Preparation) -> View:
+    """Return what ``prepare`` finds. Raises what it raises."""
+    async with transaction() as session:
+        prepared = await prepare(session)
+        return View(prepared, await ids_in_force(session, prepared.owner, prepared.papers))
+
+
+async def issue_paper(
+    transaction: Transaction, ring: KeyRing, clock: Clock, actor: Actor, view: View, paper: Paper
+) -> Kept | None:
+    """Return one paper of the view, drawn in its organization's turn and kept at once where none with these figures is.
+
+    None where another request has issued one since the view was taken: then what the view holds may be out of date.
+    """
+    owner = view.prepared.owner
+    async with transaction() as session:
+        in_force = await read_in_force(session, ring, owner, (paper,))
+    found = in_force.get(paper.place)
+    if found is not None and found.facts == paper.facts:
+        return found
+    if (None if found is None else found.document.id) != view.in_force.get(paper.place):
+        return None
+    marks = PaperMarks(test=owner.sandbox, issued_on=clock.today())
+    drawn = await drawn_in_turn(owner.organization_id, lambda: _draw(paper, found, marks))
+    async with transaction() as session:
+        return await _keep_drawn(session, ring, clock, actor, owner, drawn)
+
+
+async def issue_package(
     transaction: Transaction,
     ring: KeyRing,
     clock: Clock,
     actor: Actor,
-    prepare: Preparation,
-) -> tuple[Prepared, dict[_Place, Kept]]:
-    for _ in range(_TRIES):
-        async with transaction() as session:
-            prepared = await prepare(session)
-            papers = prepared.papers
-            in_force = await read_in_force(session, ring, prepared.owner, papers)
-        changed = [
-            paper
-            for paper in papers
-            if paper.place not in in_force or in_force[paper.place].facts != paper.facts
-        ]
-        if not changed:
-            return prepared, {paper.place: in_force[paper.place] for paper in papers}
-        marks = PaperMarks(test=prepared.owner.sandbox, issued_on=clock.today())
-        drawn = await off_the_loop(lambda: _draw(changed, in_force, marks))  # noqa: B023 - awaited at once
-        async with transaction() as session:
-            kept = await _keep_all(session, ring, clock, actor, prepared.owner, drawn)
-        if kept is not None:
-            return prepared, {paper.place: kept.get(paper.place) or in_force[paper.place] for paper in papers}
-    raise Refusal("service_unavailable", "The books change while this paper is drawn: ask again in a moment.")
+    view: View,
+    packed: Sequence[PackedPaper],
+    also: Callable[[AsyncSession, Kept], Awaitable[None]] | None = None,
+) -> Kept:
+    """Return the package of these papers, in their order but the last, the cover sheet, first.
+
+    ``also`` is done in the transaction that keeps it, or finds that it was kept.
+    """
+    prepared = view.prepared
+    assert prepared.package is not None
+    in_order = (packed[-1], *packed[:-1])
+    paper = Paper(
+        kind="year_package",
+        subject_id=prepared.owner.employer_id,
+        tax_year=prepared.tax_year,
+        variant="household",
+        file_name=prepared.package,
+        facts=facts_of([(each.name, each.etag) for each in in_order]),
+        draw=lambda _: list_of(in_order),
+        title="Everything of a year",
+    )
+    async with transaction() as session:
+        await _lock(session, prepared.owner)
+        found = (await read_in_force(session, ring, prepared.owner, (paper,))).get(paper.place)
+        if found is None or found.facts != paper.facts:
+            before = None if found is None else found.document
+            drawn = Drawn(paper, list_of(in_order), before, None)
+            found = await _keep(session, ring, clock, actor, prepared.owner, drawn)
+        if also is not None:
+            await also(session, found)
+    return found
 
 
-def _draw(papers: Sequence[Paper], in_force: Mapping[_Place, Kept], marks: PaperMarks) -> list[Drawn]:
-    drawn = []
-    for paper in papers:
-        before = in_force.get(paper.place)
-        version = 1 if before is None else before.document.version + 1
-        content = paper.draw(replace(marks, version=version))
-        correction = None
-        if before is not None and paper.correction is not None and _was_for_good(before.document):
-            correction = paper.correction.draw(read_facts(before.facts), marks)
-        drawn.append(Drawn(paper, content, None if before is None else before.document, correction))
-    return drawn
+def packed_of(paper: Paper, kept: Kept) -> PackedPaper:
+    """Return how a package lists a paper that was issued."""
+    return PackedPaper(paper.file_name, kept.document.id, kept.etag)
+
+
+def _draw(paper: Paper, before: Kept | None, marks: PaperMarks) -> Drawn:
+    version = 1 if before is None else before.document.version + 1
+    content = paper.draw(replace(marks, version=version))
+    correction = None
+    if before is not None and paper.correction is not None and _was_for_good(before.document):
+        correction = paper.correction.draw(read_facts(before.facts), marks)
+    return Drawn(paper, content, None if before is None else before.document, correction)
 
 
 def _was_for_good(document: IssuedDocument) -> bool:
@@ -120,28 +178,21 @@ def _was_for_good(document: IssuedDocument) -> bool:
     return document.created_at.astimezone(BUSINESS_TIME).year > document.tax_year
 
 
-async def _keep_all(
-    session: AsyncSession,
-    ring: KeyRing,
-    clock: Clock,
-    actor: Actor,
-    owner: Owner,
-    drawn: Sequence[Drawn],
-) -> dict[_Place, Kept] | None:
-    """Keep the new versions; None where another request has issued one of these papers meanwhile."""
+async def _keep_drawn(
+    session: AsyncSession, ring: KeyRing, clock: Clock, actor: Actor, owner: Owner, drawn: Drawn
+) -> Kept | None:
+    """Keep the new version; None where another request has issued this paper meanwhile."""
+    await _lock(session, owner)
+    now_in_force = await ids_in_force(session, owner, (drawn.paper,))
+    if now_in_force.get(drawn.paper.place) != (None if drawn.before is None else drawn.before.id):
+        return None
+    return await _keep(session, ring, clock, actor, owner, drawn)
+
+
+async def _lock(session: AsyncSession, owner: Owner) -> None:
     locked = select(Employer.id).where(Employer.id == owner.employer_id).with_for_update(key_share=True)
     if await session.scalar(locked) is None:
         raise out_of_reach(owner.employer_id)
-    now_in_force = await read_in_force(session, ring, owner, [each.paper for each in drawn])
-    kept: dict[_Place, Kept] = {}
-    for each in drawn:
-        found = now_in_force.get(each.paper.place)
-        if (None if found is None else found.document.id) != (
-            None if each.before is None else each.before.id
-        ):
-            return None
-        kept[each.paper.place] = await _keep(session, ring, clock, actor, owner, each)
-    return kept
 
 
 async def _keep(
@@ -182,33 +233,3 @@ async def _leave_trace(session: AsyncSession, actor: Actor, kept: Kept) -> None:
             "content_sha256": document.content_hash.hex(),
         },
     )
-
-
-def _package(prepared: Prepared, kept: Mapping[_Place, Kept]) -> Paper:
-    """Return one file with all papers of a year, the cover sheet first; equal papers give equal bytes."""
-    assert prepared.package is not None
-    *papers, cover = prepared.papers
-    in_order = [(paper.file_name, kept[paper.place]) for paper in (cover, *papers)]
-    contents = {name: each.content for name, each in in_order}
-    hashes = [(name, each.etag) for name, each in in_order]
-    return Paper(
-        kind="year_package",
-        subject_id=prepared.owner.employer_id,
-        tax_year=prepared.tax_year,
-        variant="household",
-        file_name=prepared.package,
-        facts=facts_of(hashes),
-        draw=lambda _: _packed(contents),
-        title="Everything of a year",
-    )
-
-
-def _packed(contents: Mapping[str, bytes]) -> bytes:
-    packed = BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in contents.items():
-            entry = zipfile.ZipInfo(name, _FIRST_DAY_OF_ZIP)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.external_attr = _FILE_MODE
-            archive.writestr(entry, content)
-    return packed.getvalue()

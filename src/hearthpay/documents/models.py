@@ -1,9 +1,11 @@
-"""The table of papers that were issued: each version with its hash; the bytes are sealed."""
+"""The tables of papers: each version that was issued, with its hash, the bytes sealed; and packages to be made."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import SmallInteger
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, deferred, mapped_column
 
 from hearthpay.database.base import Base
@@ -39,3 +41,32 @@ class IssuedDocument(Base):
     created_at: Mapped[datetime]
     superseded_by: Mapped[UUID | None]
     """The version that took its place; None: the one in force."""
+
+
+class DocumentPackage(Base):
+    """A package of a year's papers that the worker makes; of a household and year one at a time. All times are real."""
+
+    __tablename__ = "document_packages"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    tax_year: Mapped[int] = mapped_column(SmallInteger)
+    submitter: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    """Who uploads the wage file; None: it is not in the package."""
+
+    status: Mapped[str]
+    papers: Mapped[int]
+    """How many it is to hold, as far as is known."""
+
+    drawn: Mapped[int]
+    attempts: Mapped[int] = mapped_column(SmallInteger)
+    """How often making it has failed in a row."""
+
+    failure: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    document_id: Mapped[UUID | None]
+    requested_at: Mapped[datetime]
+    turn: Mapped[int]
+    held_until: Mapped[datetime | None]
+    finished_at: Mapped[datetime | None]

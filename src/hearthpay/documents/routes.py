@@ -7,15 +7,24 @@ from uuid import UUID
 from fastapi import Depends, Query
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, READ_REPORTS
 from hearthpay.access.refusal import Refusal
 from hearthpay.documents.archive import Kept
-from hearthpay.documents.commands import Wanted
+from hearthpay.documents.commands import Wanted, WantedYearPackage
 from hearthpay.documents.estimated_tax import EstimatedTax, estimate_tax
-from hearthpay.documents.issuing import issue
+from hearthpay.documents.issuing import TooManyPapersError, issue
+from hearthpay.documents.models import DocumentPackage
+from hearthpay.documents.packages import (
+    PACKAGE_AT_ONCE,
+    PackageItem,
+    find_package,
+    order_package,
+    package_item_of,
+)
+from hearthpay.documents.packing import package_file
 from hearthpay.documents.paper import media_type_of
 from hearthpay.documents.schemas import (
     DocumentItem,
@@ -32,13 +41,17 @@ from hearthpay.documents.schemas import (
 )
 from hearthpay.documents.service import Prepared, list_documents, open_issued, prepare_documents
 from hearthpay.http.auth import require
-from hearthpay.http.envelope import DatedEnvelope, ListEnvelope, answer, listing
+from hearthpay.http.envelope import DatedEnvelope, Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import REPLAYED, idempotent_name
+from hearthpay.http.presence import while_asked
 from hearthpay.http.routing import api_router, describe, describe_file
 from hearthpay.http.runtime import runtime_of
 from hearthpay.security.key_ring import KeyRing
 
 router: Final = api_router("Documents")
+
+_PACKAGE: Final = "package:"
+"""What an idempotency key is kept with begins so where it is a package of the worker's, and no issued paper."""
 
 _PDF: Final = ("application/pdf",)
 _ERRORS: Final = (
@@ -59,33 +72,60 @@ def _ring(request: Request) -> KeyRing:
 
 
 async def _issued(request: Request, actor: Actor, wanted: Wanted) -> Response:
-    """Answer the paper that is wanted, issued now or before."""
+    """Answer the paper that is wanted, issued now or before; nothing more is drawn for a client that has gone."""
+    return await while_asked(request, _issue(request, actor, wanted))
+
+
+async def _issue(request: Request, actor: Actor, wanted: Wanted) -> Response:
     runtime, ring = runtime_of(request), _ring(request)
     transaction = partial(runtime.database.transaction, actor.tenant)
     issued: list[Kept] = []
 
     async def prepare(session: AsyncSession) -> Prepared:
-        return await prepare_documents(session, ring, actor, runtime.clock, wanted)
+        return await prepare_documents(session, ring, actor, runtime.clock, wanted, at_once=PACKAGE_AT_ONCE)
 
     async def make() -> str:
-        issued.append(await issue(transaction, ring, runtime.clock, actor, prepare))
+        try:
+            issued.append(await issue(transaction, ring, runtime.clock, actor, prepare))
+        except TooManyPapersError as counted:
+            assert isinstance(wanted, WantedYearPackage)
+            async with transaction() as session:
+                package = await order_package(session, actor, runtime.clock, wanted, counted.prepared)
+            return f"{_PACKAGE}{package.id}"
         return str(issued[-1].document.id)
 
     name, replayed = await idempotent_name(request, actor, make)
+    if name.startswith(_PACKAGE):
+        async with transaction() as session:
+            package = await find_package(session, actor, UUID(name.removeprefix(_PACKAGE)))
+        return _ordered(request, package, replayed=replayed)
     kept = next((each for each in issued if str(each.document.id) == name), None)
     if kept is None:
         async with transaction() as session:
             kept = await open_issued(session, ring, actor, UUID(name))
-    return _file(kept, replayed=replayed)
+    return _file(request, actor, kept, replayed=replayed)
 
 
-def _file(kept: Kept, *, replayed: bool = False) -> Response:
+def _ordered(request: Request, package: DocumentPackage, *, replayed: bool) -> Response:
+    """Tell of a package that the worker makes, and where to ask for it."""
+    item = package_item_of(package)
+    told = answer(request, item, status=202)
+    told.headers["Location"] = item.path
+    told.headers.update(REPLAYED if replayed else {})
+    return told
+
+
+def _file(request: Request, actor: Actor, kept: Kept, *, replayed: bool = False) -> Response:
     name = kept.document.file_name
     headers = _naming(kept) | {
         "Content-Type": media_type_of(name),
         "Content-Disposition": f'attachment; filename="{name}"',
     }
-    return Response(kept.content, headers=headers | (REPLAYED if replayed else {}))
+    headers |= REPLAYED if replayed else {}
+    if kept.document.kind == "year_package":
+        transaction = partial(runtime_of(request).database.transaction, actor.tenant)
+        return StreamingResponse(package_file(transaction, _ring(request), kept), headers=headers)
+    return Response(kept.content, headers=headers)
 
 
 def _naming(kept: Kept) -> dict[str, str]:
@@ -194,14 +234,35 @@ async def issue_efw2(
         media_types=("application/zip",),
         what="One file with all papers of the year and a cover sheet.",
         body={"tax_year": 2026, "submitter": _SUBMITTER},
-        errors=_ERRORS,
+        errors=(*_ERRORS, "invalid_state"),
+        later=(Envelope[PackageItem], "The worker makes it: `path` tells how far it is."),
     ),
 )
 async def issue_year_package(
     request: Request, body: YearPackageRequest, actor: Annotated[Actor, Depends(require(OBTAIN_DOCUMENTS))]
 ) -> Response:
-    """Forms W-2 in all copies, W-3, Schedule H, the pay stubs, and with `submitter` the wage file."""
+    """Forms W-2 in all copies, W-3, Schedule H, the pay stubs, and with `submitter` the wage file.
+
+    Up to 60 papers are answered at once. A larger package is made by the worker: the answer is 202 with its `path`,
+    also in `Location`, where its `status`, and how many of its `papers` are `drawn`, can be asked for. The household is
+    told by mail when it is ready, and `document_path` leads to the file. Of a household and year one is made at a time:
+    who asks again meanwhile is answered with it.
+    """
     return await _issued(request, actor, body.to_command())
+
+
+@router.get(
+    "/documents/packages/{package_id}",
+    operation_id="getYearPackage",
+    summary="Ask how far a package of a year's papers is",
+    **describe(answer=Envelope[PackageItem], errors=("not_found",)),
+)
+async def get_package(
+    request: Request, package_id: UUID, actor: Annotated[Actor, Depends(require(LIST_DOCUMENTS))]
+) -> Response:
+    """`ready`, it is had under `document_path`; `failed`, its `failure` tells what to supply before asking anew."""
+    async with runtime_of(request).database.transaction(actor.tenant) as session:
+        return answer(request, package_item_of(await find_package(session, actor, package_id)))
 
 
 @router.get(
@@ -247,7 +308,7 @@ async def get_document(
     known = {each.strip().removeprefix("W/") for each in request.headers.get("If-None-Match", "").split(",")}
     if known & {f'"{kept.etag}"', "*"}:
         return Response(status_code=304, headers=_naming(kept))
-    return _file(kept)
+    return _file(request, actor, kept)
 
 
 @router.get(

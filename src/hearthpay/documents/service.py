@@ -13,6 +13,7 @@ from sqlalchemy.orm import undefer
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, OWN_RECORD, allow
+from hearthpay.access.plans import NOTHING
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.clock import Clock
 from hearthpay.documents.archive import Kept, open_document
@@ -32,7 +33,7 @@ from hearthpay.documents.commands import (
     WantedWageFile,
     WantedYearPackage,
 )
-from hearthpay.documents.figures.books import futa_quarters
+from hearthpay.documents.figures.books import BookedPaycheck, futa_quarters
 from hearthpay.documents.figures.figure import Remark
 from hearthpay.documents.figures.forms import FormNotKnownError, schedule_h_form
 from hearthpay.documents.figures.schedule_h import ScheduleH, ScheduleHQuestion, schedule_h_of
@@ -79,14 +80,23 @@ class Prepared:
     """The name of the file that they are packed into; None: there is one paper."""
 
     tax_year: int = 0
+    too_many: int | None = None
+    """How many papers the package holds, where they are too many to be drawn at once; none of them is here then."""
 
 
 async def prepare_documents(
-    session: AsyncSession, ring: KeyRing, actor: Actor, clock: Clock, wanted: Wanted
+    session: AsyncSession,
+    ring: KeyRing,
+    actor: Actor,
+    clock: Clock,
+    wanted: Wanted,
+    *,
+    at_once: int | None = None,
 ) -> Prepared:
     """Return the papers that are wanted, worked out from the household's books as this transaction sees them.
 
-    Nothing is drawn yet. Numbers that they show are read from the vault, with a row in the audit trail for each.
+    Nothing is drawn yet; of a package with more than `at_once` papers they are only counted. Numbers that they show are
+    read from the vault, with a row in the audit trail for each.
     Raises what `allow` and `resolve_employer` raise, `document_not_available` with what is missing and how to supply
     it, `not_found` for a payroll or an employee of others, and `validation_error` where the request must choose.
     """
@@ -106,9 +116,45 @@ async def prepare_documents(
         case WantedWageFile():
             return Prepared(owner, (await desk.wage_file(wanted),))
         case WantedYearPackage():
-            papers = await desk.year(wanted)
-            name = "-".join(["test"] * employer.sandbox + ["household-payroll", str(wanted.tax_year)])
-            return Prepared(owner, papers, f"{name}.zip", wanted.tax_year)
+            return await _package(desk, owner, wanted, at_once)
+
+
+async def prepare_package(
+    session: AsyncSession, ring: KeyRing, clock: Clock, employer_id: UUID, wanted: WantedYearPackage
+) -> Prepared:
+    """Return the papers of a package that somebody was let ask for; the session is the worker's.
+
+    Numbers are read as the service's own, with a row in the audit trail for each. Raises `document_not_available`, and
+    `not_found` where there is no such household any more.
+    """
+    employer = await session.get(Employer, employer_id)
+    if employer is None:
+        raise Refusal("not_found", "There is no such household.")
+    actor = worker_for(employer)
+    desk = _Desk(session, ring, actor, clock.today(), employer)
+    return await _package(desk, Owner(employer.organization_id, employer.id, employer.sandbox), wanted, None)
+
+
+def worker_for(employer: Employer | Owner) -> Actor:
+    """Return the worker, who makes what was asked for."""
+    household = employer.id if isinstance(employer, Employer) else employer.employer_id
+    return Actor.system(
+        employer.organization_id,
+        sandbox=employer.sandbox,
+        request_id="worker",
+        terms=NOTHING,
+        household=household,
+    )
+
+
+async def _package(desk: "_Desk", owner: Owner, wanted: WantedYearPackage, at_once: int | None) -> Prepared:
+    name = "-".join(["test"] * owner.sandbox + ["household-payroll", str(wanted.tax_year)]) + ".zip"
+    forms = await desk.year_forms(wanted)
+    stubs = desk.stubs_of(forms.year)
+    papers = len(forms.papers) + len(stubs) + 1
+    if at_once is not None and papers > at_once:
+        return Prepared(owner, (), name, wanted.tax_year, papers)
+    return Prepared(owner, await desk.year(wanted, forms), name, wanted.tax_year)
 
 
 async def prepare_own_paper(
@@ -179,6 +225,16 @@ async def open_issued(session: AsyncSession, ring: KeyRing, actor: Actor, docume
         session, actor, "document.read", employer_id=document.employer_id, subject_id=document.id
     )
     return kept
+
+
+@dataclass(frozen=True, slots=True)
+class _YearForms:
+    """A year's papers but for stubs and cover sheet, and what they were worked out from."""
+
+    setting: Setting
+    year: YearOnRecord
+    papers: tuple[Paper, ...]
+    remarks: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -283,7 +339,8 @@ class _Desk:
             raise missing_details(missing, self.employer.id)
         return schedule_h_paper(self._setting(household), await self._schedule(year))
 
-    async def year(self, wanted: WantedYearPackage) -> tuple[Paper, ...]:
+    async def year_forms(self, wanted: WantedYearPackage) -> "_YearForms":
+        """Return what a package holds besides the pay stubs and the cover sheet."""
         year = await self._year_of_forms(wanted.tax_year)
         household = await self._household("document.year")
         setting = self._setting(household)
@@ -312,8 +369,21 @@ class _Desk:
                 papers.append(file)
             except Refusal as refusal:
                 remarks.append(refusal.message)
-        papers = _named_apart([*papers, *await self._stubs(year)])
-        return (*papers, cover_paper(setting, wanted.tax_year, papers, remarks))
+        return _YearForms(setting, year, tuple(papers), tuple(remarks))
+
+    async def year(self, wanted: WantedYearPackage, forms: "_YearForms") -> tuple[Paper, ...]:
+        """Return all papers of a package, the cover sheet last."""
+        papers = _named_apart([*forms.papers, *await self._stubs(forms.year)])
+        return (*papers, cover_paper(forms.setting, wanted.tax_year, papers, forms.remarks))
+
+    @staticmethod
+    def stubs_of(year: YearOnRecord) -> list[BookedPaycheck]:
+        """Return the paychecks of the year that have pay stubs."""
+        return [
+            each
+            for each in year.books.paychecks
+            if each.reverses is None and year.statuses[each.payroll_id] in HAS_PAY_STUBS
+        ]
 
     async def _stubs(self, year: YearOnRecord) -> list[Paper]:
         """Return the household's copies of all pay stubs of the year."""
@@ -325,8 +395,7 @@ class _Desk:
                 records[each.paycheck.employee_id],
                 WantedPaystub(payroll_id=each.payroll_id, copy=_STUB_OF_PACKAGE),
             )
-            for each in year.books.paychecks
-            if each.reverses is None and year.statuses[each.payroll_id] in HAS_PAY_STUBS
+            for each in self.stubs_of(year)
         ]
 
     async def _year(self, tax_year: int) -> YearOnRecord:

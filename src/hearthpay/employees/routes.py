@@ -36,7 +36,7 @@ from hearthpay.http.auth import require
 from hearthpay.http.envelope import Envelope, ListEnvelope, answer, listing
 from hearthpay.http.idempotency import idempotent
 from hearthpay.http.routing import api_router, describe
-from hearthpay.http.runtime import address_of, runtime_of
+from hearthpay.http.runtime import address_in_mail, runtime_of
 from hearthpay.mail.postman import Postman
 from hearthpay.wire.answer import Answer
 from hearthpay.wire.paging import Page
@@ -304,7 +304,9 @@ async def invite_employee(
             "This service has no key ring: it cannot keep numbers or links safe, and invites nobody.",
         )
     sending = Sending(
-        f"{address_of(request)}{PORTAL_PATH}", ring, None if runtime.mailer is None else runtime.mail_limits
+        f"{address_in_mail(request)}{PORTAL_PATH}",
+        ring,
+        None if runtime.mailer is None else runtime.mail_limits,
     )
     wanted = body.to_command()
     postman = None

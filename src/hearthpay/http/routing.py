@@ -197,9 +197,17 @@ def describe(
 
 
 def describe_file(
-    *, media_types: tuple[str, ...], what: str, errors: tuple[str, ...] = (), body: object = None
+    *,
+    media_types: tuple[str, ...],
+    what: str,
+    errors: tuple[str, ...] = (),
+    body: object = None,
+    later: tuple[object, str] | None = None,
 ) -> dict[str, Any]:
-    """Return what an endpoint that answers a file of these types says about itself; the rest is as in `describe`."""
+    """Return what an endpoint that answers a file of these types says about itself; the rest is as in `describe`.
+
+    `later` is the envelope of its 202, and what that says, where the file may have to be made first.
+    """
     described = describe(answer=None, body=body, errors=errors)
     binary = {"schema": {"type": "string", "format": "binary"}}
     described["response_class"] = Response
@@ -210,6 +218,10 @@ def describe_file(
             name: {"description": said, "schema": {"type": "string"}} for name, said in _FILE_HEADERS.items()
         },
     }
+    if later is not None:
+        model, said = later
+        where = {"Location": {"description": "Where to ask for it.", "schema": {"type": "string"}}}
+        described["responses"][202] = {"model": model, "description": said, "headers": where}
     return described
 
 

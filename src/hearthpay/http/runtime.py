@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,5 +56,30 @@ def runtime_of(request: Request) -> Runtime:
 
 
 def address_of(request: Request) -> str:
-    """Return the service's address as its clients see it, without a slash at the end."""
+    """Return the service's address as this client sees it, without a slash at the end: for what he alone is shown.
+
+    Without HEARTHPAY_PUBLIC_URL it is made from the request's `Host`. What is sent to others begins with
+    `address_in_mail`.
+    """
     return (runtime_of(request).public_url or str(request.base_url)).rstrip("/")
+
+
+def address_in_mail(request: Request) -> str:
+    """Return what links begin with that are sent or handed on, without a slash at the end; never from a header.
+
+    Without HEARTHPAY_PUBLIC_URL it is where the connection arrived; on the machine itself by the name that passkeys
+    work with.
+    """
+    public = runtime_of(request).public_url
+    if public is not None:
+        return public.rstrip("/")
+    host, port = request.scope.get("server") or ("localhost", None)
+    name = "localhost" if _is_here(host) else f"[{host}]" if ":" in host else host
+    return f"{request.scope['scheme']}://{name}" + ("" if port in (None, 80, 443) else f":{port}")
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return "/" in host  # a socket in the file system

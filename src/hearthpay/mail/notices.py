@@ -41,6 +41,7 @@ NEWS: Final = (
     "notice.debit_ahead",
     "notice.duties_due",
     "notice.document_ready",
+    "notice.package_ready",
 )
 """Notices of what goes its usual way, which are counted apart, and for household and employee alone: an organization of
 many households has many paydays in a day."""

@@ -11,7 +11,6 @@ import binascii
 import logging
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 import anyio
 import orjson
@@ -20,6 +19,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from hearthpay.access.refusal import Refusal
+from hearthpay.http.hosts import misdirected, place_of_address, place_of_host
 from hearthpay.http.json_body import LARGEST_BODY, read_json
 from hearthpay.http.request_log import describe_failure
 from hearthpay.http.runtime import runtime_of
@@ -39,8 +39,6 @@ PATH: Final = "/mcp"
 _ADMITTED_KEY: Final = "hearthpay.agent"
 _SESSION_HEADER: Final = b"mcp-session-id"
 _SESSION_PREFIX: Final = "hp."
-_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_MISDIRECTED: Final = 421
 _MADE: Final = 200
 
 _log = structlog.get_logger("hearthpay.mcp")
@@ -90,32 +88,15 @@ def refuse_rebound(request: Request) -> None:
     Raises `invalid_state` (421, 403).
     """
     public = runtime_of(request).public_url
-    own = None if public is None else _place(public)
-    host = _place(f"//{request.headers.get('host', '')}")
-    if host is None or not (_is_same(host, own) or host[0] in _LOOPBACK):
-        raise Refusal(
-            "invalid_state",
-            "This is not the address of the service. Use the one that HEARTHPAY_PUBLIC_URL names, or localhost.",
-            status=_MISDIRECTED,
-        )
+    own = None if public is None else place_of_address(public)
+    host = place_of_host(request.headers.get("host", ""))
+    if host is None or not (host.is_loopback or (own is not None and host.is_of(own))):
+        raise misdirected()
     origin = request.headers.get("origin")
     if origin is not None:
-        came_from = _place(origin)
-        if came_from is None or not (_is_same(came_from, own) or came_from == host):
+        came_from = place_of_address(origin)
+        if came_from is None or not (came_from == host or (own is not None and came_from.is_of(own))):
             raise Refusal("invalid_state", "This request comes from a page of another site.", status=403)
-
-
-def _place(address: str) -> tuple[str, int | None] | None:
-    """Return host and port of an address; None for what is none."""
-    try:
-        parts = urlsplit(address)
-        return None if not parts.hostname else (parts.hostname, parts.port)
-    except ValueError:
-        return None
-
-
-def _is_same(place: tuple[str, int | None], own: tuple[str, int | None] | None) -> bool:
-    return own is not None and place[0] == own[0] and (place[1] or 0) in (own[1] or 0, 80, 443)
 
 
 def _caller_of(context: Context) -> InnerCaller:

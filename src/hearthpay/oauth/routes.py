@@ -16,6 +16,7 @@ from starlette.responses import JSONResponse, Response
 
 from hearthpay.http.door import network_of
 from hearthpay.http.envelope import request_id_of
+from hearthpay.http.hosts import is_known_host, misdirected
 from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import Runtime, address_of, runtime_of
 from hearthpay.oauth.clients import register
@@ -61,7 +62,11 @@ def came_from(request: Request) -> str:
 @router.get(SERVER_METADATA_PATH)
 @router.get(SERVER_METADATA_PATH + TOOLS_PATH)
 async def get_server_metadata(request: Request) -> Response:
-    """What this authorization server can do, and where (RFC 8414)."""
+    """What this authorization server can do, and where (RFC 8414).
+
+    Raises `invalid_state` (421) for a host that the service cannot know for its own.
+    """
+    _require_known_host(request)
     issuer = address_of(request)
     return JSONResponse(
         {
@@ -79,14 +84,15 @@ async def get_server_metadata(request: Request) -> Response:
             "code_challenge_methods_supported": ["S256"],
             "authorization_response_iss_parameter_supported": True,
         },
-        headers=_FOR_A_WHILE,
+        headers=_kept(request),
     )
 
 
 @router.get(RESOURCE_METADATA_PATH)
 @router.get(RESOURCE_METADATA_PATH + TOOLS_PATH)
 async def get_resource_metadata(request: Request) -> Response:
-    """What the tools are, and who gives tokens for them (RFC 9728)."""
+    """What the tools are, and who gives tokens for them (RFC 9728). Raises as `get_server_metadata` does."""
+    _require_known_host(request)
     return JSONResponse(
         {
             "resource": resource_of(request),
@@ -95,8 +101,19 @@ async def get_resource_metadata(request: Request) -> Response:
             "scopes_supported": list(SCOPES),
             "bearer_methods_supported": ["header"],
         },
-        headers=_FOR_A_WHILE,
+        headers=_kept(request),
     )
+
+
+def _require_known_host(request: Request) -> None:
+    """Metadata names addresses that programs send codes and tokens to: no stranger chooses their host."""
+    if not is_known_host(request):
+        raise misdirected()
+
+
+def _kept(request: Request) -> Mapping[str, str]:
+    """How long metadata may be kept: not at all where it is made from what the client calls the service."""
+    return _NEVER_KEPT if runtime_of(request).public_url is None else _FOR_A_WHILE
 
 
 @router.post(REGISTER_PATH)

@@ -16,6 +16,7 @@ from hearthpay.banking.account_changes import connect_due
 from hearthpay.clock import Clock
 from hearthpay.database.audit import seal_waiting
 from hearthpay.database.session import Database
+from hearthpay.documents.making import make_next
 from hearthpay.duties.reminders import remind
 from hearthpay.mail.mail_folder import MailFolder, fill_folder
 from hearthpay.mail.mailer import Mailer
@@ -134,6 +135,7 @@ def worker_duties(
             shared_by=1,
             cron=_EVERY_TEN_SECONDS,
         ),
+        _make_packages(database, ring, clock, desk),
         _settle_years(database),
         _tell_of_awaited_rules(database, ring, clock, desk),
     )
@@ -148,6 +150,22 @@ def _tell_alerts(database: Database, ring: KeyRing, clock: Clock, desk: NoticeDe
         return Progress(round_.told, round_.failed, round_.remaining)
 
     return Duty("alerts", "Organizations told of delicate acts", alerts)
+
+
+def _make_packages(database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk) -> Duty:
+    async def packages(stopping: Stopping) -> Progress:
+        """Draw one package for a while."""
+        made = await make_next(database, ring, clock, desk, stopping)
+        return Progress(made.papers, made.failed, made.remaining)
+
+    return Duty(
+        "make_packages",
+        "Papers of packages drawn",
+        packages,
+        shared_by=1,
+        cron=_EVERY_TEN_SECONDS,
+        priority=-2,
+    )
 
 
 def _settle_years(database: Database) -> Duty:

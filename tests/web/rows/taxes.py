@@ -25,6 +25,7 @@ ROWS: Final = {
     ),
     f"GET {_HERE}/papers/year-package": kept(200, fresh=True),
     f"POST {_HERE}/papers/year-package": kept(400, fresh=True, year="2026"),
+    f"GET {_HERE}/papers/packages/{{package_id}}": at_household(404),
     f"GET {_HERE}/papers/issued": kept(200, fresh=True),
     f"POST {_HERE}/papers/issued/{{document_id}}": kept(404, fresh=True),
     f"GET {_HERE}/papers/address": kept(200),
@@ -36,4 +37,5 @@ ROWS: Final = {
 
 async def things(world: object) -> dict[str, str]:
     """No paper was issued: what they are answered stands in test_tax_pages."""
-    return {"document_id": "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b11"}
+    nowhere = "019a9f2e-7c1d-7a3b-9d52-3f1f6f0c2b11"
+    return {"document_id": nowhere, "package_id": nowhere}

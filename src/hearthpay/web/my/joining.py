@@ -16,7 +16,7 @@ from hearthpay.employees.own_account import (
     make_own_account,
     may_be_linked,
 )
-from hearthpay.http.runtime import address_of
+from hearthpay.http.runtime import address_in_mail
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import masked
 from hearthpay.people.sign_up import NewPerson
@@ -48,7 +48,7 @@ async def take_offer(visitor: Visitor) -> Response:
             token,
             visitor.form.get("email", ""),
             visitor.language,
-            address_of(visitor.request),
+            address_in_mail(visitor.request),
             visitor.visit,
         )
     except Refusal as error:

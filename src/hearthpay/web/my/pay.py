@@ -13,6 +13,7 @@ from hearthpay.documents.commands import WantedPaystub, WantedW2
 from hearthpay.documents.issuing import issue
 from hearthpay.documents.service import Prepared, prepare_own_paper
 from hearthpay.employees.links import employments_of
+from hearthpay.http.presence import while_asked
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.own_pay import own_pay
 from hearthpay.payroll.set_asides.requests import pending_request
@@ -99,6 +100,10 @@ async def w2(visitor: Visitor) -> Response:
 
 
 async def _paper(record: OwnRecord, wanted: WantedPaystub | WantedW2) -> Response:
+    return await while_asked(record.visitor.request, _issued(record, wanted))
+
+
+async def _issued(record: OwnRecord, wanted: WantedPaystub | WantedW2) -> Response:
     visitor = record.visitor
     desk, ring = visitor.desk, visitor.desk.keys()
 

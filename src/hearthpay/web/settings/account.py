@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.database.session import become_person
-from hearthpay.http.runtime import address_of
+from hearthpay.http.runtime import address_in_mail
 from hearthpay.languages.catalogue import mark
 from hearthpay.people import credentials, passkeys, sessions
 from hearthpay.people.events import recent_events
@@ -109,7 +109,7 @@ async def change_email(visitor: Visitor) -> Response:
             visitor.desk,
             visitor.signed_in,
             visitor.form.get("email", ""),
-            address_of(visitor.request),
+            address_in_mail(visitor.request),
             visitor.visit,
         )
     except Refusal as error:

@@ -39,6 +39,7 @@ DEEDS: Final = {
     "calendar_link.revoke": mark("A calendar's address was withdrawn"),
     "certificate.sign": mark("A withholding certificate was signed"),
     "document.issue": mark("A document was issued"),
+    "document.package": mark("A year’s papers were asked for in one file"),
     "document.read": mark("A document was opened"),
     "duty.account": mark("An account with an agency was closed or opened again"),
     "duty.filing": mark("How often a household files was changed"),

@@ -25,7 +25,7 @@ from hearthpay.accounts.own_keys import (
     revoke_own_key,
 )
 from hearthpay.clock import end_of_day
-from hearthpay.http.runtime import address_of
+from hearthpay.http.runtime import address_in_mail
 from hearthpay.languages.catalogue import mark
 from hearthpay.mail.bounces import bounced
 from hearthpay.people import members
@@ -70,7 +70,7 @@ async def invite(visitor: Visitor) -> Response:
             sent = await members.invite_member(
                 session, actor, desk.clock, visitor.form.get("email", ""), visitor.form.get("role", "")
             )
-            link = f"{address_of(visitor.request)}/join/{sent.token.text}"
+            link = f"{address_in_mail(visitor.request)}/join/{sent.token.text}"
             if desk.sends_mail:
                 desk.throttle.account_asked_for(visitor.visit.address, sent.email)
                 mail = person_mail(

@@ -6,7 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
-from hearthpay.http.runtime import address_of
+from hearthpay.http.runtime import address_in_mail
 from hearthpay.languages.catalogue import mark
 from hearthpay.people import credentials, first_owner, sessions, sign_up
 from hearthpay.people.members import OpenMemberInvitation
@@ -37,7 +37,7 @@ async def take_sign_up(visitor: Visitor) -> Response:
             visitor.desk,
             visitor.form.get("email", ""),
             visitor.language,
-            address_of(visitor.request),
+            address_in_mail(visitor.request),
             visitor.visit,
         )
     except Refusal as error:
@@ -133,7 +133,7 @@ async def take_reset(visitor: Visitor) -> Response:
     """Send the link, if there is such an account."""
     try:
         await credentials.ask_for_reset(
-            visitor.desk, visitor.form.get("email", ""), address_of(visitor.request), visitor.visit
+            visitor.desk, visitor.form.get("email", ""), address_in_mail(visitor.request), visitor.visit
         )
     except Refusal as error:
         return _reset_form(visitor, problems_of(error))

@@ -19,7 +19,7 @@ from hearthpay.employees.invitations import (
     withdraw_invitation,
 )
 from hearthpay.employees.models import Invitation
-from hearthpay.http.runtime import address_of
+from hearthpay.http.runtime import address_in_mail
 from hearthpay.mail.postman import Postman
 from hearthpay.web.household.employees.detail_page import described, employee_in_path, find_here
 from hearthpay.web.household.employees.words import EMAIL_REASONS, INVITATIONS, OTHER_REASON
@@ -56,7 +56,7 @@ async def send_invitation(at: AtHousehold) -> Response:
     if runtime.ring is None:
         raise Refusal("service_unavailable", "This service has no encryption keys yet.")
     sending = Sending(
-        f"{address_of(at.visitor.request)}{PORTAL_PATH}",
+        f"{address_in_mail(at.visitor.request)}{PORTAL_PATH}",
         runtime.ring,
         None if runtime.mailer is None else runtime.mail_limits,
     )

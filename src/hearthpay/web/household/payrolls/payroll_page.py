@@ -17,6 +17,7 @@ from hearthpay.documents.paper import media_type_of
 from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.documents.service import Prepared, prepare_documents
 from hearthpay.employees.models import Employee
+from hearthpay.http.presence import while_asked
 from hearthpay.payroll.answers import detail_data
 from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.service import get_payroll
@@ -93,6 +94,10 @@ async def line(at: AtHousehold) -> Response:
 @household_page(router, "GET", "/payrolls/{payroll_id}/stubs/{employee_id}", permission=OBTAIN_DOCUMENTS)
 async def stub(at: AtHousehold) -> Response:
     """A pay stub as a PDF: `language` is en or es, `copy` the employee's or the household's."""
+    return await while_asked(at.visitor.request, _stub(at))
+
+
+async def _stub(at: AtHousehold) -> Response:
     asked = at.visitor.request.query_params
     ring = at.runtime.ring
     if ring is None:

@@ -50,4 +50,4 @@ async def again(at: AtHousehold) -> Response:
         kept = await open_issued(session, ring, at.actor, id_in(at.visitor, "document_id"))
         if kept.document.employer_id != at.id:
             raise Refusal("not_found", mark("There is nothing here of this name."))
-    return file_of(kept)
+    return file_of(at, kept)

@@ -15,7 +15,7 @@ from fastapi import APIRouter
 from pydantic import ValidationError
 from sqlalchemy import select
 from sqlalchemy.ext.asyncio import AsyncSession
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS
 from hearthpay.access.refusal import Refusal
@@ -29,12 +29,21 @@ from hearthpay.documents.commands import (
     WantedWageFile,
     WantedYearPackage,
 )
-from hearthpay.documents.issuing import issue
+from hearthpay.documents.issuing import TooManyPapersError, issue
+from hearthpay.documents.packages import (
+    PACKAGE_AT_ONCE,
+    find_package,
+    latest_package,
+    order_package,
+    package_item_of,
+)
+from hearthpay.documents.packing import package_file
 from hearthpay.documents.paper import media_type_of
 from hearthpay.documents.schemas import Efw2Submitter
 from hearthpay.documents.service import Prepared, list_documents, prepare_documents
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import find_employee
+from hearthpay.http.presence import while_asked
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.ledger.quarters import read_prior_gross, read_quarters
 from hearthpay.taxes.jurisdictions import STATES
@@ -81,11 +90,13 @@ async def papers(at: AtHousehold) -> Response:
     async with at.transaction() as session:
         people = await _people(session, at, year)
         found, _ = await list_documents(session, at.actor, at.id, year, Page(limit=1))
+        asked = await latest_package(session, at.actor, at.id, year)
     facts = {
         "year": year,
         "years": years_of(at.clock.today()),
         "people": people,
         "issued": bool(found),
+        "package": None if asked is None else package_item_of(asked),
         "may_obtain": at.may(OBTAIN_DOCUMENTS),
         "over": year < at.clock.today().year,
     }
@@ -171,28 +182,57 @@ async def year_package(at: AtHousehold) -> Response:
 
 async def _handed_over(at: AtHousehold, wanted: Wanted, year: int) -> Response:
     """Return the paper, issued now or before; where it cannot be made, a page that says what is missing."""
+    return await while_asked(at.visitor.request, _issued(at, wanted, year))
+
+
+async def _issued(at: AtHousehold, wanted: Wanted, year: int) -> Response:
     ring = at.visitor.desk.keys()
 
     async def prepare(session: AsyncSession) -> Prepared:
-        return await prepare_documents(session, ring, at.actor, at.clock, wanted)
+        return await prepare_documents(session, ring, at.actor, at.clock, wanted, at_once=PACKAGE_AT_ONCE)
 
     try:
         kept = await issue(at.transaction, ring, at.clock, at.actor, prepare)
+    except TooManyPapersError as counted:
+        return await _ordered(at, cast(WantedYearPackage, wanted), counted.prepared)
     except Refusal as error:
         if error.code != "document_not_available" or not isinstance(error.details, dict):
             raise
         return _missing(at, error.details, year)
-    return file_of(kept)
+    return file_of(at, kept)
 
 
-def file_of(kept: Kept) -> Response:
+async def _ordered(at: AtHousehold, wanted: WantedYearPackage, counted: Prepared) -> Response:
+    """Have the worker make the package, and lead to where its progress is shown."""
+    async with at.transaction() as session:
+        package = await order_package(session, at.actor, at.clock, wanted, counted)
+    return at.go(f"/taxes/papers/packages/{package.id}")
+
+
+@household_page(router, "GET", "/taxes/papers/packages/{package_id}", permission=LIST_DOCUMENTS)
+async def package(at: AtHousehold) -> Response:
+    """How far a package is, and the finished file."""
+    async with at.transaction() as session:
+        found = await find_package(session, at.actor, id_in(at.visitor, "package_id"))
+    if found.employer_id != at.id:
+        raise Refusal("not_found", _NOT_THERE)
+    if found.status == "failed" and (found.failure or {}).get("reason") != "internal_failure":
+        return _missing(at, found.failure or {}, found.tax_year, status=200)
+    facts = {"package": package_item_of(found), "may_obtain": at.may(OBTAIN_DOCUMENTS)}
+    return at.show("taxes/package.html", facts)
+
+
+def file_of(at: AtHousehold, kept: Kept) -> Response:
     """Return a paper to be saved under its name."""
     name = kept.document.file_name
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-    return Response(kept.content, headers=headers | {"Content-Type": media_type_of(name)})
+    headers |= {"Content-Type": media_type_of(name)}
+    if kept.document.kind == "year_package":
+        return StreamingResponse(package_file(at.transaction, at.visitor.desk.keys(), kept), headers=headers)
+    return Response(kept.content, headers=headers)
 
 
-def _missing(at: AtHousehold, details: Mapping[str, Any], year: int) -> Response:
+def _missing(at: AtHousehold, details: Mapping[str, Any], year: int, status: int = 400) -> Response:
     missing: list[tuple[str, str | None]] = []
     for each in details.get("missing", ()):
         known = _MISSING.get(each["field"])
@@ -207,7 +247,7 @@ def _missing(at: AtHousehold, details: Mapping[str, Any], year: int) -> Response
             missing.append((at.say(known[0]), where))
     reason = at.say(_REASONS.get(details.get("reason", ""), _OTHERWISE))
     facts = {"missing": missing, "reason": None if missing else reason, "year": year}
-    return at.show("taxes/missing.html", facts, status=400)
+    return at.show("taxes/missing.html", facts, status=status)
 
 
 async def _people(session: AsyncSession, at: AtHousehold, year: int) -> Sequence[PaidPerson]:

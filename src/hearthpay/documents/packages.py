@@ -1,0 +1,162 @@
+"""Packages that are too large to wait for: asked for, looked at, and made by the worker (`making`)."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final, Literal, cast
+from uuid import UUID
+
+from sqlalchemy import select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncSession
+from uuid_utils.compat import uuid7
+
+from hearthpay.access.actor import Actor
+from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import LIST_DOCUMENTS, OBTAIN_DOCUMENTS, allow
+from hearthpay.access.refusal import Refusal
+from hearthpay.clock import Clock, real_clock
+from hearthpay.documents.commands import WageFileSubmitter, WantedYearPackage
+from hearthpay.documents.models import DocumentPackage
+from hearthpay.documents.service import Prepared
+from hearthpay.employers.service import resolve_employer
+
+PACKAGE_AT_ONCE: Final = 60
+"""So many papers are drawn while their asker waits, about a second's work; more are the worker's."""
+
+PackageStatus = Literal["waiting", "drawing", "ready", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class PackageItem:
+    """A package of a year's papers that the worker makes."""
+
+    id: UUID
+    employer_id: UUID
+    tax_year: int
+    status: PackageStatus
+    """`waiting` for its turn, being drawn (`drawing`), `ready` under `document_path`, or `failed` with a `failure`."""
+
+    papers: int
+    """How many papers it is to hold."""
+
+    drawn: int
+    """How many of them are done."""
+
+    requested_at: datetime
+    finished_at: datetime | None
+    document_id: UUID | None
+    document_path: str | None
+    """Where the finished file is."""
+
+    failure: Mapping[str, Any] | None
+    """Why it could not be made: as `details` of `document_not_available`, or `reason` `internal_failure`."""
+
+    path: str
+    """Where to ask how far it is."""
+
+
+def package_item_of(package: DocumentPackage) -> PackageItem:
+    """Return a package as the API tells it."""
+    return PackageItem(
+        id=package.id,
+        employer_id=package.employer_id,
+        tax_year=package.tax_year,
+        status=cast(PackageStatus, package.status),
+        papers=package.papers,
+        drawn=package.drawn,
+        requested_at=package.requested_at,
+        finished_at=package.finished_at,
+        document_id=package.document_id,
+        document_path=None if package.document_id is None else f"/api/v1/documents/{package.document_id}",
+        failure=package.failure,
+        path=f"/api/v1/documents/packages/{package.id}",
+    )
+
+
+async def order_package(
+    session: AsyncSession, actor: Actor, clock: Clock, wanted: WantedYearPackage, counted: Prepared
+) -> DocumentPackage:
+    """Have the worker make the package that was counted; return the one under way where there is one of this year.
+
+    Raises what `allow` raises, and `invalid_state` (409) where the one under way names another submitter.
+    """
+    allow(actor, OBTAIN_DOCUMENTS, counted.owner.employer_id)
+    assert counted.too_many is not None
+    submitter = None if wanted.submitter is None else asdict(wanted.submitter)
+    owner = counted.owner
+    made: DocumentPackage | None = await session.scalar(
+        insert(DocumentPackage)
+        .values(
+            id=uuid7(),
+            organization_id=owner.organization_id,
+            employer_id=owner.employer_id,
+            sandbox=owner.sandbox,
+            tax_year=wanted.tax_year,
+            submitter=submitter,
+            status="waiting",
+            papers=counted.too_many,
+            requested_at=real_clock(clock).now(),
+        )
+        .on_conflict_do_nothing(
+            index_elements=["employer_id", "tax_year"], index_where=DocumentPackage.finished_at.is_(None)
+        )
+        .returning(DocumentPackage)
+    )
+    if made is not None:
+        await record_audit(
+            session,
+            actor,
+            "document.package",
+            employer_id=made.employer_id,
+            subject_id=made.id,
+            details={"tax_year": made.tax_year, "papers": made.papers},
+        )
+        return made
+    unfinished = select(DocumentPackage).where(
+        DocumentPackage.employer_id == owner.employer_id,
+        DocumentPackage.tax_year == wanted.tax_year,
+        DocumentPackage.finished_at.is_(None),
+    )
+    under_way: DocumentPackage | None = await session.scalar(unfinished)
+    if under_way is None:  # it was finished between the two statements
+        raise Refusal("service_unavailable", "A package of this year has just been finished: ask again.")
+    if under_way.submitter != submitter:
+        raise Refusal(
+            "invalid_state",
+            "A package of this year is being made with another submitter of the wage file: ask again once it is ready.",
+            status=409,
+            details={"package_id": under_way.id},
+        )
+    return under_way
+
+
+async def find_package(session: AsyncSession, actor: Actor, package_id: UUID) -> DocumentPackage:
+    """Return a package that was asked for. Raises what `allow` raises, and `not_found`, also for one out of reach."""
+    allow(actor, LIST_DOCUMENTS)
+    package = await session.get(DocumentPackage, package_id)
+    if package is None or not actor.reaches(package.employer_id):
+        raise Refusal("not_found", "There is no such package.")
+    return package
+
+
+async def latest_package(
+    session: AsyncSession, actor: Actor, employer_id: UUID, tax_year: int
+) -> DocumentPackage | None:
+    """Return the package of the year that was asked for last, if any. Raises what `resolve_employer` raises."""
+    allow(actor, LIST_DOCUMENTS)
+    employer = await resolve_employer(session, actor, employer_id)
+    statement = (
+        select(DocumentPackage)
+        .where(DocumentPackage.employer_id == employer.id, DocumentPackage.tax_year == tax_year)
+        .order_by(DocumentPackage.id.desc())
+        .limit(1)
+    )
+    found: DocumentPackage | None = await session.scalar(statement)
+    return found
+
+
+def wanted_of(package: DocumentPackage) -> WantedYearPackage:
+    """Return what was asked for."""
+    submitter = None if package.submitter is None else WageFileSubmitter(**package.submitter)
+    return WantedYearPackage(tax_year=package.tax_year, employer_id=package.employer_id, submitter=submitter)

@@ -1,0 +1,113 @@
+"""A package of papers: in the archive it is a list of versions, and the file is put together of them as it is sent.
+
+The versions never change, and they are stored in the file as they are, in their order and without a date: the same
+list gives the same bytes. Packages from before hold the file itself.
+"""
+
+import zipfile
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Final
+from uuid import UUID
+
+import orjson
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import undefer
+
+from hearthpay.documents.archive import Kept, open_document
+from hearthpay.documents.models import IssuedDocument
+from hearthpay.security.key_ring import KeyRing
+from hearthpay.security.vault_cipher import UnreadableSecretError
+
+_AT_ONCE: Final = 8
+"""Papers that are in memory while the file is sent."""
+
+_FIRST_DAY_OF_ZIP: Final = (1980, 1, 1, 0, 0, 0)
+_FILE_MODE: Final = 0o600 << 16
+_BEGINS_LIST: Final = b"["
+
+Transaction = Callable[[], AbstractAsyncContextManager[AsyncSession]]
+"""Opens a transaction in which the household's rows are seen; commits when the block ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedPaper:
+    """A paper of a package: its name in the file, its version, and that one's entity tag."""
+
+    name: str
+    document_id: UUID
+    etag: str
+
+
+def list_of(papers: Sequence[PackedPaper]) -> bytes:
+    """Return the list as the archive keeps it."""
+    return orjson.dumps([(each.name, each.document_id, each.etag) for each in papers])
+
+
+def papers_in(content: bytes) -> list[PackedPaper] | None:
+    """Return the papers of a package's list; None for a package from before, which is the file itself."""
+    if not content.startswith(_BEGINS_LIST):
+        return None
+    return [PackedPaper(name, UUID(version), etag) for name, version, etag in orjson.loads(content)]
+
+
+async def package_file(transaction: Transaction, ring: KeyRing, kept: Kept) -> AsyncIterator[bytes]:
+    """Yield the file of a package, piece by piece; never more than a few papers are in memory.
+
+    Raises UnreadableSecretError where a paper is not the one that the package lists, and KeyRingError.
+    """
+    papers = papers_in(kept.content)
+    if papers is None:
+        yield kept.content
+        return
+    sink = _Sink()
+    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as archive:
+        for start in range(0, len(papers), _AT_ONCE):
+            some = papers[start : start + _AT_ONCE]
+            async with transaction() as session:
+                contents = await _contents(session, ring, kept, some)
+            for each in some:
+                entry = zipfile.ZipInfo(each.name, _FIRST_DAY_OF_ZIP)
+                entry.external_attr = _FILE_MODE
+                archive.writestr(entry, contents[each.document_id])
+                yield sink.taken()
+    yield sink.taken()
+
+
+async def _contents(
+    session: AsyncSession, ring: KeyRing, kept: Kept, papers: Sequence[PackedPaper]
+) -> dict[UUID, bytes]:
+    statement = select(IssuedDocument).where(
+        IssuedDocument.id.in_([each.document_id for each in papers]),
+        IssuedDocument.employer_id == kept.document.employer_id,
+    )
+    found = await session.scalars(statement.options(undefer(IssuedDocument.sealed_content)))
+    opened = {each.id: open_document(ring, each) for each in found}
+    for each in papers:
+        if each.document_id not in opened or opened[each.document_id].etag != each.etag:
+            raise UnreadableSecretError("a paper of the package is not the one that it lists")
+    return {document_id: each.content for document_id, each in opened.items()}
+
+
+class _Sink:
+    """What the archive writes to: it cannot go back, so each part is final once it is taken."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, part: bytes) -> int:
+        self._parts.append(bytes(part))
+        return len(part)
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def taken(self) -> bytes:
+        taken = b"".join(self._parts)
+        self._parts.clear()
+        return taken

@@ -1,0 +1,154 @@
+"""Which hosts a request may name: the installation's own, this machine's, and names of a private network.
+
+Where HEARTHPAY_PUBLIC_URL is set, `KnownHosts` answers no other host than that one and this machine: a link or a
+cached answer made for a stranger's name never comes about. Without it the service cannot know its name; what others
+keep or follow (`oauth` metadata) is then made for this machine and private names alone.
+"""
+
+import ipaddress
+import re
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from hearthpay.access.refusal import Refusal
+from hearthpay.http.errors import error_response
+from hearthpay.http.runtime import runtime_of
+
+_MISDIRECTED: Final = 421
+"""RFC 9110, section 15.5.20."""
+
+_PROBES: Final = frozenset({"/healthz", "/readyz", "/metrics"})
+"""What an orchestrator asks by the machine's address in its own network; no answer of these names a host."""
+
+_USUAL_PORTS: Final = (None, 80, 443)
+_HOST: Final = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?P<port>[0-9]{1,5}))?", re.ASCII)
+_PRIVATE_ENDS: Final = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
+"""RFC 6761, RFC 6762, RFC 8375, ICANN's resolution 2024.07.29.06; `.lan` is what home routers use."""
+
+_PRIVATE_NETWORKS: Final = tuple(
+    ipaddress.ip_network(each)
+    for each in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "fc00::/7", "fe80::/10")
+)
+"""RFC 1918, RFC 3927, RFC 4193, RFC 4291."""
+
+
+class Place(NamedTuple):
+    """A host as a request or an address names it: in lower case, without brackets and without the root's dot."""
+
+    name: str
+    port: int | None
+
+    @property
+    def address(self) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+        """The name as an address of IP; one of IPv4 that is written as IPv6 is what it stands for."""
+        try:
+            found = ipaddress.ip_address(self.name)
+        except ValueError:
+            return None
+        return getattr(found, "ipv4_mapped", None) or found
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether it is this machine."""
+        return self.name == "localhost" if self.address is None else self.address.is_loopback
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it is of a private network: an address of one, or a name that no public zone has."""
+        if self.address is not None:
+            return any(self.address in network for network in _PRIVATE_NETWORKS)
+        return "." not in self.name or self.name.endswith(_PRIVATE_ENDS)
+
+    def is_of(self, own: "Place") -> bool:
+        """Tell whether it is the same host as our own, by its port or one that a proxy takes for the usual."""
+        return self.name == own.name and self.port in (own.port, *_USUAL_PORTS)
+
+
+def place_of_host(header: str) -> Place | None:
+    """Return what a `Host` header names; None for what is no host."""
+    found = _HOST.fullmatch(header.lower())
+    if found is None:
+        return None
+    name, port = found["name"], None if found["port"] is None else int(found["port"])
+    if name.startswith("["):
+        place = Place(name[1:-1], port)
+        return place if place.address is not None else None
+    place = Place(name.removesuffix("."), port)
+    if place.address is None and (not all(place.name.split(".")) or _ends_in_number(place.name)):
+        return None
+    return place
+
+
+def place_of_address(address: str) -> Place | None:
+    """Return the host of a web address; None for what has none."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return None
+    return place_of_host(parts.netloc)
+
+
+def is_known_host(request: Request) -> bool:
+    """Return whether the request's one `Host` is one that the service makes addresses for, or this machine.
+
+    With HEARTHPAY_PUBLIC_URL that is its host and this machine; without it, this machine and private names.
+    """
+    place = _asked(request)
+    if place is None:
+        return False
+    public = runtime_of(request).public_url
+    if place.is_loopback:
+        return True
+    if public is None:
+        return place.is_private
+    own = place_of_address(public)
+    return own is not None and place.is_of(own)
+
+
+class KnownHosts:
+    """ASGI middleware: hosts that are not the installation's get 421. Of use only where its address is known."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, or refuse it."""
+        if scope["type"] == "http":
+            request = Request(scope, receive, send)
+            if not (is_known_host(request) or _is_probe(request)):
+                await error_response(request, misdirected())(scope, receive, send)
+                return
+        await self.app(scope, receive, send)
+
+
+def misdirected() -> Refusal:
+    """Return the refusal of a request that names a host which is not ours (421)."""
+    return Refusal(
+        "invalid_state",
+        "This is not the address of the service. Use the one that HEARTHPAY_PUBLIC_URL names, or localhost.",
+        status=_MISDIRECTED,
+    )
+
+
+def _asked(request: Request) -> Place | None:
+    hosts = request.headers.getlist("host")
+    return place_of_host(hosts[0]) if len(hosts) == 1 else None
+
+
+def _is_probe(request: Request) -> bool:
+    place = _asked(request)
+    return (
+        request.scope["path"] in _PROBES
+        and place is not None
+        and place.address is not None
+        and place.is_private
+    )
+
+
+def _ends_in_number(name: str) -> bool:
+    """Tell whether browsers take a name for an address of IPv4, however it is written (the URL standard)."""
+    last = name.rsplit(".", 1)[-1]
+    return last.isdigit() or re.fullmatch(r"0x[0-9a-f]*", last) is not None
