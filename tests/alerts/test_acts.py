@@ -36,6 +36,7 @@ NOT_ACTIONS: Final = frozenset(
 BY_PARTS: Final = {
     "autopilot": ("authorize", "disable", "enroll", "pause", "resume", "skip", "generate", "fire", "fail"),
     "set_aside_request": ("approved", "declined", "withdraw"),
+    "rights": ("as_of_upgrade",),
 }
 """Actions whose names are put together where they are recorded."""
 
@@ -69,6 +70,7 @@ TOLD_OTHERWISE: Final = {
     "calendar_link.revoke": "it ends something",
     "certificate.sign": "told in the transaction, where the employee signed",
     "document.issue": "papers are told when they are ready",
+    "document.package": "who asks is a member, or has a key that was told",
     "document.read": "who reads is a member, or has a key that was told",
     "duty.account": "reminders go on by the calendar",
     "duty.filing": "reminders go on by the calendar",
@@ -112,6 +114,7 @@ TOLD_OTHERWISE: Final = {
     "payroll.year_passed": "told in the year's notices",
     "registration.apply": "no number is shown by it",
     "registration.reveal": "who reads is an owner or admin",
+    "rights.as_of_upgrade": "the upgrade's, which changes nothing",
     "set_aside_request.approved": "told in the transaction",
     "set_aside_request.ask": "told in the transaction",
     "set_aside_request.declined": "told in the transaction",

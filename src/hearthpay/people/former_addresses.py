@@ -42,18 +42,18 @@ _OF_PERSON: Final = text(
 )
 # The earliest change from this address that still can be: what came after it goes with it.
 _TAKE_BACK: Final = text(
-    "WITH first AS (SELECT min(changed_at) AS at FROM former_addresses WHERE employer_id = :employer "
+    "WITH first AS (SELECT id FROM former_addresses WHERE employer_id = :employer "
     "AND employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) AND lower(address) = lower(:address) "
-    "AND told_until > :now AND taken_back_at IS NULL) "
+    "AND told_until > :now AND taken_back_at IS NULL ORDER BY id LIMIT 1) "
     "UPDATE former_addresses f SET taken_back_at = :now FROM first WHERE f.employer_id = :employer "
-    "AND f.employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) AND f.changed_at >= first.at "
+    "AND f.employee_id IS NOT DISTINCT FROM CAST(:employee AS uuid) AND f.id >= first.id "
     "AND f.taken_back_at IS NULL RETURNING true"
 )
 _TAKE_BACK_PERSON: Final = text(
-    "WITH first AS (SELECT min(changed_at) AS at FROM former_person_addresses WHERE person_id = :person "
-    "AND address = :address AND told_until > :now AND taken_back_at IS NULL) "
+    "WITH first AS (SELECT id FROM former_person_addresses WHERE person_id = :person "
+    "AND address = :address AND told_until > :now AND taken_back_at IS NULL ORDER BY id LIMIT 1) "
     "UPDATE former_person_addresses f SET taken_back_at = :now FROM first WHERE f.person_id = :person "
-    "AND f.changed_at >= first.at AND f.taken_back_at IS NULL RETURNING true"
+    "AND f.id >= first.id AND f.taken_back_at IS NULL RETURNING true"
 )
 
 
