@@ -191,9 +191,15 @@ def come_from_a_newer_schema(backup: Path) -> str:
     return "schema 9999"
 
 
+def come_from_newer_programs(backup: Path) -> str:
+    rewrite_manifest(backup, programs="19.1")
+    return "written by PostgreSQL 19.1's programs"
+
+
 @pytest.mark.parametrize(
     "damage",
     [
+        come_from_newer_programs,
         flip_a_byte,
         lose_the_dump,
         add_a_file,

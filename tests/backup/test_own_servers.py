@@ -14,12 +14,14 @@ import pytest
 from sqlalchemy import text
 
 from hearthpay.clock import FixedClock
+from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.database.migrations import migrate
 from hearthpay.database.startup import Addresses, open_database
 from tests.backup.conftest import Installation, ask, cli
 from tests.conftest import plain_url
 from tests.database.debian_server import NO_DEBIAN_SERVER, PROGRAMS, DebianServer
 from tests.database.paying import hire, new_client, week
+from tests.worlds.tables import EMPTIED
 
 CLOCK = FixedClock(datetime(2026, 11, 20, 15, 0, tzinfo=UTC))
 PAYROLLS = 3
@@ -134,3 +136,50 @@ def test_an_older_schema_that_hides_rows_from_its_owner_makes_no_backup(
     migrate(url)
     made = cli("backup", place / "shelf", DATABASE_URL=url)
     assert made.returncode == 0, made.stderr
+
+
+@pytest.mark.long
+def test_a_payday_moves_to_an_own_server_and_back(
+    debian: DebianServer, installation: Installation, logical: Path, place: Path
+) -> None:
+    """From the embedded server to an older one of the operator's, and from there to a new one: nothing is lost."""
+    hosted = debian.create_database("hosted")
+    moved = cli("restore", logical, "--keys", installation.keys, DATABASE_URL=hosted)
+    assert moved.returncode == 0, moved.stdout + moved.stderr
+    _nothing_is_lost(installation.server.owner_url(), hosted)
+    keys = installation.ring.newest.entry()
+    doctor = cli("doctor", DATABASE_URL=hosted, HEARTHPAY_KEYS=keys)
+    assert doctor.returncode == 0, doctor.stdout + doctor.stderr
+
+    made = cli("backup", place / "shelf", DATABASE_URL=hosted, HEARTHPAY_KEYS=keys)
+    assert made.returncode == 0, made.stderr
+    back = cli("restore", place / "shelf", "--data-dir", place / "new", "--keys", installation.keys)
+    assert back.returncode == 0, back.stdout + back.stderr
+    server = EmbeddedServer(place / "new")
+    server.start()
+    try:
+        _nothing_is_lost(hosted, server.owner_url())
+    finally:
+        server.stop()
+    doctor = cli("doctor", "--data-dir", place / "new")
+    assert doctor.returncode == 0, doctor.stdout + doctor.stderr
+
+
+def _nothing_is_lost(old: str, new: str) -> None:
+    """Every row of every table is the same, but for what the installation is called and that it was restored."""
+    for table in EMPTIED:
+        if table == "restorations":
+            continue
+        columns = [
+            name
+            for (name,) in ask(
+                old,
+                "SELECT attname::text FROM pg_attribute WHERE attnum > 0 AND NOT attisdropped "
+                f"AND attrelid = '{table}'::regclass ORDER BY attname",
+            )
+        ]
+        chosen = f"(SELECT {', '.join(columns)} FROM {table})"
+        digest = f"SELECT count(*)::int, md5(string_agg(t::text, E'\\n' ORDER BY t::text)) FROM {chosen} t"
+        assert ask(old, digest) == ask(new, digest), table
+    sequences = "SELECT sequencename::text, last_value FROM pg_sequences ORDER BY 1"
+    assert ask(old, sequences) == ask(new, sequences)

@@ -25,14 +25,13 @@ from hearthpay.backup.errors import BackupError, RefusedError
 from hearthpay.backup.manifest import Manifest, verify_files
 from hearthpay.backup.needed_keys import require_keys, try_keys
 from hearthpay.backup.programs import packaged_programs
-from hearthpay.backup.roles import prepare_roles, take_over
 from hearthpay.backup.shelf import StoredBackup, chain, chosen
 from hearthpay.backup.source import BackupSource, Connection
 from hearthpay.backup.telling import Pace, Tell
 from hearthpay.clock import Clock
 from hearthpay.database import migrations, restorations
 from hearthpay.database.embedded import RESTORING, EmbeddedServer
-from hearthpay.database.migrations import migrate
+from hearthpay.database.migrations import OLDEST_SERVER, migrate, migrating
 from hearthpay.database.service_account import account_for
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import CheckResult, examine, open_for_reading
@@ -84,10 +83,10 @@ def restore_into_directory(
             tell("starting the database …")
             server.start()
             source = BackupSource(server.owner_url(), server)
-            with source.connect() as connection:
-                if stored.manifest.kind == "logical":
-                    _load(connection, stored, ring, clock.now(), tell)
-                else:
+            if stored.manifest.kind == "logical":
+                _load(source, stored, ring, clock.now(), tell)
+            else:
+                with source.connect() as connection:
                     physical.forget_recovery(connection)
                     with connection.transaction():
                         _hold(connection, stored, clock.now())
@@ -121,8 +120,9 @@ def restore_into_database(
             if not inventory.is_empty(connection):
                 raise RefusedError("the database is not empty: restore into a new one")
 
+        _require_fitting_server(connection)
         _examined(stored, ring, tell, empty=require_empty)
-        _load(connection, stored, ring, clock.now(), tell)
+    _load(source, stored, ring, clock.now(), tell)
     return _prove(source, stored, ring, tell)
 
 
@@ -144,6 +144,12 @@ def _examined(
         raise RefusedError(
             f"{stored.path.name} holds files of PostgreSQL {manifest.origin.server_version // 10000}; this is {_OURS}"
         )
+    written_by = int(manifest.programs.partition(".")[0])
+    if written_by > _OURS:
+        raise RefusedError(
+            f"{stored.path.name} was written by PostgreSQL {manifest.programs}'s programs; those here read archives of "
+            f"up to {_OURS}: restore it with a newer Hearthpay, or back up again with programs of {_OURS}"
+        )
     empty()
     require_keys(manifest, ring)
     try:
@@ -153,6 +159,21 @@ def _examined(
     except BackupError as error:
         raise RefusedError(str(error)) from None
     return links
+
+
+def _require_fitting_server(connection: Connection) -> None:
+    """What the migrations would refuse once everything was read; RefusedError."""
+    row = connection.execute(
+        "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')"
+    ).fetchone()
+    assert row is not None
+    version, encoding = row
+    if version < OLDEST_SERVER:
+        raise RefusedError(
+            f"Hearthpay needs PostgreSQL {OLDEST_SERVER // 10000} or newer; this server is {version // 10000}"
+        )
+    if encoding != "UTF8":
+        raise RefusedError(f"Hearthpay needs a database in UTF8; this one is in {encoding}")
 
 
 def _require_empty_directory(target: Path) -> None:
@@ -210,18 +231,23 @@ def _put_in_place(staging: Path, target: Path) -> None:
 
 
 def _load(
-    connection: Connection, stored: StoredBackup, ring: KeyRing | None, now: datetime.datetime, tell: Tell
+    source: BackupSource, stored: StoredBackup, ring: KeyRing | None, now: datetime.datetime, tell: Tell
 ) -> None:
-    """Make everything in one transaction, which ends with real money held."""
-    origin = stored.manifest.origin
-    with connection.transaction():
-        made = prepare_roles(connection, origin)
+    """Make the schema of the backup's revision and fill it, in one transaction, which ends with real money held."""
+    revision = stored.manifest.origin.schema_revision
+    assert revision is not None, "a known one"
+    with migrating(source.owner_url) as migration:
+        connection = migration.driver
+        if not inventory.is_empty(connection):
+            raise RefusedError("the database is not empty: restore into a new one")
+        tell("making the schema …")
+        migration.upgrade(revision)
         logical.load(connection, packaged_programs(), stored.path, tell)
-        take_over(connection, origin, made)
         _hold(connection, stored, now)
         _compare(stored.manifest, inventory.rows(connection))
         try_keys(connection, ring)
-    connection.execute("ANALYZE")
+    with source.connect() as connection:
+        connection.execute("ANALYZE")
 
 
 def _hold(connection: Connection, stored: StoredBackup, now: datetime.datetime) -> None:

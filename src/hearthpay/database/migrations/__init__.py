@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -54,14 +57,55 @@ def newest_revision() -> str:
     return head
 
 
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A transaction of the schema's owner in which nobody else migrates; it commits with the block that opened it."""
+
+    connection: Connection
+    driver: psycopg.Connection[tuple[object, ...]]
+    """The driver's own connection, in the same transaction."""
+    database: str
+    roles: Roles
+    server_version: int
+    """In the form of `server_version_num`."""
+
+    def upgrade(self, revision: str) -> Installation | None:
+        """Bring the schema to `revision`; return what the database then is, None before it could say.
+
+        Raises MigrationError for a schema which a newer program has made.
+        """
+        settle_roles(self.driver, self.roles)
+        self.driver.cursor_factory = rendering_cursor(self.roles, self.server_version)
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+        config.attributes["connection"] = self.connection
+        try:
+            command.upgrade(config, revision)
+        except CommandError as error:
+            raise MigrationError(
+                f"this program is older than the database's schema, and does not know it: {error}"
+            ) from error
+        finally:
+            self.driver.cursor_factory = psycopg.Cursor
+        return _installation(self.driver, self.database, self.roles)
+
+
 def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | None:
     """Bring the schema to its newest version, or to `revision`; changes nothing when it is there already.
 
-    `owner_url` logs in as the role which owns, or will own, the tables; it may lead through a pooler. Everything
-    happens in one transaction, so an interrupted migration leaves no trace, and servers which start together wait for
-    each other. Return what the database then is (None only for a `revision` before it could say). Raises
-    MigrationError for a PostgreSQL before 15, missing privileges, another's tables or a schema which a newer program
-    has made, and DatabaseUnavailable.
+    Everything happens in one transaction, so an interrupted migration leaves no trace. Return what the database then
+    is (None only for a `revision` before it could say). Raises as `migrating` and Migration.upgrade.
+    """
+    with migrating(owner_url) as migration:
+        return migration.upgrade(revision)
+
+
+@contextmanager
+def migrating(owner_url: str | URL) -> Iterator[Migration]:
+    """One transaction in which the schema may be made and changed; servers which start together wait for each other.
+
+    `owner_url` logs in as the role which owns, or will own, the tables; it may lead through a pooler. Raises
+    MigrationError for a PostgreSQL before 15, missing privileges or another's tables, and DatabaseUnavailable.
     """
     target, arguments = engine_arguments(owner_url)
     engine = create_engine(target, connect_args=arguments, poolclass=NullPool, hide_parameters=True)
@@ -71,20 +115,7 @@ def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | N
             version = _require_supported(connection)
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
             database = str(connection.scalar(text("SELECT current_database()")))
-            driver = _driver_of(connection)
-            roles = roles_of(database)
-            settle_roles(driver, roles)
-            driver.cursor_factory = rendering_cursor(roles, version)
-            config = Config()
-            config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
-            config.attributes["connection"] = connection
-            command.upgrade(config, revision)
-            driver.cursor_factory = psycopg.Cursor
-            return _installation(driver, database, roles)
-    except CommandError as error:
-        raise MigrationError(
-            f"this program is older than the database's schema, and does not know it: {error}"
-        ) from error
+            yield Migration(connection, _driver_of(connection), database, roles_of(database), version)
     except ForeignSchemaError as error:
         raise MigrationError(str(error)) from error
     except DBAPIError as error:
