@@ -11,7 +11,8 @@ import contextlib
 import datetime
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,10 +23,10 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.backup import inventory, logical, physical
 from hearthpay.backup.errors import BackupError, RefusedError
-from hearthpay.backup.manifest import Manifest, verify_files
+from hearthpay.backup.manifest import Manifest, read_manifest, verify_files
 from hearthpay.backup.needed_keys import require_keys, try_keys
 from hearthpay.backup.programs import packaged_programs
-from hearthpay.backup.shelf import StoredBackup, chain, chosen
+from hearthpay.backup.shelf import StoredBackup, chain, chosen, draft
 from hearthpay.backup.source import BackupSource, Connection
 from hearthpay.backup.telling import Pace, Tell
 from hearthpay.clock import Clock
@@ -72,25 +73,8 @@ def restore_into_directory(
     links = _examined(stored, ring, tell, empty=lambda: _require_empty_directory(target))
     with _staging(target) as staging:
         server = EmbeddedServer(staging)
-        if stored.manifest.kind != "logical":
-            home = staging / "server"
-            account = account_for(home)
-            staging.mkdir(mode=0o700)
-            home.mkdir(mode=0o700)
-            account.own(home)
-            physical.combine([link.path for link in links], packaged_programs(), home / "data", account, tell)
         try:
-            tell("starting the database …")
-            server.start()
-            source = BackupSource(server.owner_url(), server)
-            if stored.manifest.kind == "logical":
-                _load(source, stored, ring, clock.now(), tell)
-            else:
-                with source.connect() as connection:
-                    physical.forget_recovery(connection)
-                    with connection.transaction():
-                        _hold(connection, stored, clock.now())
-                        try_keys(connection, ring)
+            source = _raise(server, links, ring, clock.now(), tell, opens=True)
             restored = _prove(source, stored, ring, tell)
         finally:
             server.stop()
@@ -98,6 +82,69 @@ def restore_into_directory(
             copy_key_ring(ring, staging / KEY_FILE)
         _put_in_place(staging, target)
     return restored
+
+
+def drill(made: Path, clock: Clock, tell: Tell) -> None:
+    """Restore the backup, which has no name yet, and bring its schema up to date; then it is all removed again.
+
+    Nothing that is sealed is opened: no key is needed. It happens beside the backup, or in the place for temporary
+    files where the account that runs PostgreSQL cannot reach that. Raises BackupError, EmbeddedServerError,
+    MigrationError, psycopg's errors and OSError.
+    """
+    tell("restoring it as a drill …")
+    stored = StoredBackup(made, read_manifest(made))
+    links = chain(stored)
+    account = account_for(made / "drill")
+    reachable = not account.borrowed or account.can("-x", made.parent)
+    with (
+        draft(made.parent if reachable else Path(tempfile.gettempdir())) as place,
+        _staging(place) as staging,
+    ):
+        server = EmbeddedServer(staging)
+        try:
+            source = _raise(server, links, None, clock.now(), tell, opens=False)
+            migrate(source.owner_url)
+            with source.connect() as connection:
+                inventory.rows(connection)
+        finally:
+            server.stop()
+
+
+def _raise(
+    server: EmbeddedServer,
+    links: Sequence[StoredBackup],
+    ring: KeyRing | None,
+    now: datetime.datetime,
+    tell: Tell,
+    *,
+    opens: bool,
+) -> BackupSource:
+    """Start a server with the backup, which is the last of the links, in the staging directory that `server` is for.
+
+    With `opens`, one secret of each key is opened with the ring.
+    """
+    stored = links[-1]
+    logically = stored.manifest.kind == "logical"
+    if not logically:
+        home = server.data_dir / "server"
+        account = account_for(home)
+        server.data_dir.mkdir(mode=0o700)
+        home.mkdir(mode=0o700)
+        account.own(home)
+        physical.combine([link.path for link in links], packaged_programs(), home / "data", account, tell)
+    tell("starting the database …")
+    server.start()
+    source = BackupSource(server.owner_url(), server)
+    if logically:
+        _load(source, stored, now, tell, try_with=(ring,) if opens else ())
+        return source
+    with source.connect() as connection:
+        physical.forget_recovery(connection)
+        with connection.transaction():
+            _hold(connection, stored, now)
+            if opens:
+                try_keys(connection, ring)
+    return source
 
 
 def restore_into_database(
@@ -122,7 +169,7 @@ def restore_into_database(
 
         _require_fitting_server(connection)
         _examined(stored, ring, tell, empty=require_empty)
-    _load(source, stored, ring, clock.now(), tell)
+    _load(source, stored, clock.now(), tell, try_with=(ring,))
     return _prove(source, stored, ring, tell)
 
 
@@ -231,9 +278,17 @@ def _put_in_place(staging: Path, target: Path) -> None:
 
 
 def _load(
-    source: BackupSource, stored: StoredBackup, ring: KeyRing | None, now: datetime.datetime, tell: Tell
+    source: BackupSource,
+    stored: StoredBackup,
+    now: datetime.datetime,
+    tell: Tell,
+    *,
+    try_with: Sequence[KeyRing | None],
 ) -> None:
-    """Make the schema of the backup's revision and fill it, in one transaction, which ends with real money held."""
+    """Make the schema of the backup's revision and fill it, in one transaction, which ends with real money held.
+
+    Each ring of `try_with` opens one secret of each key; None where nothing may be sealed.
+    """
     revision = stored.manifest.origin.schema_revision
     assert revision is not None, "a known one"
     with migrating(source.owner_url) as migration:
@@ -245,7 +300,8 @@ def _load(
         logical.load(connection, packaged_programs(), stored.path, tell)
         _hold(connection, stored, now)
         _compare(stored.manifest, inventory.rows(connection))
-        try_keys(connection, ring)
+        for ring in try_with:
+            try_keys(connection, ring)
     with source.connect() as connection:
         connection.execute("ANALYZE")
 
