@@ -24,7 +24,7 @@ from hearthpay.backup.source import BackupSource, Connection, open_source
 from hearthpay.backup.telling import Tell
 from hearthpay.clock import Clock
 from hearthpay.database.embedded import EmbeddedServerError
-from hearthpay.database.migrations import MigrationError
+from hearthpay.database.migrations import MigrationError, knows
 from hearthpay.security.key_ring import copy_key_ring
 
 How = Literal["logical", "full", "incremental"]
@@ -85,6 +85,11 @@ def make_backup(
         with draft(shelf) as made:
             with source.connect() as connection, _snapshot(connection) as snapshot:
                 manifest = _describe(source, connection, how, taken_at)
+                if drilled and not knows(manifest.origin.schema_revision):
+                    raise RefusedError(
+                        f"this program is older than the database's schema ({manifest.origin.schema_revision}), and "
+                        "cannot restore it as a drill: use the newer program, or --no-drill"
+                    )
                 secrets = inventory.secrets_by_key(connection)
                 manifest = replace(manifest, keys=needed_keys(secrets, ring))
                 if how == "logical":

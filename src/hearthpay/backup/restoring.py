@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from alembic.script import ScriptDirectory
 from uuid_utils.compat import uuid7
 
 from hearthpay.backup import inventory, logical, physical
@@ -30,9 +29,9 @@ from hearthpay.backup.shelf import StoredBackup, chain, chosen, draft
 from hearthpay.backup.source import BackupSource, Connection
 from hearthpay.backup.telling import Pace, Tell
 from hearthpay.clock import Clock
-from hearthpay.database import migrations, restorations
+from hearthpay.database import restorations
 from hearthpay.database.embedded import RESTORING, EmbeddedServer
-from hearthpay.database.migrations import OLDEST_SERVER, migrate, migrating
+from hearthpay.database.migrations import OLDEST_SERVER, knows, migrate, migrating
 from hearthpay.database.service_account import account_for
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import CheckResult, examine, open_for_reading
@@ -179,10 +178,7 @@ def _examined(
     """Everything that can be found out before anything is written; return the backup after all it builds upon."""
     manifest = stored.manifest
     revision = manifest.origin.schema_revision
-    known = {
-        each.revision for each in ScriptDirectory(str(Path(migrations.__file__).parent)).walk_revisions()
-    }
-    if revision not in known:
+    if not knows(revision):
         raise RefusedError(
             f"{stored.path.name} has the schema {revision}, which this program does not know: it was made by a newer "
             f"one ({manifest.program}), restore it with that"

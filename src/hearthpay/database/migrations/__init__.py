@@ -52,7 +52,7 @@ class MigrationError(Exception):
 
 def newest_revision() -> str:
     """Return the revision of the schema that this program was written for."""
-    head = ScriptDirectory(str(Path(__file__).parent)).get_current_head()
+    head = _scripts().get_current_head()
     assert head is not None
     return head
 
@@ -72,8 +72,9 @@ class Migration:
     def upgrade(self, revision: str) -> Installation | None:
         """Bring the schema to `revision`; return what the database then is, None before it could say.
 
-        Raises MigrationError for a schema which a newer program has made.
+        Raises MigrationError for a schema which a newer program has made, before anything of it is touched.
         """
+        _require_known(self.driver)
         settle_roles(self.driver, self.roles)
         self.driver.cursor_factory = rendering_cursor(self.roles, self.server_version)
         config = Config()
@@ -82,12 +83,15 @@ class Migration:
         try:
             command.upgrade(config, revision)
         except CommandError as error:
-            raise MigrationError(
-                f"this program is older than the database's schema, and does not know it: {error}"
-            ) from error
+            raise MigrationError(f"the schema cannot be brought to {revision}: {error}") from error
         finally:
             self.driver.cursor_factory = psycopg.Cursor
         return _installation(self.driver, self.database, self.roles)
+
+
+def knows(revision: str | None) -> bool:
+    """Return whether the schema of this revision is one that this program can make and bring up to date."""
+    return revision in {each.revision for each in _scripts().walk_revisions()}
 
 
 def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | None:
@@ -139,6 +143,20 @@ def read(owner_url: str | URL) -> Installation:
         raise _plainly(error, target) from error
     finally:
         engine.dispose()
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory(str(Path(__file__).parent))
+
+
+def _require_known(driver: psycopg.Connection[tuple[object, ...]]) -> None:
+    if driver.execute("SELECT to_regclass('public.alembic_version') IS NOT NULL").fetchone() != (True,):
+        return
+    row = driver.execute("SELECT version_num FROM public.alembic_version").fetchone()
+    if row is not None and not knows(str(row[0])):
+        raise MigrationError(
+            f"this program is older than the database's schema ({row[0]}), and does not know it: use the newer program"
+        )
 
 
 def _installation(
