@@ -9,11 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import orjson
+import psycopg
 import pytest
 
 from hearthpay.database.embedded import EmbeddedServer
 from hearthpay.security.key_ring import KEY_FILE, EncryptionKey
 from tests.backup.conftest import Installation, ask, back_up, cli, rewrite_manifest
+from tests.conftest import plain_url
 from tests.worlds.tables import INSTALLATION_TABLES, TABLES
 
 POLICIES = (
@@ -191,9 +193,15 @@ def come_from_a_newer_schema(backup: Path) -> str:
     return "schema 9999"
 
 
+def come_from_newer_programs(backup: Path) -> str:
+    rewrite_manifest(backup, programs="19.1")
+    return "written by PostgreSQL 19.1's programs"
+
+
 @pytest.mark.parametrize(
     "damage",
     [
+        come_from_newer_programs,
         flip_a_byte,
         lose_the_dump,
         add_a_file,
@@ -277,3 +285,32 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(
     assert "Traceback" not in result.stderr
     assert list(place.rglob("*")) in ([], [place / "b"])
     assert not (installation.data_dir / "b").exists()
+
+
+def test_what_cannot_be_restored_is_no_backup(installation: Installation, place: Path) -> None:
+    """A table that is none of ours has no place in the schema which a restore makes; whoever wants it copied may."""
+    shelf = place / "shelf"
+    with psycopg.connect(plain_url(installation.server.owner_url()), autocommit=True) as owner:
+        owner.execute("CREATE TABLE notes_of_the_operator AS SELECT 'call the bank'::text AS note")
+    try:
+        refused = cli("backup", shelf, "--data-dir", installation.data_dir)
+        assert (refused.returncode, "notes_of_the_operator" in refused.stderr) == (3, True), refused.stderr
+        assert "cannot be restored" in refused.stderr
+        assert list(shelf.iterdir()) == []
+        untried = cli("backup", shelf, "--no-drill", "--data-dir", installation.data_dir)
+        assert untried.returncode == 0, untried.stderr
+        assert "not restored as a drill" in untried.stdout
+    finally:
+        with psycopg.connect(plain_url(installation.server.owner_url()), autocommit=True) as owner:
+            owner.execute("DROP TABLE notes_of_the_operator")
+
+
+@pytest.mark.parametrize("how", [(), ("--physical",)])
+def test_a_backup_is_restored_as_a_drill_and_leaves_nothing_of_it(
+    how: tuple[str, ...], installation: Installation, place: Path
+) -> None:
+    result = cli("backup", place / "shelf", *how, "--data-dir", installation.data_dir)
+    assert (result.returncode, "restored as a drill, checked" in result.stdout) == (0, True), result.stderr
+    [made] = (place / "shelf").iterdir()
+    assert not list(made.rglob("postmaster.pid"))
+    assert ask(installation.server.owner_url(), "SELECT count(*)::int FROM restorations") == [(0,)]

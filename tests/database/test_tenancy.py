@@ -67,6 +67,36 @@ def test_what_landed_migrations_say_stays(guard: Callable[[str], str], digest: s
     assert hashlib.sha256(guard("t").encode()).hexdigest() == digest
 
 
+def test_every_restriction_excepts_the_owner(owner: psycopg.Connection) -> None:
+    """Who may become a role inherits it on older servers, and its restrictions with it: they ask who acts."""
+    restrictions = owner.execute(
+        "SELECT tablename, policyname, expression FROM pg_policies, unnest(ARRAY[qual, with_check]) expression "
+        "WHERE schemaname = 'public' AND permissive = 'RESTRICTIVE' AND expression IS NOT NULL"
+    ).fetchall()
+    assert {policy for _, policy, _ in restrictions} >= {
+        "held_after_restore",
+        "made_in_its_mode",
+        "no_operator",
+        "of_its_clock",
+        "own_record",
+    }
+    excepting = (
+        "OR (CURRENT_USER = ( SELECT pg_get_userbyid(o.relowner) AS pg_get_userbyid "
+        "FROM pg_class o WHERE (o.oid = ('installation'::regclass)::oid))))"
+    )
+    for table, policy, expression in restrictions:
+        assert " ".join(expression.split()).endswith(excepting), (table, policy, expression)
+
+
+def test_no_policy_names_a_role_in_its_condition(owner: psycopg.Connection) -> None:
+    """A copy of the database has roles of its own name: such a condition would ask for a stranger there."""
+    named = owner.execute(
+        "SELECT tablename, policyname FROM pg_policies WHERE concat(qual, with_check) ~ ANY(%s)",
+        ([ROLES.service, ROLES.worker],),
+    ).fetchall()
+    assert named == []
+
+
 @contextmanager
 def make(owner: psycopg.Connection, guard: Callable[[str], str], columns: str) -> Iterator[None]:
     """A table of these columns under the guard, as a migration would leave it; gone afterwards."""

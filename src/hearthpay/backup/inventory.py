@@ -15,12 +15,26 @@ _HIDDEN: Final = """
 SELECT c.oid::regclass::text FROM pg_class c
  WHERE c.relkind IN ('r', 'p') AND c.relrowsecurity AND row_security_active(c.oid)
    AND c.relnamespace::regnamespace::text NOT LIKE 'pg\\_%' AND c.relnamespace <> 'information_schema'::regnamespace
-   AND (NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd = '*'
-                    AND pg_get_expr(p.polqual, c.oid) = 'true'
-                    AND current_user::regrole::oid = ANY(p.polroles))
-        OR EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND NOT p.polpermissive
-                   AND (0 = ANY(p.polroles) OR current_user::regrole::oid = ANY(p.polroles))))
+   AND NOT EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid AND p.polpermissive AND p.polcmd = '*'
+                   AND pg_get_expr(p.polqual, c.oid) = 'true'
+                   AND current_user::regrole::oid = ANY(p.polroles))
 """
+# A restriction binds whoever has the rights of the role that it is for: before PostgreSQL 16 every member, the owner as
+# well. Since 0050 each of them excepts the owner.
+_RESTRICTING: Final = """
+SELECT DISTINCT p.polname FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid
+ WHERE NOT p.polpermissive AND p.polcmd IN ('*', 'r') AND row_security_active(c.oid)
+   AND EXISTS (SELECT FROM unnest(p.polroles) r
+               WHERE CASE r WHEN 0 THEN true ELSE pg_has_role(current_user, r, 'USAGE') END)
+   AND position('relowner' IN pg_get_expr(p.polqual, c.oid)) = 0
+ ORDER BY p.polname
+"""
+_RESTRICTS: Final = {
+    "own_record": "SELECT false",  # nobody is acted for here
+    "held_after_restore": "SELECT EXISTS (SELECT FROM public.restorations WHERE resumed_at IS NULL)",
+    "of_its_clock": "SELECT EXISTS (SELECT FROM public.household_clocks)",
+}
+"""The restrictions of the schemas before 0050, and whether they hide anything at this moment."""
 _TABLES: Final = (
     "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') "
     "AND NOT relispartition AND relname <> 'alembic_version' ORDER BY relname"
@@ -53,6 +67,12 @@ def origin(connection: Connection, *, embedded: bool) -> Origin:
         raise BackupError(
             f"row-level security hides rows of {hidden[0]} from this login: log in as the owner"
         )
+    for (policy,) in connection.execute(_RESTRICTING).fetchall():
+        if connection.execute(_RESTRICTS.get(policy, "SELECT true")).fetchone() == (True,):
+            raise RefusedError(
+                f"before PostgreSQL 16 the owner of this older schema ({revision}) does not see every row "
+                f"({policy}): bring it up to date with `hearthpay migrate`, then back up"
+            )
     server = connection.execute(_SERVER).fetchone()
     assert server is not None
     system = connection.execute(_SYSTEM).fetchone() if embedded else None

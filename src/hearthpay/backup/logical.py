@@ -1,4 +1,8 @@
-"""A logical backup: the rows and the schema of one moment, portable to another machine and a newer PostgreSQL."""
+"""A logical backup: the rows and the schema of one moment, portable to another machine and another PostgreSQL.
+
+Its schema is for people who look into it. It is in the words of the server that it came from, so a restore takes the
+rows alone, into a schema that this program's migrations have made (`hearthpay.backup.bare_tables`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import IO, Final
 
 import psycopg
 
+from hearthpay.backup.bare_tables import bare_tables
 from hearthpay.backup.errors import BackupError
 from hearthpay.backup.programs import Programs
 from hearthpay.backup.source import BackupSource, Connection
@@ -18,12 +23,13 @@ DUMP: Final = "database.dump"
 
 _COPY: Final = re.compile(rb"COPY (.+?) \(.*\) FROM stdin;\n")
 _END: Final = b"\\.\n"
-_SCRIPT: Final = ("--no-owner", "--file=-")
+_ROWS: Final = ("--data-only", "--no-owner", "--file=-")
 _CHUNK: Final = 1 << 20
-_NOT_FOR_SERVERS: Final = re.compile(
-    r"^(?:\\(?:un)?restrict [A-Za-z0-9]+|SET transaction_timeout = 0;)\n", re.MULTILINE
+_SEQUENCE: Final = re.compile(rb"SELECT pg_catalog\.setval\(.+\);\n")
+_OF_THE_SESSION: Final = re.compile(
+    rb"(?:--.*|SET \w+ = .*;|SELECT pg_catalog\.set_config\('search_path', '', false\);|\\(?:un)?restrict \w+)?\n"
 )
-"""psql's own, and a setting that servers before PostgreSQL 17 do not know."""
+"""Comments and settings; some are psql's own, some are of servers newer than the one at hand. None is needed."""
 
 
 def dump(
@@ -57,7 +63,7 @@ def check_dump(directory: Path, programs: Programs, rows: Mapping[str, int], tel
     pace = Pace(tell, "checking the dump")
     found: dict[str, int] = {}
     done = 0
-    with programs.reading("pg_restore", "--section=data", *_SCRIPT, str(directory / DUMP)) as script:
+    with programs.reading("pg_restore", *_ROWS, str(directory / DUMP)) as script:
         table, count = None, 0
         for line in script:
             done += len(line)
@@ -77,54 +83,40 @@ def check_dump(directory: Path, programs: Programs, rows: Mapping[str, int], tel
 
 
 def load(connection: Connection, programs: Programs, directory: Path, tell: Tell) -> None:
-    """Make the dump's schema and rows in the connection's transaction. BackupError if the server refuses any of it."""
-    archive = str(directory / DUMP)
-    before = _session(connection)
+    """Put the dump's rows into the schema of its revision, in the connection's transaction, which has just made it.
+
+    What the schema's making has written gives way to them. BackupError if the server refuses any of it.
+    """
     try:
-        _run_section(connection, programs, "pre-data", archive)
-        _copy_rows(connection, programs, archive, tell)
-        tell("building indexes and checking references …")
-        _run_section(connection, programs, "post-data", archive)
-        for name, value in before.items():
-            connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+        connection.execute("SET LOCAL client_encoding = 'UTF8'")
+        with bare_tables(connection, tell):
+            _copy_rows(connection, programs, str(directory / DUMP), tell)
     except psycopg.Error as error:
         raise BackupError(f"the server refused the backup: {str(error).strip().splitlines()[0]}") from None
 
 
-def _session(connection: Connection) -> dict[str, str]:
-    """Return what a script changes for the session and what comes after must not inherit."""
-    settings = {}
-    for name in ("search_path", "row_security", "client_min_messages", "check_function_bodies"):
-        row = connection.execute("SELECT current_setting(%s)", (name,)).fetchone()
-        assert row is not None
-        settings[name] = row[0]
-    return settings
-
-
-def _run_section(connection: Connection, programs: Programs, section: str, archive: str) -> None:
-    with programs.reading("pg_restore", f"--section={section}", *_SCRIPT, archive) as script:
-        statements = script.read().splitlines(keepends=True)
-    _execute(connection, statements)
-
-
 def _copy_rows(connection: Connection, programs: Programs, archive: str, tell: Tell) -> None:
-    """The section of the data holds nothing but settings, rows for COPY, and the places of sequences."""
+    """The data of an archive is settings, rows for COPY, and the places of sequences; BackupError for anything else."""
     pace = Pace(tell, "restoring rows")
     done = 0
-    statements: list[bytes] = []
-    with programs.reading("pg_restore", "--section=data", *_SCRIPT, archive) as script:
+    with programs.reading("pg_restore", *_ROWS, archive) as script:
         for line in script:
-            if _COPY.fullmatch(line) is None:
-                statements.append(line)
-                continue
-            _execute(connection, statements)
-            statements = []
-            with connection.cursor() as cursor, cursor.copy(line.rstrip(b";\n")) as copy:
-                for chunk in _rows(script):
-                    copy.write(chunk)
-                    done += len(chunk)
-                    pace.note(done)
-        _execute(connection, statements)
+            if (match := _COPY.fullmatch(line)) is not None:
+                if match[1] == b"public.alembic_version":  # the migrations have written it
+                    for _ in _rows(script):
+                        pass
+                    continue
+                with connection.cursor() as cursor, cursor.copy(line.rstrip(b";\n")) as copy:
+                    for chunk in _rows(script):
+                        copy.write(chunk)
+                        done += len(chunk)
+                        pace.note(done)
+            elif _SEQUENCE.fullmatch(line):
+                connection.execute(line)
+            elif not _OF_THE_SESSION.fullmatch(line):
+                raise BackupError(
+                    f"the dump holds more than rows: {line[:80].decode(errors='replace').strip()}"
+                )
 
 
 def _rows(script: IO[bytes]) -> Iterator[bytes]:
@@ -142,9 +134,3 @@ def _rows(script: IO[bytes]) -> Iterator[bytes]:
     else:
         raise BackupError("the dump ends in the middle of a table")
     yield b"".join(gathered)
-
-
-def _execute(connection: Connection, lines: list[bytes]) -> None:
-    statements = _NOT_FOR_SERVERS.sub("", b"".join(lines).decode("utf-8"))
-    if statements.strip():
-        connection.execute(statements.encode())

@@ -18,10 +18,13 @@ from hearthpay.backup.errors import BackupError, RefusedError
 from hearthpay.backup.manifest import Manifest, stored_files, verify_files, write_manifest
 from hearthpay.backup.needed_keys import needed_keys, ring_at_hand
 from hearthpay.backup.programs import Programs, packaged_programs, programs_for
+from hearthpay.backup.restoring import drill
 from hearthpay.backup.shelf import StoredBackup, backups, chain, draft, publish
 from hearthpay.backup.source import BackupSource, Connection, open_source
 from hearthpay.backup.telling import Tell
 from hearthpay.clock import Clock
+from hearthpay.database.embedded import EmbeddedServerError
+from hearthpay.database.migrations import MigrationError, knows
 from hearthpay.security.key_ring import copy_key_ring
 
 How = Literal["logical", "full", "incremental"]
@@ -33,6 +36,8 @@ class MadeBackup:
 
     path: Path
     manifest: Manifest
+    drilled: bool
+    """Whether it was restored before it got its name."""
     keys_in: str
     """Where the key ring is read from: a file or the variable."""
     keys_copied_to: Path | None
@@ -49,10 +54,12 @@ def make_backup(
     tell: Tell,
     *,
     keys_to: Path | None = None,
+    drilled: bool = True,
 ) -> MadeBackup:
     """Back up the URL's database, or the embedded one, into a new directory below `shelf`.
 
-    `keys_to` gets a copy of the key ring, elsewhere. Raises BackupError, EmbeddedServerError, KeyRingError, psycopg's
+    `keys_to` gets a copy of the key ring, elsewhere. With `drilled` the backup is restored beside itself before it gets
+    its name. Raises BackupError, MigrationError, EmbeddedServerError, KeyRingError, psycopg's
     errors and OSError; then there is no new backup.
     """
     shelf = shelf.expanduser().resolve()
@@ -75,22 +82,39 @@ def make_backup(
                 raise RefusedError(f"there are no keys to copy: {keys_in} is not there")
             copy_key_ring(ring, keys_to)
         taken_at = clock.now()  # before the snapshot: all that was done by then is in it
-        with draft(shelf) as made, source.connect() as connection, _snapshot(connection) as snapshot:
-            manifest = _describe(source, connection, how, taken_at)
-            secrets = inventory.secrets_by_key(connection)
-            manifest = replace(manifest, keys=needed_keys(secrets, ring))
-            if how == "logical":
-                manifest = _dump(source, connection, snapshot, made, manifest, tell)
-            else:
-                manifest = _copy(source, shelf, how, made, manifest, tell)
-            write_manifest(made, manifest)
-            verify_files(made, manifest, tell)
+        with draft(shelf) as made:
+            with source.connect() as connection, _snapshot(connection) as snapshot:
+                manifest = _describe(source, connection, how, taken_at)
+                if drilled and not knows(manifest.origin.schema_revision):
+                    raise RefusedError(
+                        f"this program is older than the database's schema ({manifest.origin.schema_revision}), and "
+                        "cannot restore it as a drill: use the newer program, or --no-drill"
+                    )
+                secrets = inventory.secrets_by_key(connection)
+                manifest = replace(manifest, keys=needed_keys(secrets, ring))
+                if how == "logical":
+                    manifest = _dump(source, connection, snapshot, made, manifest, tell)
+                else:
+                    manifest = _copy(source, shelf, how, made, manifest, tell)
+                write_manifest(made, manifest)
+                verify_files(made, manifest, tell)
+            if drilled:
+                _drill(made, clock, tell)
             path = publish(made, manifest.kind, manifest.taken_at)
     held = set() if ring is None else set(ring.ids)
     missing = tuple(key for key in secrets if key not in held) if ring is not None else ()
     if ring is None and home is not None:
         missing = tuple(secrets)
-    return MadeBackup(path, manifest, keys_in, keys_to, missing)
+    return MadeBackup(path, manifest, drilled, keys_in, keys_to, missing)
+
+
+def _drill(made: Path, clock: Clock, tell: Tell) -> None:
+    try:
+        drill(made, clock, tell)
+    except (BackupError, EmbeddedServerError, MigrationError) as error:
+        raise BackupError(
+            f"what was written cannot be restored, so it was removed (--no-drill keeps it untried): {error}"
+        ) from error
 
 
 @contextmanager

@@ -11,28 +11,27 @@ import contextlib
 import datetime
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from alembic.script import ScriptDirectory
 from uuid_utils.compat import uuid7
 
 from hearthpay.backup import inventory, logical, physical
 from hearthpay.backup.errors import BackupError, RefusedError
-from hearthpay.backup.manifest import Manifest, verify_files
+from hearthpay.backup.manifest import Manifest, read_manifest, verify_files
 from hearthpay.backup.needed_keys import require_keys, try_keys
 from hearthpay.backup.programs import packaged_programs
-from hearthpay.backup.roles import prepare_roles, take_over
-from hearthpay.backup.shelf import StoredBackup, chain, chosen
+from hearthpay.backup.shelf import StoredBackup, chain, chosen, draft
 from hearthpay.backup.source import BackupSource, Connection
 from hearthpay.backup.telling import Pace, Tell
 from hearthpay.clock import Clock
-from hearthpay.database import migrations, restorations
+from hearthpay.database import restorations
 from hearthpay.database.embedded import RESTORING, EmbeddedServer
-from hearthpay.database.migrations import migrate
+from hearthpay.database.migrations import OLDEST_SERVER, knows, migrate, migrating
 from hearthpay.database.service_account import account_for
 from hearthpay.database.session import Database
 from hearthpay.doctor.examination import CheckResult, examine, open_for_reading
@@ -73,25 +72,8 @@ def restore_into_directory(
     links = _examined(stored, ring, tell, empty=lambda: _require_empty_directory(target))
     with _staging(target) as staging:
         server = EmbeddedServer(staging)
-        if stored.manifest.kind != "logical":
-            home = staging / "server"
-            account = account_for(home)
-            staging.mkdir(mode=0o700)
-            home.mkdir(mode=0o700)
-            account.own(home)
-            physical.combine([link.path for link in links], packaged_programs(), home / "data", account, tell)
         try:
-            tell("starting the database …")
-            server.start()
-            source = BackupSource(server.owner_url(), server)
-            with source.connect() as connection:
-                if stored.manifest.kind == "logical":
-                    _load(connection, stored, ring, clock.now(), tell)
-                else:
-                    physical.forget_recovery(connection)
-                    with connection.transaction():
-                        _hold(connection, stored, clock.now())
-                        try_keys(connection, ring)
+            source = _raise(server, links, ring, clock.now(), tell, opens=True)
             restored = _prove(source, stored, ring, tell)
         finally:
             server.stop()
@@ -99,6 +81,69 @@ def restore_into_directory(
             copy_key_ring(ring, staging / KEY_FILE)
         _put_in_place(staging, target)
     return restored
+
+
+def drill(made: Path, clock: Clock, tell: Tell) -> None:
+    """Restore the backup, which has no name yet, and bring its schema up to date; then it is all removed again.
+
+    Nothing that is sealed is opened: no key is needed. It happens beside the backup, or in the place for temporary
+    files where the account that runs PostgreSQL cannot reach that. Raises BackupError, EmbeddedServerError,
+    MigrationError, psycopg's errors and OSError.
+    """
+    tell("restoring it as a drill …")
+    stored = StoredBackup(made, read_manifest(made))
+    links = chain(stored)
+    account = account_for(made / "drill")
+    reachable = not account.borrowed or account.can("-x", made.parent)
+    with (
+        draft(made.parent if reachable else Path(tempfile.gettempdir())) as place,
+        _staging(place) as staging,
+    ):
+        server = EmbeddedServer(staging)
+        try:
+            source = _raise(server, links, None, clock.now(), tell, opens=False)
+            migrate(source.owner_url)
+            with source.connect() as connection:
+                inventory.rows(connection)
+        finally:
+            server.stop()
+
+
+def _raise(
+    server: EmbeddedServer,
+    links: Sequence[StoredBackup],
+    ring: KeyRing | None,
+    now: datetime.datetime,
+    tell: Tell,
+    *,
+    opens: bool,
+) -> BackupSource:
+    """Start a server with the backup, which is the last of the links, in the staging directory that `server` is for.
+
+    With `opens`, one secret of each key is opened with the ring.
+    """
+    stored = links[-1]
+    logically = stored.manifest.kind == "logical"
+    if not logically:
+        home = server.data_dir / "server"
+        account = account_for(home)
+        server.data_dir.mkdir(mode=0o700)
+        home.mkdir(mode=0o700)
+        account.own(home)
+        physical.combine([link.path for link in links], packaged_programs(), home / "data", account, tell)
+    tell("starting the database …")
+    server.start()
+    source = BackupSource(server.owner_url(), server)
+    if logically:
+        _load(source, stored, now, tell, try_with=(ring,) if opens else ())
+        return source
+    with source.connect() as connection:
+        physical.forget_recovery(connection)
+        with connection.transaction():
+            _hold(connection, stored, now)
+            if opens:
+                try_keys(connection, ring)
+    return source
 
 
 def restore_into_database(
@@ -121,8 +166,9 @@ def restore_into_database(
             if not inventory.is_empty(connection):
                 raise RefusedError("the database is not empty: restore into a new one")
 
+        _require_fitting_server(connection)
         _examined(stored, ring, tell, empty=require_empty)
-        _load(connection, stored, ring, clock.now(), tell)
+    _load(source, stored, clock.now(), tell, try_with=(ring,))
     return _prove(source, stored, ring, tell)
 
 
@@ -132,10 +178,7 @@ def _examined(
     """Everything that can be found out before anything is written; return the backup after all it builds upon."""
     manifest = stored.manifest
     revision = manifest.origin.schema_revision
-    known = {
-        each.revision for each in ScriptDirectory(str(Path(migrations.__file__).parent)).walk_revisions()
-    }
-    if revision not in known:
+    if not knows(revision):
         raise RefusedError(
             f"{stored.path.name} has the schema {revision}, which this program does not know: it was made by a newer "
             f"one ({manifest.program}), restore it with that"
@@ -143,6 +186,12 @@ def _examined(
     if manifest.kind != "logical" and manifest.origin.server_version // 10000 != _OURS:
         raise RefusedError(
             f"{stored.path.name} holds files of PostgreSQL {manifest.origin.server_version // 10000}; this is {_OURS}"
+        )
+    written_by = int(manifest.programs.partition(".")[0])
+    if written_by > _OURS:
+        raise RefusedError(
+            f"{stored.path.name} was written by PostgreSQL {manifest.programs}'s programs; those here read archives of "
+            f"up to {_OURS}: restore it with a newer Hearthpay, or back up again with programs of {_OURS}"
         )
     empty()
     require_keys(manifest, ring)
@@ -153,6 +202,21 @@ def _examined(
     except BackupError as error:
         raise RefusedError(str(error)) from None
     return links
+
+
+def _require_fitting_server(connection: Connection) -> None:
+    """What the migrations would refuse once everything was read; RefusedError."""
+    row = connection.execute(
+        "SELECT current_setting('server_version_num')::int, current_setting('server_encoding')"
+    ).fetchone()
+    assert row is not None
+    version, encoding = row
+    if version < OLDEST_SERVER:
+        raise RefusedError(
+            f"Hearthpay needs PostgreSQL {OLDEST_SERVER // 10000} or newer; this server is {version // 10000}"
+        )
+    if encoding != "UTF8":
+        raise RefusedError(f"Hearthpay needs a database in UTF8; this one is in {encoding}")
 
 
 def _require_empty_directory(target: Path) -> None:
@@ -210,18 +274,32 @@ def _put_in_place(staging: Path, target: Path) -> None:
 
 
 def _load(
-    connection: Connection, stored: StoredBackup, ring: KeyRing | None, now: datetime.datetime, tell: Tell
+    source: BackupSource,
+    stored: StoredBackup,
+    now: datetime.datetime,
+    tell: Tell,
+    *,
+    try_with: Sequence[KeyRing | None],
 ) -> None:
-    """Make everything in one transaction, which ends with real money held."""
-    origin = stored.manifest.origin
-    with connection.transaction():
-        made = prepare_roles(connection, origin)
+    """Make the schema of the backup's revision and fill it, in one transaction, which ends with real money held.
+
+    Each ring of `try_with` opens one secret of each key; None where nothing may be sealed.
+    """
+    revision = stored.manifest.origin.schema_revision
+    assert revision is not None, "a known one"
+    with migrating(source.owner_url) as migration:
+        connection = migration.driver
+        if not inventory.is_empty(connection):
+            raise RefusedError("the database is not empty: restore into a new one")
+        tell("making the schema …")
+        migration.upgrade(revision)
         logical.load(connection, packaged_programs(), stored.path, tell)
-        take_over(connection, origin, made)
         _hold(connection, stored, now)
         _compare(stored.manifest, inventory.rows(connection))
-        try_keys(connection, ring)
-    connection.execute("ANALYZE")
+        for ring in try_with:
+            try_keys(connection, ring)
+    with source.connect() as connection:
+        connection.execute("ANALYZE")
 
 
 def _hold(connection: Connection, stored: StoredBackup, now: datetime.datetime) -> None:

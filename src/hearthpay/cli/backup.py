@@ -37,12 +37,18 @@ def backup(
     keys_to: Annotated[
         Path | None, typer.Option(help="Also copy the key ring to this file, outside of DIRECTORY.")
     ] = None,
+    drilled: Annotated[
+        bool,
+        typer.Option(
+            " /--no-drill", help="Leave out restoring it beside itself, which takes room and time once more."
+        ),
+    ] = True,
     data_dir: DataDir = None,
 ) -> None:
     """Back up the database while the service goes on; the keys stay apart.
 
-    Ends with 0 when there is a checked backup, 1 when there is one but a key that it needs is not in the ring, 2 when
-    nothing was begun, 3 when it failed and left nothing.
+    It is restored as a drill before it gets its name. Ends with 0 when there is a checked backup, 1 when there is one
+    but a key that it needs is not in the ring, 2 when nothing was begun, 3 when it failed and left nothing.
     """
     from hearthpay.backup.making import make_backup
 
@@ -58,6 +64,7 @@ def backup(
             SystemClock(),
             _tell,
             keys_to=keys_to,
+            drilled=drilled,
         )
     _print_made(made)
     if made.keys_missing:
@@ -213,8 +220,9 @@ def _print_made(made: "MadeBackup") -> None:
     from hearthpay.backup.telling import megabytes
 
     manifest = made.manifest
+    checked = "restored as a drill, checked" if made.drilled else "not restored as a drill"
     since = f", what changed since {manifest.parent_name}" if manifest.parent_name else ""
-    typer.echo(f"{made.path}  {manifest.kind}{since}, {megabytes(manifest.size)}, checked")
+    typer.echo(f"{made.path}  {manifest.kind}{since}, {megabytes(manifest.size)}, {checked}")
     _print_rows(manifest.rows)
     if not manifest.keys:
         typer.echo("Nothing in it is sealed: no key is needed to read it.")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -49,19 +52,64 @@ class MigrationError(Exception):
 
 def newest_revision() -> str:
     """Return the revision of the schema that this program was written for."""
-    head = ScriptDirectory(str(Path(__file__).parent)).get_current_head()
+    head = _scripts().get_current_head()
     assert head is not None
     return head
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A transaction of the schema's owner in which nobody else migrates; it commits with the block that opened it."""
+
+    connection: Connection
+    driver: psycopg.Connection[tuple[object, ...]]
+    """The driver's own connection, in the same transaction."""
+    database: str
+    roles: Roles
+    server_version: int
+    """In the form of `server_version_num`."""
+
+    def upgrade(self, revision: str) -> Installation | None:
+        """Bring the schema to `revision`; return what the database then is, None before it could say.
+
+        Raises MigrationError for a schema which a newer program has made, before anything of it is touched.
+        """
+        _require_known(self.driver)
+        settle_roles(self.driver, self.roles)
+        self.driver.cursor_factory = rendering_cursor(self.roles, self.server_version)
+        config = Config()
+        config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
+        config.attributes["connection"] = self.connection
+        try:
+            command.upgrade(config, revision)
+        except CommandError as error:
+            raise MigrationError(f"the schema cannot be brought to {revision}: {error}") from error
+        finally:
+            self.driver.cursor_factory = psycopg.Cursor
+        return _installation(self.driver, self.database, self.roles)
+
+
+def knows(revision: str | None) -> bool:
+    """Return whether the schema of this revision is one that this program can make and bring up to date."""
+    return revision in {each.revision for each in _scripts().walk_revisions()}
 
 
 def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | None:
     """Bring the schema to its newest version, or to `revision`; changes nothing when it is there already.
 
-    `owner_url` logs in as the role which owns, or will own, the tables; it may lead through a pooler. Everything
-    happens in one transaction, so an interrupted migration leaves no trace, and servers which start together wait for
-    each other. Return what the database then is (None only for a `revision` before it could say). Raises
-    MigrationError for a PostgreSQL before 15, missing privileges, another's tables or a schema which a newer program
-    has made, and DatabaseUnavailable.
+    Everything happens in one transaction, so an interrupted migration leaves no trace. Return what the database then
+    is (None only for a `revision` before it could say). Raises as `migrating` and Migration.upgrade.
+    """
+    with migrating(owner_url) as migration:
+        return migration.upgrade(revision)
+
+
+@contextmanager
+def migrating(owner_url: str | URL) -> Iterator[Migration]:
+    """One transaction in which the schema may be made and changed; servers which start together wait for each other.
+
+    `owner_url` logs in as the role which owns, or will own, the tables; it may lead through a pooler. Raises
+    MigrationError for a PostgreSQL before 15, missing privileges or another's tables, and DatabaseUnavailable.
     """
     target, arguments = engine_arguments(owner_url)
     engine = create_engine(target, connect_args=arguments, poolclass=NullPool, hide_parameters=True)
@@ -71,20 +119,7 @@ def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | N
             version = _require_supported(connection)
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
             database = str(connection.scalar(text("SELECT current_database()")))
-            driver = _driver_of(connection)
-            roles = roles_of(database)
-            settle_roles(driver, roles)
-            driver.cursor_factory = rendering_cursor(roles, version)
-            config = Config()
-            config.set_main_option("script_location", str(Path(__file__).parent).replace("%", "%%"))
-            config.attributes["connection"] = connection
-            command.upgrade(config, revision)
-            driver.cursor_factory = psycopg.Cursor
-            return _installation(driver, database, roles)
-    except CommandError as error:
-        raise MigrationError(
-            f"this program is older than the database's schema, and does not know it: {error}"
-        ) from error
+            yield Migration(connection, _driver_of(connection), database, roles_of(database), version)
     except ForeignSchemaError as error:
         raise MigrationError(str(error)) from error
     except DBAPIError as error:
@@ -108,6 +143,20 @@ def read(owner_url: str | URL) -> Installation:
         raise _plainly(error, target) from error
     finally:
         engine.dispose()
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory(str(Path(__file__).parent))
+
+
+def _require_known(driver: psycopg.Connection[tuple[object, ...]]) -> None:
+    if driver.execute("SELECT to_regclass('public.alembic_version') IS NOT NULL").fetchone() != (True,):
+        return
+    row = driver.execute("SELECT version_num FROM public.alembic_version").fetchone()
+    if row is not None and not knows(str(row[0])):
+        raise MigrationError(
+            f"this program is older than the database's schema ({row[0]}), and does not know it: use the newer program"
+        )
 
 
 def _installation(

@@ -24,6 +24,15 @@ _WORKER: Final = """
 CREATE POLICY worker ON {table} TO hearthpay_worker USING (true) WITH CHECK (true);
 """
 
+ACTS_AS_OWNER: Final = (
+    "current_user = (SELECT pg_get_userbyid(o.relowner) FROM pg_catalog.pg_class o "
+    "WHERE o.oid = 'public.installation'::regclass)"
+)
+"""The condition by which a restrictive policy excepts the owner, who may have inherited the role that it is for.
+
+It is written last, so that it is evaluated where all else hides the row, and its subselect once a statement.
+"""
+
 
 def guard_of_household(table: str) -> str:
     """Return the statements that bind a table's rows to their household.

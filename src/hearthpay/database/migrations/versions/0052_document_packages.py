@@ -7,7 +7,7 @@ from alembic import op
 from hearthpay.database.migrations.tenancy import guard_of_household
 
 revision = "0052"
-down_revision = "0045"
+down_revision = "0050"
 branch_labels = None
 depends_on = None
 

@@ -1,0 +1,80 @@
+"""Tables without what judges each row on its own: rows that were right where they came from are put in as they are.
+
+Triggers would write a second time what the backup holds (the audit chain's seals, the queue's events) or refuse a past
+that is closed by now; references would be broken until the last table is filled; and COPY is not to be had where
+row-level security binds the owner. All of it is taken off and put back in the transaction that fills the tables, and
+every reference is then proved anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from psycopg import sql
+
+from hearthpay.backup.source import Connection
+from hearthpay.backup.telling import Tell
+
+_TABLES: Final = """
+SELECT n.nspname, c.relname, c.relforcerowsecurity FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname IN ('public', 'procrastinate') AND c.relkind IN ('r', 'p') AND c.relname <> 'alembic_version'
+ ORDER BY n.nspname, c.relname
+"""
+_REFERENCES: Final = """
+SELECT n.nspname, c.relname, r.conname, pg_get_constraintdef(r.oid), obj_description(r.oid, 'pg_constraint')
+  FROM pg_constraint r JOIN pg_class c ON c.oid = r.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname IN ('public', 'procrastinate') AND r.contype = 'f' AND r.conparentid = 0
+ ORDER BY n.nspname, c.relname, r.conname
+"""
+_TRIGGERS: Final = """
+SELECT n.nspname, c.relname, t.tgname, t.tgenabled::text
+  FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE n.nspname IN ('public', 'procrastinate') AND NOT t.tgisinternal AND t.tgenabled <> 'D'
+ ORDER BY n.nspname, c.relname, t.tgname
+"""
+_ENABLED: Final = {"O": "ENABLE TRIGGER", "A": "ENABLE ALWAYS TRIGGER", "R": "ENABLE REPLICA TRIGGER"}
+
+
+@contextmanager
+def bare_tables(connection: Connection, tell: Tell) -> Iterator[None]:
+    """Within the block our tables are empty, and take any row; the connection is in the transaction that made them.
+
+    At its end all is as the migrations made it, and every reference holds. Raises psycopg's errors where one does not.
+    """
+    connection.execute(
+        "SET CONSTRAINTS ALL IMMEDIATE"
+    )  # nothing may wait for the end of a table that is altered
+    tables = connection.execute(_TABLES).fetchall()
+    references = connection.execute(_REFERENCES).fetchall()
+    triggers = connection.execute(_TRIGGERS).fetchall()
+    names = [sql.Identifier(schema, table) for schema, table, _ in tables]
+    forced = [sql.Identifier(schema, table) for schema, table, force in tables if force]
+    for schema, table, name, *_ in references:
+        _alter(connection, sql.Identifier(schema, table), "DROP CONSTRAINT {}", sql.Identifier(name))
+    for schema, table, name, _ in triggers:
+        _alter(connection, sql.Identifier(schema, table), "DISABLE TRIGGER {}", sql.Identifier(name))
+    for relation in forced:
+        _alter(connection, relation, "NO FORCE ROW LEVEL SECURITY")
+    connection.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(names)))
+    yield
+    tell("checking references …")
+    for schema, table, name, definition, comment in references:
+        relation = sql.Identifier(schema, table)
+        _alter(connection, relation, "ADD CONSTRAINT {} " + definition, sql.Identifier(name))
+        if comment is not None:
+            connection.execute(
+                sql.SQL("COMMENT ON CONSTRAINT {} ON {} IS {}").format(
+                    sql.Identifier(name), relation, sql.Literal(comment)
+                )
+            )
+    for schema, table, name, how in triggers:
+        _alter(connection, sql.Identifier(schema, table), _ENABLED[how] + " {}", sql.Identifier(name))
+    for relation in forced:
+        _alter(connection, relation, "FORCE ROW LEVEL SECURITY")
+
+
+def _alter(connection: Connection, relation: sql.Identifier, change: str, *names: sql.Identifier) -> None:
+    """`change` is this module's own text, or the catalogue's."""
+    connection.execute(sql.SQL("ALTER TABLE {} ").format(relation) + sql.SQL(change).format(*names))
