@@ -4,7 +4,7 @@ What draws them is imported when the first is drawn: a process that issues none 
 """
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -40,19 +40,26 @@ class FormOfPerson(NamedTuple):
 
 
 def paystub_paper(
-    setting: Setting, stub: PayStub, employee: EmployeeIdentity, employee_id: UUID, wanted: WantedPaystub
+    setting: Setting,
+    work_out: Callable[[], PayStub],
+    employee: EmployeeIdentity,
+    employee_id: UUID,
+    wanted: WantedPaystub,
 ) -> Paper:
     """Return a pay stub in the language that is wanted, or English.
 
-    One that was issued stays as it is when somebody moves: an address counts when it is new.
+    It is worked out for its facts, and again when it is drawn: a year's stubs, each with the figures of all paychecks
+    before it, are not in memory together. One that was issued stays as it is when somebody moves: an address counts
+    when it is new.
     """
     language = wanted.language or "en"
+    stub = work_out()
 
     def draw(marks: PaperMarks) -> bytes:
         from hearthpay.documents.papers import pay_stub
 
         return pay_stub(
-            stub,
+            work_out(),
             household=setting.household,
             employee=employee,
             marks=marks,

@@ -3,6 +3,7 @@
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, cast
 from uuid import UUID
 
@@ -285,11 +286,11 @@ class _Desk:
     ) -> Paper:
         household = Numbers.household_on_stubs(self.employer)
         parties = StubParties(employer_address=household.address is not None)
-        stub = stub_of(year.books, paycheck_id, parties)
+        work_out = partial(stub_of, year.books, paycheck_id, parties)
         shown = await self._numbers("document.paystub").employee_on_stubs(employee)
         told = cast(PaperLanguage, employee.language) if wanted.copy == "employee" else "en"
         chosen = replace(wanted, language=wanted.language or told)
-        return paystub_paper(self._setting(household), stub, shown, employee.id, chosen)
+        return paystub_paper(self._setting(household), work_out, shown, employee.id, chosen)
 
     async def w2(self, wanted: WantedW2) -> Paper:
         year = await self._year_of_forms(wanted.tax_year)
