@@ -83,6 +83,7 @@ FOREIGN: Final[dict[str, Maker]] = {
     "key_id": _key,
     "passkey_id": _passkey,
     "session_id": _session,
+    "way_id": _passkey,
     "grant_id": _grant,
 }
 """By the name of the parameter. What households have, the areas' own `things` make, in a world of another's."""

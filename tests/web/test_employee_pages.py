@@ -50,6 +50,8 @@ async def browser(app: FastAPI, world: World, clock: FixedClock) -> Browser:
 
 
 async def send(browser: Browser, path: str, **form: str) -> Any:
+    if path.endswith("/rate") and "shown" not in form:
+        form["shown"] = typed_in(await browser.look(path)).get("shown", "")
     return await browser.send(path, page="/settings/profile", **form)
 
 
@@ -170,7 +172,11 @@ async def test_a_rate_for_overtime_of_its_own_is_shown_and_follows_where_it_is_e
     assert shown["overtime_rate"] == "50.00"
     assert (await send(browser, here, **shown | {"pay_rate": "32"})).status_code == 303
     assert row(world)["overtime_rate_cents"] == 5000
-    assert (await send(browser, here, **shown | {"pay_rate": "60", "overtime_rate": ""})).status_code == 303
+    stale = await send(browser, here, **shown | {"pay_rate": "60", "overtime_rate": ""})
+    assert stale.status_code == 409, "the rate was changed in another window"
+    assert row(world)["overtime_rate_cents"] == 5000
+    form = typed_in(stale) | {"pay_rate": "60", "overtime_rate": ""}
+    assert (await send(browser, here, **form)).status_code == 303
     assert row(world)["overtime_rate_cents"] == 9000
 
 

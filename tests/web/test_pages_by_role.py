@@ -113,6 +113,8 @@ def _things(connection: psycopg.Connection, people: dict[str, SignedIn]) -> dict
         "key_id": str(key),
         "invitation_id": str(invitation),
         "passkey_id": str(uuid4()),
+        "way_kind": "passkey",
+        "way_id": str(uuid4()),
         "token": "x" * 43,
         "proof": "y" * 43,
         "employee_id": str(family.employee_ids[1]),

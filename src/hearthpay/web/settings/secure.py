@@ -39,10 +39,10 @@ async def secure(visitor: Visitor) -> Response:
     return show(visitor, "secure.html", facts)
 
 
-@page_of(router, "POST", SECURE_PATH + "/{kind}/{way_id}/end", "signed_in", fresh=True)
+@page_of(router, "POST", SECURE_PATH + "/{way_kind}/{way_id}/end", "signed_in", fresh=True)
 async def end(visitor: Visitor) -> Response:
     """End one of them."""
-    kind = visitor.request.path_params["kind"]
+    kind = visitor.request.path_params["way_kind"]
     if kind not in KINDS:
         raise Refusal("not_found", "There is nothing at this address.")
     wanted = id_in_path(visitor, "way_id")

@@ -59,12 +59,13 @@ CREATE POLICY worker ON former_person_addresses TO hearthpay_worker USING (true)
 # A row is written with the audit row itself, whoever acts and by whatever door; the worker tells of it.
 ALERTS = """
 CREATE TABLE security_alerts (
-    id uuid PRIMARY KEY REFERENCES audit_log,
+    id uuid PRIMARY KEY,
     organization_id uuid NOT NULL REFERENCES organizations,
     created_at timestamptz NOT NULL DEFAULT now(),
     told_at timestamptz
 );
 CREATE INDEX security_alerts_waiting_idx ON security_alerts (organization_id, id) WHERE told_at IS NULL;
+COMMENT ON COLUMN security_alerts.id IS 'That of the act in the audit log';
 COMMENT ON TABLE security_alerts IS 'Delicate acts of the audit log: when their household or person was told of them';
 GRANT SELECT, UPDATE (told_at) ON security_alerts TO hearthpay_worker;
 GRANT SELECT (name) ON people TO hearthpay_worker;
