@@ -174,10 +174,14 @@ async def connect_household(
         if authorized:
             await session.execute(
                 text(
-                    "INSERT INTO ach_authorizations (id, organization_id, employer_id, sandbox, bank_account_id, "
-                    "authorized_by_kind, text_version, authorized_at, expires_at) SELECT new_id(), organization_id, "
-                    "employer_id, sandbox, id, 'operator', 'test', '2000-01-01', '2100-01-01' FROM bank_accounts "
-                    "WHERE id = :account"
+                    "WITH given AS (INSERT INTO ach_authorizations (id, organization_id, employer_id, sandbox, "
+                    "bank_account_id, authorized_by_kind, text_version, authorized_at, expires_at) SELECT new_id(), "
+                    "organization_id, employer_id, sandbox, id, 'operator', 'test', '2000-01-01', '2100-01-01' "
+                    "FROM bank_accounts WHERE id = :account RETURNING *) "
+                    "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action, "
+                    "subject_id, details) SELECT new_id(), organization_id, employer_id, sandbox, 'operator', "
+                    "'ach.authorize', id, jsonb_build_object('bank_account_id', bank_account_id, 'text_version', "
+                    "text_version, 'authorized_at', authorized_at, 'expires_at', expires_at) FROM given"
                 ),
                 {"account": account.id},
             )
