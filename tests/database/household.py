@@ -235,9 +235,11 @@ def add_household(
         **household,
         id=uuid7(),
         tax_year=2026,
-        status="waiting",
+        status="failed",
         papers=93,
+        failure='{"reason": "internal_failure"}',
         requested_at=NOW,
+        finished_at=NOW,
     )
     add_entry(connection, household, payroll_id, employee_id)
     add_draft(connection, household, employee_id)
