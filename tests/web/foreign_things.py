@@ -26,8 +26,9 @@ def _membership(connection: psycopg.Connection, whose: SignedIn) -> UUID:
         (person, f"{person}@example.com"),
     )
     connection.execute(
-        "INSERT INTO memberships VALUES (%s, %s, %s, 'viewer', now(), NULL)",
-        (membership, whose.here.organization_id, person),
+        "INSERT INTO memberships (id, organization_id, person_id, role, joined_at, leaving_asked_at, leaving_asked_by) "
+        "VALUES (%s, %s, %s, 'viewer', now(), now(), %s)",
+        (membership, whose.here.organization_id, person, whose.person_id),
     )
     return membership
 
@@ -96,5 +97,6 @@ TOKENS: Final = {
     "/new-email/{token}": "new_email",
     "/connect/{token}": "question",
     "/portal/{token}/account": "of an employee",
+    "/stop/{token}": "stop",
 }
 """Addresses that carry a token, with the kind that opens them: it is tried at each of the others."""

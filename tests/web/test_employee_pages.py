@@ -51,7 +51,8 @@ async def browser(app: FastAPI, world: World, clock: FixedClock) -> Browser:
 
 async def send(browser: Browser, path: str, **form: str) -> Any:
     if path.endswith("/rate") and "shown" not in form:
-        form["shown"] = typed_in(await browser.look(path)).get("shown", "")
+        page = await browser.look(path)
+        form["shown"] = typed_in(page)["shown"] if page.status_code == 200 else ""
     return await browser.send(path, page="/settings/profile", **form)
 
 

@@ -364,12 +364,10 @@ async def test_pages_speak_spanish_to_who_asks_for_it(app: FastAPI) -> None:
     assert "Iniciar sesión" in page.text
 
 
-async def test_over_plain_http_it_says_why_nobody_can_sign_in(app: FastAPI) -> None:
-
-    app.state.runtime = app.state.runtime.__class__(
-        **{name: getattr(app.state.runtime, name) for name in app.state.runtime.__slots__}
-        | {"public_url": None}
-    )
+async def test_over_plain_http_it_says_why_nobody_can_sign_in(
+    database: Database, clock: FixedClock, ring: KeyRing
+) -> None:
+    app = create_app(database, clock, ring=ring)
     for address, warned in (("http://pay.example.com", True), ("http://localhost:8000", False)):
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=address) as client:
             page = await client.get("/sign-in")

@@ -60,7 +60,7 @@ CREATE POLICY worker ON former_person_addresses TO hearthpay_worker USING (true)
 ALERTS = """
 CREATE TABLE security_alerts (
     id uuid PRIMARY KEY,
-    organization_id uuid NOT NULL REFERENCES organizations,
+    organization_id uuid NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
     told_at timestamptz
 );
