@@ -257,11 +257,9 @@ async def test_three_failures_in_a_row_pause_it_and_the_household_is_told(
     pilot: Pilot, owner_connection: psycopg.Connection
 ) -> None:
     await pilot.enroll()
-    ended = await pilot.family.caller.post(
-        f"/employees/{pilot.family.employee_id}/terminate", {"end_date": "2026-11-15"}
-    )
-    assert ended.status_code == 200, ended.text
+    owner_connection.execute("UPDATE organizations SET plan = 'starter'")
     await pilot.live_through("2026-11-20", "2026-12-09")
+    owner_connection.execute("UPDATE organizations SET plan = 'plus'")
     told = (await pilot.read())["enrollment"]
     assert (told["status"], told["failure_count"]) == ("paused", 3)
     assert outcomes(owner_connection) == [
@@ -271,9 +269,12 @@ async def test_three_failures_in_a_row_pause_it_and_the_household_is_told(
     assert await mails(owner_connection) == [
         *("enrolled", "refused", "refused", "refused", "refused", "refused", "refused", "paused"),
     ]
+    whose = f"/employees/{pilot.family.employee_id}"
+    ended = await pilot.family.caller.post(f"{whose}/terminate", {"end_date": "2026-11-15"})
+    assert ended.status_code == 200, ended.text
     refused = await pilot.family.caller.post("/autopilot/resume", pilot.whose)
     assert refused.json()["error"]["details"] == {"eligible": False, "reasons": ["employee_inactive"]}
-    back = await pilot.family.caller.post(f"/employees/{pilot.family.employee_id}/reinstate", {})
+    back = await pilot.family.caller.post(f"{whose}/reinstate", {})
     assert back.status_code == 200, back.text
     resumed = await pilot.ask("resume")
     assert (resumed["enrollment"]["status"], resumed["enrollment"]["failure_count"]) == ("active", 0)
