@@ -119,6 +119,7 @@ def _describe(
         rows=inventory.rows(connection),
         keys=(),
         files=(),
+        open_matters=inventory.open_matters(connection, taken_at),
     )
 
 
