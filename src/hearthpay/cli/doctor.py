@@ -73,7 +73,7 @@ async def _examine(
                 clock = SystemClock()
                 now = clock.now()
                 results = await examine(session, now, _show_progress, ring=_keys(opened))
-                owed, cases = await open_taxes(session), await open_cases(session, now)
+                owed, cases = await open_taxes(session, now), await open_cases(session, now)
                 awaited = await read_awaited_rules(session, clock.today())
         finally:
             await database.dispose()
@@ -136,10 +136,9 @@ def _print_open(open_years: "list[OpenTax]") -> None:
     for each in open_years:
         too_much = each.amount.startswith("-")
         said = "was charged too much" if too_much else "is owed"
-        does = "gives it back" if too_much else "charges it"
         typer.echo(
             f"OPEN    employee {each.employee_id}: {each.amount.lstrip('-')} of {each.code} in {each.tax_year} {said}; "
-            f"the next paycheck {does}"
+            f"{each.next_step}"
         )
 
 

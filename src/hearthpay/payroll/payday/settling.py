@@ -38,7 +38,8 @@ _BALANCE: Final = text("""
 _INSERT: Final = text(
     "INSERT INTO wage_settlements (id, organization_id, employer_id, sandbox, payroll_id, amount, received_on, "
     "told_by, settled_by_kind, settled_by, settled_at) "
-    "VALUES (:id, :organization_id, :employer_id, :sandbox, :payroll_id, :amount, :received_on, :told_by, :kind, :by, :now)"
+    "VALUES (:id, :organization_id, :employer_id, :sandbox, :payroll_id, :amount, "
+    ":received_on, :told_by, :kind, :by, :now)"
 )
 
 
