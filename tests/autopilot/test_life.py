@@ -14,7 +14,7 @@ from hearthpay.banking.calendar import submission_day
 from hearthpay.banking.return_handling import mark_returned
 from hearthpay.payroll.payday.firing import fire_due
 from hearthpay.payroll.payday.outcomes import undo_returned
-from tests.autopilot.pilot import WEEKLY, Pilot, outcomes
+from tests.autopilot.pilot import AGREED, WEEKLY, Pilot, outcomes
 from tests.worlds.households import payroll_of
 
 
@@ -251,6 +251,28 @@ async def test_a_payroll_out_of_the_ordinary_waits_for_the_household(
     await pilot.live_through("2026-11-24", "2026-12-08")
     # What was confirmed is the enrolled net from then on: nobody is asked again.
     assert outcomes(owner_connection)[1:] == [("2026-11-23", "paid"), ("2026-11-30", "fired")]
+
+
+async def test_large_pay_is_confirmed_once_on_enrollment(
+    pilot: Pilot, owner_connection: psycopg.Connection
+) -> None:
+    whose = f"/api/v1/employees/{pilot.family.employee_id}"
+    caller = pilot.family.caller
+    raised = await caller.client.patch(whose, json={"pay_rate": 200}, headers=caller.headers())
+    assert raised.status_code == 200
+    with pytest.raises(Refusal) as refused:
+        await pilot.enroll()
+    assert refused.value.code == "confirmation_required"
+    await pilot.enroll(agreement=replace(AGREED, confirm_large_payroll=True))
+    await pilot.live_through("2026-11-20", "2026-11-30")
+    assert [each[2] for each in await pilot.made()] == ["processing", "scheduled"]
+    held = "SELECT held FROM autopilot_periods ORDER BY period_start"
+    assert [row[0] for row in owner_connection.execute(held)][:2] == [[], []]
+    raised = await caller.client.patch(whose, json={"pay_rate": 300}, headers=caller.headers())
+    assert raised.status_code == 200
+    await pilot.live_through("2026-12-01", "2026-12-04")
+    last = owner_connection.execute(held).fetchall()[-1][0]
+    assert last == ["confirm_large_payroll", "above_enrolled_net"]
 
 
 async def test_three_failures_in_a_row_pause_it_and_the_household_is_told(

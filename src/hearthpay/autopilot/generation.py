@@ -340,7 +340,7 @@ async def _decide(
             payroll_id,
             dates.pay_date,
             dates.send_at,
-            held=held_for(record, case.version.expected_net),
+            held=held_for(record, case.version.expected_net, large_confirmed=case.version.large_confirmed),
             net_pay=record.net_pay,
         )
         decided.append((case, decision))

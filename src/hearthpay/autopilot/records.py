@@ -34,7 +34,7 @@ SOURCES: Final[Mapping[ActorKind, str]] = {
 }
 """By which way somebody came; the operator does at the command line what is done on the page."""
 
-STANDING_TEXT_VERSION: Final = "2026-11-22"
+STANDING_TEXT_VERSION: Final = "2026-11-24"
 """The version of `authorization.md`: a changed text is a new version."""
 
 _ERRAND: Final = text(

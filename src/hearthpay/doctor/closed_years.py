@@ -12,7 +12,8 @@ _FUTA: Final = (
     "was filed by itself; an amended Form 940 where the wages were reported on Form 940"
 )
 _INCOME_TAX: Final = (
-    "income tax that was not withheld is settled by the employee's own return; file Form W-2c if a box changes"
+    "income tax that was not withheld is settled by the employee's own return; "
+    "file Form W-2c if a box of it changes"
 )
 _STATE: Final = (
     "file an amended return or wage report of the year with the state; Form W-2c if a box of it changes"

@@ -15,6 +15,7 @@ from uuid_utils.compat import uuid7
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.database.relations import BANK_ENTRIES
 from hearthpay.taxes.money import from_cents
 
 LONGEST_TELLER: Final = 200
@@ -23,7 +24,7 @@ LONGEST_TELLER: Final = 200
 _LOCK: Final = text(
     "SELECT id, organization_id, employer_id, sandbox, status FROM payrolls WHERE id = :id FOR NO KEY UPDATE"
 )
-_BALANCE: Final = text("""
+_BALANCE: Final = text(f"""
     SELECT coalesce(sum(b.amount) FILTER (WHERE b.kind <> 'debit' AND b.status IN ('pending', 'sent', 'settled')), 0)
            + coalesce((SELECT sum(c.set_aside) FROM paychecks c
                         WHERE c.payroll_id = :id AND c.payment_method = 'direct_deposit' AND c.reverses IS NULL
@@ -33,8 +34,8 @@ _BALANCE: Final = text("""
            coalesce((SELECT sum(s.amount) FROM wage_settlements s WHERE s.payroll_id = :id), 0) AS received,
            max((b.updated_at AT TIME ZONE 'America/New_York')::date)
                FILTER (WHERE b.kind = 'debit' AND b.status = 'returned') AS returned_on
-      FROM bank_entries b WHERE b.payroll_id = :id
-""")
+      FROM {BANK_ENTRIES} b WHERE b.payroll_id = :id
+""")  # noqa: S608 - our own names
 _INSERT: Final = text(
     "INSERT INTO wage_settlements (id, organization_id, employer_id, sandbox, payroll_id, amount, received_on, "
     "told_by, settled_by_kind, settled_by, settled_at) "
