@@ -270,7 +270,7 @@ async def test_large_pay_is_confirmed_once_on_enrollment(
     assert [row[0] for row in owner_connection.execute(held)][:2] == [[], []]
     raised = await caller.client.patch(whose, json={"pay_rate": 300}, headers=caller.headers())
     assert raised.status_code == 200
-    await pilot.live_through("2026-12-01", "2026-12-04")
+    await pilot.live_through("2026-12-01", "2026-12-06")
     last = owner_connection.execute(held).fetchall()[-1][0]
     assert last == ["confirm_large_payroll", "above_enrolled_net"]
 
