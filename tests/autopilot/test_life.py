@@ -14,7 +14,7 @@ from hearthpay.banking.calendar import submission_day
 from hearthpay.banking.return_handling import mark_returned
 from hearthpay.payroll.payday.firing import fire_due
 from hearthpay.payroll.payday.outcomes import undo_returned
-from tests.autopilot.pilot import WEEKLY, Pilot, outcomes
+from tests.autopilot.pilot import AGREED, WEEKLY, Pilot, outcomes
 from tests.worlds.households import payroll_of
 
 
@@ -253,15 +253,35 @@ async def test_a_payroll_out_of_the_ordinary_waits_for_the_household(
     assert outcomes(owner_connection)[1:] == [("2026-11-23", "paid"), ("2026-11-30", "fired")]
 
 
+async def test_large_pay_is_confirmed_once_on_enrollment(
+    pilot: Pilot, owner_connection: psycopg.Connection
+) -> None:
+    whose = f"/api/v1/employees/{pilot.family.employee_id}"
+    caller = pilot.family.caller
+    raised = await caller.client.patch(whose, json={"pay_rate": 200}, headers=caller.headers())
+    assert raised.status_code == 200
+    with pytest.raises(Refusal) as refused:
+        await pilot.enroll()
+    assert refused.value.code == "confirmation_required"
+    await pilot.enroll(agreement=replace(AGREED, confirm_large_payroll=True))
+    await pilot.live_through("2026-11-20", "2026-11-30")
+    assert [each[2] for each in await pilot.made()] == ["processing", "scheduled"]
+    held = "SELECT held FROM autopilot_periods ORDER BY period_start"
+    assert [row[0] for row in owner_connection.execute(held)][:2] == [[], []]
+    raised = await caller.client.patch(whose, json={"pay_rate": 300}, headers=caller.headers())
+    assert raised.status_code == 200
+    await pilot.live_through("2026-12-01", "2026-12-06")
+    last = owner_connection.execute(held).fetchall()[-1][0]
+    assert last == ["confirm_large_payroll", "above_enrolled_net"]
+
+
 async def test_three_failures_in_a_row_pause_it_and_the_household_is_told(
     pilot: Pilot, owner_connection: psycopg.Connection
 ) -> None:
     await pilot.enroll()
-    ended = await pilot.family.caller.post(
-        f"/employees/{pilot.family.employee_id}/terminate", {"end_date": "2026-11-15"}
-    )
-    assert ended.status_code == 200, ended.text
+    owner_connection.execute("UPDATE organizations SET plan = 'starter'")
     await pilot.live_through("2026-11-20", "2026-12-09")
+    owner_connection.execute("UPDATE organizations SET plan = 'plus'")
     told = (await pilot.read())["enrollment"]
     assert (told["status"], told["failure_count"]) == ("paused", 3)
     assert outcomes(owner_connection) == [
@@ -271,9 +291,12 @@ async def test_three_failures_in_a_row_pause_it_and_the_household_is_told(
     assert await mails(owner_connection) == [
         *("enrolled", "refused", "refused", "refused", "refused", "refused", "refused", "paused"),
     ]
+    whose = f"/employees/{pilot.family.employee_id}"
+    ended = await pilot.family.caller.post(f"{whose}/terminate", {"end_date": "2026-11-15"})
+    assert ended.status_code == 200, ended.text
     refused = await pilot.family.caller.post("/autopilot/resume", pilot.whose)
     assert refused.json()["error"]["details"] == {"eligible": False, "reasons": ["employee_inactive"]}
-    back = await pilot.family.caller.post(f"/employees/{pilot.family.employee_id}/reinstate", {})
+    back = await pilot.family.caller.post(f"{whose}/reinstate", {})
     assert back.status_code == 200, back.text
     resumed = await pilot.ask("resume")
     assert (resumed["enrollment"]["status"], resumed["enrollment"]["failure_count"]) == ("active", 0)

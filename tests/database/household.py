@@ -305,6 +305,18 @@ def add_household(
     )
     insert(
         connection,
+        "wage_settlements",
+        **household,
+        id=uuid7(),
+        payroll_id=payroll_id,
+        amount=1_000,
+        received_on="2026-12-04",
+        told_by="the household, by check",
+        settled_by_kind="operator",
+        settled_at=NOW,
+    )
+    insert(
+        connection,
         "paycheck_remedies",
         **household,
         id=uuid7(),

@@ -66,6 +66,7 @@ OWNERS = {
         "payrolls",
         "prior_wages",
         "set_aside_requests",
+        "wage_settlements",
         "worker_counts",
         "worker_problems",
         "year_balances",

@@ -103,7 +103,7 @@ async def _assert_right(
         results = await examine(session, town.clock.now(), lambda *_: None)
         owed = {
             (str(each.employee_id), each.code): Fraction(each.amount)
-            for each in await open_taxes(session)
+            for each in await open_taxes(session, town.clock.now())
             if each.tax_year == 2026
         }
     assert [(each.name, each.differences) for each in results if each.found] == [], told
@@ -160,7 +160,10 @@ async def test_a_scheduled_payroll_is_measured_when_it_fires(
     books.standing[payroll] = paid
     await _assert_right(books, town, owner_database, owner_connection, "fired")
     async with owner_database.transaction(None) as session:
-        owed = {(str(each.employee_id), each.code): D(each.amount) for each in await open_taxes(session)}
+        owed = {
+            (str(each.employee_id), each.code): D(each.amount)
+            for each in await open_taxes(session, town.clock.now())
+        }
     assert owed[other, "US-FUTA"] == D("4.20")
     assert owed[other, "CA-SDI-EE"] == D("9.10")
 
@@ -195,5 +198,8 @@ async def test_a_deposit_made_anew_in_the_new_year_counts_there(
     await books.run(date(2026, 1, 6), {other: 500})
     await _assert_right(books, town, owner_database, owner_connection, "crossed")
     async with owner_database.transaction(None) as session:
-        owed = {(str(each.employee_id), each.code): D(each.amount) for each in await open_taxes(session)}
+        owed = {
+            (str(each.employee_id), each.code): D(each.amount)
+            for each in await open_taxes(session, town.clock.now())
+        }
     assert owed[family.employee_id, "US-FUTA"] == D("3.42")

@@ -105,7 +105,10 @@ class Doctor:
 
     async def open(self) -> dict[tuple[str, str], Decimal]:
         async with self.database.transaction(None) as session:
-            return {(str(each.employee_id), each.code): D(each.amount) for each in await open_taxes(session)}
+            return {
+                (str(each.employee_id), each.code): D(each.amount)
+                for each in await open_taxes(session, self.clock.now())
+            }
 
 
 @pytest.fixture

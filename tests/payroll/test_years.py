@@ -141,7 +141,7 @@ async def test_the_doctor_tells_what_a_void_leaves_open_and_finds_a_year_that_fo
     await texan.void(first)
     forget = "UPDATE year_balances SET owed = '{}'"
     async with owner_database.transaction(None) as session:
-        still = {each.code: each.amount for each in await open_taxes(session)}
+        still = {each.code: each.amount for each in await open_taxes(session, clock.now())}
         sound = await examine(session, clock.now(), lambda *_: None)
         await session.execute(text(forget))
         wrong = await examine(session, clock.now(), lambda *_: None)

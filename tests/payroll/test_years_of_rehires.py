@@ -138,6 +138,6 @@ async def test_a_year_of_comings_and_goings_is_one(
         assert abs(tax + owed.get(code, 0) - line.tax) <= line.slack, code
     async with owner_database.transaction(None) as session:
         results = await examine(session, town.clock.now(), lambda *_: None)
-        still = await open_taxes(session)
+        still = await open_taxes(session, town.clock.now())
     assert [(each.name, each.differences) for each in results if each.found] == []
     assert {each.code: Fraction(each.amount) for each in still} == owed

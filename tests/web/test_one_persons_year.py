@@ -80,7 +80,7 @@ class Home:
         """The doctor finds nothing, and open is what is named, by line and then by amount."""
         async with self.owner.transaction(None) as session:
             results = await examine(session, self.clock.now(), lambda *_: None)
-            still = sorted((each.code, each.amount) for each in await open_taxes(session))
+            still = sorted((each.code, each.amount) for each in await open_taxes(session, self.clock.now()))
         assert [(each.name, each.differences) for each in results if each.found] == []
         assert still == sorted(still_open)
 

@@ -10,7 +10,7 @@ from hearthpay.access.permissions import ENROLL_AUTOPILOT, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.autopilot.commands import FURTHEST_CHANGE, ChangeEnrollment, EnrolledTerms
 from hearthpay.autopilot.eligibility import reason_of_code
-from hearthpay.autopilot.estimates import estimate, planned
+from hearthpay.autopilot.estimates import estimate, held_for, planned
 from hearthpay.autopilot.models import EnrollmentVersion
 from hearthpay.autopilot.records import (
     audit,
@@ -56,8 +56,17 @@ async def change_enrollment(
     record = await estimate(session, payroll)
     if isinstance(record, NotPlanned):
         raise not_eligible((reason_of_code(record.code),))
+    in_force = versions[stage_of(stages, period.start)]
     version = new_version(
-        enrollment, actor, now, versions[-1].number + 1, period.start, terms, record.net_pay
+        enrollment,
+        actor,
+        now,
+        versions[-1].number + 1,
+        period.start,
+        terms,
+        record.net_pay,
+        large_confirmed=in_force.large_confirmed
+        and not held_for(record, in_force.expected_net, large_confirmed=True),
     )
     session.add(version)
     if period.start == enrollment.next_start:

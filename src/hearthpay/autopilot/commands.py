@@ -53,6 +53,8 @@ class Agreement:
 
     text_version: str
     address: str | None = None
+    confirm_large_payroll: bool = False
+    """That pay above the limits for large payrolls is right for what is enrolled, in every period."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,7 @@ async def confirm_payroll(session: AsyncSession, actor: Actor, clock: Clock, pay
                     pay_days_after=before.pay_days_after,
                     standard_hours=before.standard_hours,
                     expected_net=period.net_pay,
+                    large_confirmed=before.large_confirmed,
                     made_by_kind=actor.kind,
                     made_by=actor.id,
                     made_at=now,

@@ -130,6 +130,11 @@ class EligibilityFacts:
     direct_deposit: bool
     work_state: str
 
+    @property
+    def last_day(self) -> datetime.date | None:
+        """The last day of work of somebody who has left and has not been reinstated."""
+        return None if self.active else self.end_date
+
 
 def reasons_against(
     facts: EligibilityFacts,
@@ -149,7 +154,7 @@ def reasons_against(
     whether a paycheck needs a figure that nobody knows yet, its calculation tells.
     """
     law = _law_missing(facts.work_state, pay_date)
-    last_day = None if facts.active else facts.end_date
+    last_day = facts.last_day
     works = facts.active or (last_day is not None and period_start is not None and period_start <= last_day)
     part_of_it = works and last_day is not None and last_day < period_end
     found: dict[Reason, bool] = {

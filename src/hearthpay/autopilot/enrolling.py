@@ -24,7 +24,9 @@ from hearthpay.clock import Clock
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
-from hearthpay.payroll.ledger.rows import Owner
+from hearthpay.payroll.approval import confirmations_needed, require_confirmations
+from hearthpay.payroll.commands import Confirmations
+from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
 from hearthpay.payroll.scheduling import NotPlanned
 
 FURTHEST_ANCHOR: Final = datetime.timedelta(days=366)
@@ -38,7 +40,8 @@ async def enroll(
 
     The household is written to. Raises what `allow` and `resolve_employer` raise, `employee_not_in_household`,
     `validation_error` for terms that are no schedule and an agreement to another text, and `invalid_state` where the
-    employee is enrolled already, or with `details` of the reasons where Autopilot may not pay.
+    employee is enrolled already, or with `details` of the reasons where Autopilot may not pay; and
+    `confirmation_required` for pay above the limits for large payrolls that was not confirmed.
     """
     allow(actor, ENROLL_AUTOPILOT, wanted.employer_id)
     now = clock.now()
@@ -50,11 +53,14 @@ async def enroll(
     first = first_still_sent(stages, wanted.terms.anchor, now)
     refuse_other_pay(wanted.terms.standard_hours, salaried=employee.pay_type == "salary")
     refuse_hours(wanted.terms.standard_hours, first)
-    reasons, net_pay = await _look_ahead(
+    reasons, expected = await _look_ahead(
         session, employer, employee, wanted.terms, first, now, offered=offered
     )
-    if reasons:
+    if expected is None:
         raise not_eligible(reasons)
+    large = confirmations_needed(expected, authorization_needed=False)
+    given = Confirmations(confirm_large_payroll=wanted.agreement.confirm_large_payroll)
+    require_confirmations(expected, large, given)
     enrollment = Enrollment(
         id=uuid7(),
         organization_id=employer.organization_id,
@@ -78,7 +84,9 @@ async def enroll(
         await session.flush()
     except IntegrityError as error:  # two at once: a constraint lets one of them in
         raise enrolled_already(wanted.employee_id) from error
-    version = new_version(enrollment, actor, now, 1, first.start, wanted.terms, net_pay)
+    version = new_version(
+        enrollment, actor, now, 1, first.start, wanted.terms, expected.net_pay, large_confirmed=bool(large)
+    )
     session.add(version)
     agreed = await record_agreement(session, actor, employer, enrollment, wanted.agreement, now)
     details = {
@@ -86,6 +94,7 @@ async def enroll(
         "frequency": wanted.terms.frequency,
         "first_period": {"start": first.start, "end": first.end, "pay_date": first.pay_date},
         "text_version": wanted.agreement.text_version,
+        "confirmed": list(large),
     }
     note(session, enrollment, "enroll", actor, now, details)
     await session.flush()
@@ -105,18 +114,18 @@ async def _look_ahead(
     now: datetime.datetime,
     *,
     offered: bool,
-) -> tuple[tuple[Reason, ...], int]:
-    """Return what speaks against enrolling, and the net pay, in cents, that the first period is expected to pay."""
+) -> tuple[tuple[Reason, ...], PayrollRecord | None]:
+    """Return what speaks against enrolling, or the payroll that the first period is expected to be."""
     facts = (await read_facts(session, [employee.id], offered=offered))[employee.id]
     reasons = reasons_against(facts, authorized=True, period_end=period.end, pay_date=period.pay_date)
     if reasons:
-        return reasons, 0
+        return reasons, None
     owner = Owner(employer.organization_id, employer.id, employer.sandbox)
     payroll = planned(owner, employee.id, terms.frequency, terms.standard_hours, period, now)
     record = await estimate(session, payroll)
     if isinstance(record, NotPlanned):
-        return (reason_of_code(record.code),), 0
-    return (), record.net_pay
+        return (reason_of_code(record.code),), None
+    return (), record
 
 
 def _schedule(terms: EnrolledTerms, clock: Clock) -> Schedule:

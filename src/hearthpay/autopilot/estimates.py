@@ -31,10 +31,15 @@ def planned(
     return Planned(owner, SettledOrder(owner.employer_id, dates, frequency, None, (entry,)))
 
 
-def held_for(record: PayrollRecord, expected_net: int) -> tuple[str, ...]:
-    """Return what the household must confirm before a payroll is sent; ``expected_net`` is cents."""
-    large = confirmations_needed(record, authorization_needed=False)
+def held_for(record: PayrollRecord, expected_net: int, *, large_confirmed: bool = False) -> tuple[str, ...]:
+    """Return what the household must confirm before a payroll is sent; ``expected_net`` is cents.
+
+    What was confirmed as large when it was enrolled is asked again only for pay above what is expected then, by more
+    than taxes change it.
+    """
     above = 100 * record.net_pay > HIGHEST_PERCENT * expected_net
+    agreed = large_confirmed and not above
+    large = () if agreed else confirmations_needed(record, authorization_needed=False)
     return (*large, *(("above_enrolled_net",) if above else ()))
 
 

@@ -6,6 +6,9 @@ What is enrolled and not due is not looked at. What cannot be decided with its c
 
 What the household can mend is a failure once its time is over. What only the operator or the law can mend never is:
 the period stays open, is tried every hour, and is paid as soon as it can be.
+
+Of somebody who has left nothing is decided after the last day: the enrollment stands still, which is no failure, and
+goes on by itself with the reinstatement.
 """
 
 import datetime
@@ -30,6 +33,7 @@ from hearthpay.autopilot.eligibility import (
 from hearthpay.autopilot.estimates import held_for, planned
 from hearthpay.autopilot.models import Enrollment, EnrollmentVersion
 from hearthpay.autopilot.records import stages_of, versions_of
+from hearthpay.autopilot.reinstatement import resume_reinstated
 from hearthpay.autopilot.schedule import GENERATE_AHEAD, AutopilotPeriod, is_skipped, periods_of, stage_of
 from hearthpay.clock import Clock
 from hearthpay.database.outage import DatabaseUnavailable
@@ -153,6 +157,8 @@ class _Decision:
     held: tuple[str, ...] = ()
     net_pay: int | None = None
     mend_by: datetime.datetime | None = None
+    ended: datetime.date | None = None
+    """The last day of work, where the period begins after it: nothing is decided about it."""
 
 
 @dataclass(slots=True)
@@ -176,6 +182,7 @@ async def generate_due(
     `database` acts as the worker's role; ``offered`` tells whether this installation has a bank. Ends early, between
     chunks, when `stopping` says so. Raises DatabaseUnavailable; what was decided by then stays.
     """
+    await _resume_reinstated(database, clock, chunk)
     counts = {"scheduled": 0, "stepped_over": 0, "refused": 0}
     while not stopping():
         outcomes = await _generate_some(database, clock, chunk, offered=offered)
@@ -188,6 +195,11 @@ async def generate_due(
     async with database.transaction(None) as session:
         remaining = await session.scalar(_COUNT_DUE, {"now": clock.now()})
     return GenerationReport(**counts, remaining=remaining or 0)
+
+
+async def _resume_reinstated(database: Database, clock: Clock, chunk: int) -> None:
+    async with database.transaction(None) as session:
+        await resume_reinstated(session, clock.now(), limit=chunk)
 
 
 async def _generate_some(database: Database, clock: Clock, chunk: int, *, offered: bool) -> list[str]:
@@ -298,8 +310,11 @@ async def _decide(
             case.period,
             now,
         )
+        last_day = facts[employee].last_day
         if employee in by_hand:
             decided.append((case, _Decision("by_hand", by_hand=by_hand[employee])))
+        elif last_day is not None and last_day < case.period.start:
+            decided.append((case, _Decision(None, reasons=("employee_inactive",), ended=last_day)))
         elif reasons := reasons_against(
             facts[employee],
             authorized=case.enrollment.id in authorized,
@@ -325,7 +340,7 @@ async def _decide(
             payroll_id,
             dates.pay_date,
             dates.send_at,
-            held=held_for(record, case.version.expected_net),
+            held=held_for(record, case.version.expected_net, large_confirmed=case.version.large_confirmed),
             net_pay=record.net_pay,
         )
         decided.append((case, decision))
@@ -406,6 +421,14 @@ def _goes_on(case: _Case, decision: _Decision, now: datetime.datetime, chunk: _C
     enrollment, period = case.enrollment, case.period
     days: dict[str, object] = {"period_start": period.start, "period_end": period.end}
     failures, reasons = enrollment.failure_count, list(decision.reasons)
+    if decision.ended is not None:
+        details = {"reasons": reasons, "failure_count": 0, "last_day": decision.ended}
+        chunk.events.append((enrollment.id, "pause", details))
+        chunk.errands.append(Errand(enrollment.id, "paused", None, details, now))
+        return (
+            *(enrollment.id, period.start, period.end, period.pay_date, None, None),
+            *("paused", 0, reasons[0]),
+        )
     if decision.outcome is None:
         waiting = FOR_THE_OPERATOR.issuperset(reasons)
         details = {**days, "reasons": reasons} | ({"waiting": True} if waiting else {})

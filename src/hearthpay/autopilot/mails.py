@@ -92,6 +92,21 @@ def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Map
         return [say(each, **facts) for each in _WORDINGS[kind]]
     if kind == "resumed":
         return _resumed(reader, name, details)
+    if kind == "paused" and "last_day" in details:
+        last_day = day_in(reader.language, datetime.date.fromisoformat(details["last_day"]))
+        return [
+            say(mark("Autopilot has stopped for {name}"), name=name),
+            say(
+                mark("{name} left on {day}. Autopilot pays nothing after that day."), name=name, day=last_day
+            ),
+            say(
+                mark(
+                    "If you reinstate {name}, Autopilot goes on with the next whole pay period. Otherwise you can end "
+                    "Autopilot."
+                ),
+                name=name,
+            ),
+        ]
     if kind == "paused":
         failures = details["failure_count"]
         return [
@@ -154,10 +169,13 @@ def _resumed(reader: NoticeReader, name: str, details: Mapping[str, Any]) -> lis
     lines = [
         say(mark("Autopilot is on again for {name}"), name=name),
         say(
-            mark(
+            mark("{name} works for you again. The next pay period is {first} to {last}, paid on {pay_date}.")
+            if details.get("reinstated")
+            else mark(
                 "Autopilot was paused because tax figures were missing. That was our side, and Hearthpay now pays "
                 "without them. The next pay period is {first} to {last}, paid on {pay_date}."
             ),
+            name=name,
             first=day(following["start"]),
             last=day(following["end"]),
             pay_date=day(following["pay_date"]),

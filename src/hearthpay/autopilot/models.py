@@ -57,6 +57,7 @@ class EnrollmentVersion(Base):
     pay_days_after: Mapped[int] = mapped_column(SmallInteger)
     standard_hours: Mapped[Decimal] = mapped_column(Numeric())
     expected_net: Mapped[int] = mapped_column(BigInteger)
+    large_confirmed: Mapped[bool]
     made_by_kind: Mapped[str]
     made_by: Mapped[UUID | None]
     made_at: Mapped[datetime]

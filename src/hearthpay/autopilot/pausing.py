@@ -29,8 +29,9 @@ async def pause(session: AsyncSession, actor: Actor, clock: Clock, enrollment: E
     still_paid = tuple(
         period.payroll_id for period in await waiting_periods(session, enrollment) if period.payroll_id
     )
-    changed = enrollment.status == "active"
-    if changed:
+    changed = enrollment.status == "active" or enrollment.pause_reason == "employee_inactive"
+    if changed:  # who has left is paid again by itself after a reinstatement, unless somebody pauses it
+        enrollment.pause_reason = None
         enrollment.status, enrollment.generate_at = "paused", None
         await keep(session, actor, clock, enrollment, "pause", {"still_paid": still_paid})
     (view,) = await views_of(session, clock, [enrollment])
@@ -75,7 +76,7 @@ async def resume(
         reasons = (reason_of_code(record.code),) if isinstance(record, NotPlanned) else ()
     if not FOR_THE_OPERATOR.issuperset(reasons):
         raise not_eligible(reasons)
-    missed = _paused_periods(enrollment, versions, period.start, now)
+    missed = paused_periods(enrollment, versions, period.start, now)
     session.add_all(missed)
     enrollment.status, enrollment.pause_reason, enrollment.failure_count = "active", None, 0
     stand_before(enrollment, period)
@@ -88,7 +89,7 @@ async def resume(
     return Managed(view, changed=True)
 
 
-def _paused_periods(
+def paused_periods(
     enrollment: Enrollment,
     versions: Sequence[EnrollmentVersion],
     until: datetime.date,

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import Any, Final, cast
 from uuid import UUID
 
+import orjson
 from sqlalchemy import Select, select, text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
@@ -33,13 +34,13 @@ SOURCES: Final[Mapping[ActorKind, str]] = {
 }
 """By which way somebody came; the operator does at the command line what is done on the page."""
 
-STANDING_TEXT_VERSION: Final = "2026-11-22"
+STANDING_TEXT_VERSION: Final = "2026-11-24"
 """The version of `authorization.md`: a changed text is a new version."""
 
 _ERRAND: Final = text(
     "INSERT INTO autopilot_errands (id, organization_id, employer_id, sandbox, enrollment_id, kind, payroll_id, "
     "details, due_at) VALUES (:id, :organization_id, :employer_id, :sandbox, :enrollment_id, :kind, :payroll_id, "
-    "'{}', :due_at)"
+    "CAST(:details AS jsonb), :due_at)"
 )
 
 
@@ -135,7 +136,11 @@ def note(
 
 
 async def send_on_errand(
-    session: AsyncSession, enrollment: Enrollment, kind: str, due_at: datetime.datetime
+    session: AsyncSession,
+    enrollment: Enrollment,
+    kind: str,
+    due_at: datetime.datetime,
+    details: Mapping[str, object] | None = None,
 ) -> None:
     """Let the worker tell the household of something that concerns the enrollment."""
     errand = {
@@ -147,6 +152,7 @@ async def send_on_errand(
         "kind": kind,
         "payroll_id": None,
         "due_at": due_at,
+        "details": orjson.dumps(dict(details or {})).decode(),
     }
     await session.execute(_ERRAND, errand)
 

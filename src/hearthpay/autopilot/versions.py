@@ -20,8 +20,13 @@ def new_version(
     start: datetime.date,
     terms: EnrolledTerms,
     net_pay: int,
+    *,
+    large_confirmed: bool,
 ) -> EnrollmentVersion:
-    """Return a version that holds from the period beginning at `start` on; `net_pay` is in cents."""
+    """Return a version that holds from the period beginning at `start` on; `net_pay` is in cents.
+
+    ``large_confirmed`` tells that pay above the limits for large payrolls was confirmed for these terms.
+    """
     return EnrollmentVersion(
         id=uuid7(),
         organization_id=enrollment.organization_id,
@@ -35,6 +40,7 @@ def new_version(
         pay_days_after=terms.pay_days_after,
         standard_hours=terms.standard_hours,
         expected_net=net_pay,
+        large_confirmed=large_confirmed,
         made_by_kind=actor.kind,
         made_by=actor.id,
         made_at=now,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from typing import Final
 
 from psycopg import sql
@@ -9,6 +10,7 @@ from psycopg import sql
 from hearthpay.backup.errors import BackupError, RefusedError
 from hearthpay.backup.manifest import Origin
 from hearthpay.backup.source import Connection
+from hearthpay.doctor.exposure import OPEN_CASES
 
 # An owner who bypasses nothing sees what the policies show him: it must be everything, or the backup is none.
 _HIDDEN: Final = """
@@ -93,6 +95,18 @@ def rows(connection: Connection) -> dict[str, int]:
     for (table,) in connection.execute(_TABLES).fetchall():
         counts[table] = _count(connection, table)
     return counts
+
+
+def open_matters(connection: Connection, at: datetime.datetime) -> dict[str, int] | None:
+    """Return the cents of what is open at the instant, by kind and row; None where the schema is older than that."""
+    if connection.execute("SELECT to_regclass('public.wage_settlements')").fetchone() == (None,):
+        return None
+    query = OPEN_CASES.replace("%", "%%").replace("CAST(:now AS", "CAST(%(now)s AS")
+    found = connection.execute(
+        f"SELECT kind, id::text, amount::bigint FROM ({query}) AS open ORDER BY 1, 2",  # noqa: S608 - our own text
+        {"now": at},
+    )
+    return {f"{kind} {row}": cents for kind, row, cents in found}
 
 
 def secrets_by_key(connection: Connection) -> dict[str, int]:

@@ -143,6 +143,7 @@ def _describe(
         rows=inventory.rows(connection),
         keys=(),
         files=(),
+        open_matters=inventory.open_matters(connection, taken_at),
     )
 
 

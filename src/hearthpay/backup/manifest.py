@@ -80,6 +80,8 @@ class Manifest:
     """Rows by table: of a logical backup exactly, of others when the copy began."""
     keys: tuple[NeededKey, ...]
     files: tuple[StoredFile, ...]
+    open_matters: Mapping[str, int] | None = None
+    """Cents by kind and row of what was open when it was taken; None where the backup does not tell."""
 
     @property
     def size(self) -> int:
@@ -207,4 +209,7 @@ def _parse(content: Mapping[str, Any]) -> Manifest:
         rows={str(table): int(count) for table, count in content["rows"].items()},
         keys=tuple(NeededKey(**key) for key in content["keys"]),
         files=tuple(StoredFile(**file) for file in content["files"]),
+        open_matters=None
+        if content.get("open_matters") is None
+        else {str(matter): int(cents) for matter, cents in content["open_matters"].items()},
     )

@@ -34,7 +34,7 @@ from hearthpay.database.embedded import RESTORING, EmbeddedServer
 from hearthpay.database.migrations import OLDEST_SERVER, knows, migrate, migrating
 from hearthpay.database.service_account import account_for
 from hearthpay.database.session import Database
-from hearthpay.doctor.examination import CheckResult, examine, open_for_reading
+from hearthpay.doctor.examination import CheckResult, count_wrong, examine, open_for_reading
 from hearthpay.doctor.reconciliation import Reconciliation, reconcile
 from hearthpay.security.key_ring import KEY_FILE, KeyRing, copy_key_ring
 
@@ -51,12 +51,22 @@ class Restored:
     checks: tuple[CheckResult, ...]
     reconciliation: Reconciliation | None
     """None where nothing is sealed and there are no keys."""
+    open_matters: Mapping[str, int]
+    """Cents of what is open, by kind and row, as of the moment of the backup."""
+
+    @property
+    def open_otherwise(self) -> tuple[str, ...]:
+        """What is open in another way than at the backup, by kind and row; an older backup does not tell."""
+        if self.backup.manifest.open_matters is None:
+            return ()
+        changed = self.backup.manifest.open_matters.items() ^ self.open_matters.items()
+        return tuple(sorted({matter for matter, _ in changed}))
 
     @property
     def differing(self) -> int:
-        """How many figures and bank entries differ from what they must be."""
-        findings = 0 if self.reconciliation is None else len(self.reconciliation.findings)
-        return findings + sum(check.found for check in self.checks)
+        """How many figures and bank entries differ from what they must be; what was open at the backup does not."""
+        findings = 0 if self.reconciliation is None else len(self.reconciliation.wrong)
+        return findings + count_wrong(self.checks) + len(self.open_otherwise)
 
 
 def restore_into_directory(
@@ -324,10 +334,11 @@ def _prove(source: BackupSource, stored: StoredBackup, ring: KeyRing | None, tel
     assert installation is not None
     with source.connect() as connection:
         rows = inventory.rows(connection)
+        matters = inventory.open_matters(connection, stored.manifest.taken_at) or {}
     checks, reconciliation = asyncio.run(
         _examine(source.owner_url, installation.owner, ring, stored.manifest.taken_at, tell)
     )
-    return Restored(stored, rows, checks, reconciliation)
+    return Restored(stored, rows, checks, reconciliation, matters)
 
 
 async def _examine(

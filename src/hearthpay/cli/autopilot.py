@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, cast, get_args
 from uuid import UUID
@@ -64,6 +64,10 @@ def enroll_employee(
     ],
     pay_days_after: _PayDaysAfter,
     agree: _Agree = False,
+    confirm_large_payroll: Annotated[
+        bool,
+        typer.Option("--confirm-large-payroll", help="The household confirms pay above the limits, once."),
+    ] = False,
     data_dir: DataDir = None,
 ) -> None:
     """Pay an employee by direct deposit, period after period, once the household has agreed to the debits."""
@@ -71,7 +75,7 @@ def enroll_employee(
     from hearthpay.autopilot.enrolling import enroll
 
     terms = _terms_of(EnrolledTerms, hours, frequency, anchor.date(), pay_days_after)
-    agreement = _agreement(agree)
+    agreement = replace(_agreement(agree), confirm_large_payroll=confirm_large_payroll)
 
     async def work(session: Any, found: _Found) -> Any:
         wanted = EnrollEmployee(

@@ -239,6 +239,10 @@ def _print_made(made: "MadeBackup") -> None:
 
 
 def _print_restored(restored: "Restored", into_database: bool, data_dir: Path | None) -> None:
+    from decimal import Decimal
+
+    from hearthpay.doctor.examination import OPEN_MATTERS
+
     manifest = restored.backup.manifest
     where = "the database of DATABASE_URL" if into_database else data_dir
     typer.echo(
@@ -250,12 +254,18 @@ def _print_restored(restored: "Restored", into_database: bool, data_dir: Path | 
             if restored.rows.get(table) != count and table != "restorations":
                 typer.echo(f"{table}: {count} when the copy began, {restored.rows.get(table)} when it ended")
     for check in restored.checks:
+        if check.name == OPEN_MATTERS:
+            continue
         for each in check.differences:
             typer.echo(
                 f"WRONG   {check.name}: {each.subject} {each.id}: {each.what} is {each.recorded}, "
                 f"must be {each.expected}"
             )
-    for finding in () if restored.reconciliation is None else restored.reconciliation.findings:
+    for matter, cents in restored.open_matters.items():
+        typer.echo(f"OPEN    {matter}: {Decimal(cents).scaleb(-2):,.2f}")
+    for matter in restored.open_otherwise:
+        typer.echo(f"DIFFERS {matter} is open in another way than it was at the backup")
+    for finding in () if restored.reconciliation is None else restored.reconciliation.wrong:
         typer.echo(
             f"DIFFERS {finding.check}  {finding.subject_id}  expected {finding.expected}, found {finding.found}: "
             f"{finding.message}"

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from hearthpay.doctor.exposure import OpenCase
     from hearthpay.doctor.reconciliation import Reconciliation
     from hearthpay.payroll.ledger.rows import RemedyAction
+    from hearthpay.payroll.payday.settling import Settlement
     from hearthpay.people.front_desk import FrontDesk
     from hearthpay.security.key_ring import KeyRing
 
@@ -82,21 +83,77 @@ def reconcile(
     as_json: Annotated[bool, typer.Option("--json", help="Print the findings as JSON.")] = False,
     data_dir: DataDir = None,
 ) -> None:
-    """Hold every file against the entries and these against the payrolls; leaves with 1 where something differs."""
+    """Hold every file against the entries and these against the payrolls; leaves with 1 where something differs.
+
+    What is open and known, as `bank exposure` lists it, is told as open: with nothing else it leaves with 3.
+    """
     from dataclasses import asdict
+
+    from hearthpay.cli.doctor import EXIT_OPEN
 
     result: Reconciliation = run_with_keys(data_dir, _reconcile)
     if as_json:
         typer.echo(json.dumps(asdict(result), default=str, indent=2))
     else:
         for finding in result.findings:
+            word = "DIFFERS" if finding in result.wrong else "OPEN"
             typer.echo(
-                f"{finding.check}  {finding.subject_id}  expected {finding.expected}, found {finding.found}: "
-                f"{finding.message}"
+                f"{word:<7} {finding.check}  {finding.subject_id}  expected {finding.expected}, "
+                f"found {finding.found}: {finding.message}"
             )
-        typer.echo(f"{result.files} files, {result.entries} entries, {len(result.findings)} findings.")
-    if result.findings:
+        still_open = len(result.findings) - len(result.wrong)
+        typer.echo(
+            f"{result.files} files, {result.entries} entries, {len(result.wrong)} findings, {still_open} open matters."
+        )
+    if result.wrong:
         raise typer.Exit(1)
+    if result.findings:
+        raise typer.Exit(EXIT_OPEN)
+
+
+@bank.command("settle")
+def settle(
+    payroll: Annotated[
+        str, typer.Argument(help="The payroll whose debit came back after the wages had left.")
+    ],
+    received: Annotated[str, typer.Option(help="The day the money was received, YYYY-MM-DD.")],
+    told_by: Annotated[str, typer.Option(help="Who told of it, or where it is seen: a check, a statement.")],
+    amount: Annotated[
+        str | None, typer.Option(help="What the household paid, in dollars; left out, all that it owes.")
+    ] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Note what a household paid by other means for wages whose debit came back; prints what it still owes.
+
+    A part may be settled, and the rest later. Nothing is debited, and no bank entry changes.
+    """
+    from datetime import date
+    from decimal import Decimal
+
+    from hearthpay.cli.operator import decimal_of
+
+    payroll_id = _id(payroll, "a payroll")
+    try:
+        day = date.fromisoformat(received)
+    except ValueError:
+        refuse("--received must be a day, YYYY-MM-DD")
+    cents: int | None = None
+    if amount is not None:
+        try:
+            exact = decimal_of(amount, "amount").scaleb(2)
+        except ValueError as error:
+            refuse(str(error))
+        if not exact.is_finite() or exact != exact.to_integral_value():
+            refuse("the amount must be an amount of money with at most two decimals")
+        cents = int(exact)
+    done: Settlement = run_with_keys(
+        data_dir, lambda opened, _: _settle(opened, payroll_id, cents, day, told_by)
+    )
+    paid, owed = (f"{Decimal(each).scaleb(-2):,.2f}" for each in (done.amount, done.still_owed))
+    rest = (
+        f"The household still owes {owed}." if done.still_owed else "The household owes nothing more of it."
+    )
+    typer.echo(f"Settled: {paid} of payroll {payroll_id}. {rest}")
 
 
 @bank.command("exposure")
@@ -290,6 +347,21 @@ async def _open_cases(opened: Any, ring: Any) -> "list[OpenCase]":  # noqa: ARG0
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         return await open_cases(session, SystemClock().now())
+
+
+async def _settle(
+    opened: Any, payroll_id: "UUID", cents: int | None, day: "date", told_by: str
+) -> "Settlement":
+    from hearthpay.payroll.models import Payroll
+    from hearthpay.payroll.payday.settling import settle_wages
+
+    async with opened.as_operator() as operator, operator.transaction(None) as session:
+        payroll = await session.get(Payroll, payroll_id)
+        if payroll is None:
+            refuse("there is no such payroll")
+        actor = _operator(payroll.organization_id, sandbox=payroll.sandbox)
+        clock = await clock_for_changing(session, payroll.employer_id)
+        return await settle_wages(session, actor, payroll_id, cents, day, told_by, clock.now(), clock.today())
 
 
 async def _remedy(

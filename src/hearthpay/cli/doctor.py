@@ -12,10 +12,13 @@ from hearthpay.clock import SystemClock
 if TYPE_CHECKING:
     from hearthpay.database.startup import OpenedDatabase
     from hearthpay.doctor.examination import CheckResult, OpenTax
+    from hearthpay.doctor.exposure import OpenCase
     from hearthpay.payroll.awaited.pay_dates import AwaitedRules
     from hearthpay.security.key_ring import KeyRing
 
 EXIT_DIFFERING = 1
+EXIT_OPEN = 3
+"""Nothing is wrong, but money is not where it belongs: a known matter that somebody has to end."""
 
 
 def doctor(
@@ -27,25 +30,36 @@ def doctor(
     The vault's numbers are opened too, in memory only, where the keys are at hand.
     What years still owe after a void is told as open, and is no difference. Neither are pay dates under rules that are
     not final, which are counted.
-    Ends with status 1 where something differs. Safe while the service runs: it looks at one moment of it.
+    Ends with status 1 where something differs, and with 3 where nothing does but money is owed or waits: known open
+    matters, told with household, amount and since when. Safe while the service runs: it looks at one moment of it.
     How many figures differ is kept, for the operator's page.
     """
-    results, open_years, awaited = asyncio.run(_examine(data_dir))
-    differing = sum(result.found for result in results)
+    from hearthpay.doctor.examination import count_wrong
+
+    results, open_years, awaited, cases = asyncio.run(_examine(data_dir))
+    differing = count_wrong(results)
     if as_json:
-        _print_json(results, open_years, awaited)
+        _print_json(results, open_years, awaited, cases)
     else:
         _print(results)
+        print_open_matters(cases)
         _print_open(open_years)
         _print_awaited(awaited)
-        typer.echo(
-            "The books are right." if not differing else f"{differing} figures differ from what they must be."
-        )
+        if differing:
+            typer.echo(f"{differing} figures differ from what they must be.")
+        else:
+            typer.echo(
+                f"The books are right; {len(cases)} matters are open." if cases else "The books are right."
+            )
     if differing:
         raise typer.Exit(EXIT_DIFFERING)
+    if cases:
+        raise typer.Exit(EXIT_OPEN)
 
 
-async def _examine(data_dir: DataDir) -> "tuple[list[CheckResult], list[OpenTax], AwaitedRules]":
+async def _examine(
+    data_dir: DataDir,
+) -> "tuple[list[CheckResult], list[OpenTax], AwaitedRules, list[OpenCase]]":
     from hearthpay.database.startup import Addresses, open_database
     from hearthpay.doctor.examination import examine, open_for_reading, open_taxes
     from hearthpay.doctor.exposure import open_cases
@@ -59,13 +73,13 @@ async def _examine(data_dir: DataDir) -> "tuple[list[CheckResult], list[OpenTax]
                 clock = SystemClock()
                 now = clock.now()
                 results = await examine(session, now, _show_progress, ring=_keys(opened))
-                owed, cases = await open_taxes(session), await open_cases(session, now)
+                owed, cases = await open_taxes(session, now), await open_cases(session, now)
                 awaited = await read_awaited_rules(session, clock.today())
         finally:
             await database.dispose()
         async with opened.as_operator() as operator, operator.transaction(None) as session:
             await keep_last_word(session, now, results, cases)
-        return results, owed, awaited
+        return results, owed, awaited, cases
 
 
 def _keys(opened: "OpenedDatabase") -> "KeyRing | None":
@@ -83,7 +97,12 @@ def _show_progress(done: int, total: int, name: str) -> None:
 
 
 def _print(results: "list[CheckResult]") -> None:
+    from hearthpay.doctor.examination import OPEN_MATTERS
+
     for result in results:
+        if result.name == OPEN_MATTERS and result.found:
+            typer.echo(f"open    {result.name:<16} {result.law}")
+            continue
         if not result.found:
             typer.echo(f"ok      {result.name:<16} {result.law}")
             continue
@@ -96,14 +115,30 @@ def _print(results: "list[CheckResult]") -> None:
             typer.echo(f"        and {result.found - len(result.differences)} more")
 
 
+def print_open_matters(cases: "list[OpenCase]") -> None:
+    """Print each open matter: whose it is, how much, since when, and what ends it."""
+    from decimal import Decimal
+
+    for case in cases:
+        mode = " (sandbox)" if case.sandbox else ""
+        about = "".join(
+            f", {name} {each}"
+            for name, each in (("payroll", case.payroll_id), ("employee", case.employee_id))
+            if each is not None
+        )
+        typer.echo(
+            f"OPEN    {case.kind}{mode}: household {case.employer_id}{about}: {Decimal(case.amount).scaleb(-2):,.2f} "
+            f"since {case.since}: {case.state}. {case.next_step}"
+        )
+
+
 def _print_open(open_years: "list[OpenTax]") -> None:
     for each in open_years:
         too_much = each.amount.startswith("-")
         said = "was charged too much" if too_much else "is owed"
-        does = "gives it back" if too_much else "charges it"
         typer.echo(
             f"OPEN    employee {each.employee_id}: {each.amount.lstrip('-')} of {each.code} in {each.tax_year} {said}; "
-            f"the next paycheck {does}"
+            f"{each.next_step}"
         )
 
 
@@ -119,13 +154,21 @@ def _print_awaited(awaited: "AwaitedRules") -> None:
         typer.echo(f"        {sentence}")
 
 
-def _print_json(results: "list[CheckResult]", open_years: "list[OpenTax]", awaited: "AwaitedRules") -> None:
+def _print_json(
+    results: "list[CheckResult]",
+    open_years: "list[OpenTax]",
+    awaited: "AwaitedRules",
+    cases: "list[OpenCase]",
+) -> None:
     import orjson
 
+    from hearthpay.doctor.examination import count_wrong
+
     document = {
-        "sound": not any(result.found for result in results),
+        "sound": not count_wrong(results),
         "checks": results,
         "open": open_years,
+        "open_matters": cases,
         "awaited_rules": awaited,
     }
     typer.echo(orjson.dumps(document, option=orjson.OPT_INDENT_2).decode())

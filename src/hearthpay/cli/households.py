@@ -159,6 +159,28 @@ def threshold_basis(
         typer.echo(told)
 
 
+@households.command("open-matters")
+def open_matters(
+    employer: Annotated[str | None, typer.Argument(help="The household's id; left out, all of them.")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """List what is open: money that waits and cannot leave, or that somebody owes. Leaves with 3 where there is any."""
+    from hearthpay.cli.doctor import EXIT_OPEN, print_open_matters
+    from hearthpay.doctor.exposure import open_cases
+
+    employer_id = None if employer is None else _household_id(employer)
+
+    async def run(session: Any) -> Any:
+        cases = await open_cases(session, SystemClock().now())
+        return [case for case in cases if employer_id in (None, case.employer_id)]
+
+    cases = as_operator(data_dir, run)
+    print_open_matters(cases)
+    typer.echo("Nothing is open." if not cases else f"{len(cases)} matters are open.")
+    if cases:
+        raise typer.Exit(EXIT_OPEN)
+
+
 def _household_id(text: str) -> UUID:
     try:
         return UUID(text)

@@ -151,7 +151,8 @@ def refunds() -> str:
 def open_money() -> str:
     """No money waits that cannot leave, and none is owed that was paid out; see `hearthpay bank exposure`."""
     return f"""
-        SELECT CASE WHEN kind = 'set_aside_overdrawn' THEN 'employee' WHEN kind = 'wages_not_collected' THEN 'payroll'
+        SELECT CASE WHEN kind = 'set_aside_overdrawn' THEN 'employee'
+                    WHEN kind IN ('wages_not_collected', 'settled_too_much') THEN 'payroll'
                     ELSE 'bank_entry' END AS subject,
                id, kind || ' since ' || since AS what, {dollars("amount")} AS recorded, '0.00' AS expected
           FROM ({OPEN_CASES}) AS open

@@ -4,7 +4,7 @@ import datetime
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Any, Final, cast
 from uuid import UUID
 
 from sqlalchemy import TextClause, text
@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.database.session import Database
 from hearthpay.doctor.checks import CHECKS, Check
+from hearthpay.doctor.closed_years import to_file
 from hearthpay.doctor.difference import Difference
 from hearthpay.doctor.proofs import PROOFS, Proof
 from hearthpay.doctor.year_checks import OPEN
@@ -40,7 +41,8 @@ class CheckResult:
 class OpenTax:
     """Tax of a year that paychecks have charged too little of, or, negative, too much; the amount in dollars.
 
-    No difference in the books: the next paycheck moves it, or else the year's documents must tell it.
+    No difference in the books: the next paycheck of the year moves it. Of a closed year no paycheck does, and
+    `next_step` says what to file.
     """
 
     employee_id: UUID
@@ -48,6 +50,17 @@ class OpenTax:
     tax_year: int
     code: str
     amount: str
+    closed: bool
+    next_step: str
+
+
+OPEN_MATTERS: Final = "open_money"
+"""The check whose differences are known open matters, money that somebody still owes: nothing in the books is wrong."""
+
+
+def count_wrong(results: Sequence[CheckResult]) -> int:
+    """Return how many figures are wrong; what is open is not."""
+    return sum(result.found for result in results if result.name != OPEN_MATTERS)
 
 
 TellChecks = Callable[[int, int, str], None]
@@ -101,10 +114,21 @@ async def _query(session: AsyncSession, now: datetime.datetime, check: Check) ->
     return (rows[0].found if rows else 0), told
 
 
-async def open_taxes(session: AsyncSession) -> list[OpenTax]:
+async def open_taxes(session: AsyncSession, now: datetime.datetime) -> list[OpenTax]:
     """Return what the years of all employees still owe or were charged too much, by employee, year and line."""
-    rows = await session.execute(text(OPEN))
-    return [OpenTax(row.employee_id, row.employer_id, row.tax_year, row.code, row.amount) for row in rows]
+    rows = await session.execute(text(OPEN), {"now": now})
+    return [
+        OpenTax(
+            row.employee_id, row.employer_id, row.tax_year, row.code, row.amount, row.closed, _next_step(row)
+        )
+        for row in rows
+    ]
+
+
+def _next_step(row: Any) -> str:
+    if row.closed:
+        return f"the year is closed: {to_file(row.code)}"
+    return "the next paycheck gives it back" if row.cents < 0 else "the next paycheck charges it"
 
 
 def _statement(check: Check) -> TextClause:

@@ -5,7 +5,7 @@ Each case says how much, since when, in which state, and what comes next. Doctor
 
 import datetime
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 from uuid import UUID
 
 from sqlalchemy import text
@@ -20,8 +20,11 @@ CaseKind = Literal[
     "refund_waits",
     "payout_waits",
     "wages_not_collected",
+    "settled_too_much",
     "set_aside_overdrawn",
 ]
+
+KINDS: Final[tuple[CaseKind, ...]] = get_args(CaseKind)
 
 _TODAY: Final = "(CAST(:now AS timestamptz) AT TIME ZONE 'America/New_York')::date"
 _TODAY_THERE: Final = (
@@ -54,30 +57,39 @@ _WAITING: Final = f"""
             OR e.kind = 'debit' AND NOT {covers(account="n", payroll="p")})
 """
 
-_NOT_COLLECTED: Final = """
-    SELECT 'wages_not_collected' AS kind, p.id, p.employer_id, p.id AS payroll_id, CAST(NULL AS uuid) AS employee_id,
-           m.paid + coalesce(s.held, 0) - m.collected AS amount,
-           (m.returned_at AT TIME ZONE 'America/New_York')::date AS since, p.sandbox,
-           'the debit came back as ' || m.code || ', the payroll is ' || p.status AS state, CAST(NULL AS date) AS until
-      FROM (SELECT payroll_id,
-                   coalesce(sum(amount) FILTER (WHERE kind = 'debit' AND status IN ('pending', 'sent', 'settled')), 0)
-                       AS collected,
-                   coalesce(sum(amount) FILTER (WHERE kind <> 'debit' AND status IN ('pending', 'sent', 'settled')), 0)
-                       AS paid,
-                   max(updated_at) FILTER (WHERE kind = 'debit' AND status = 'returned') AS returned_at,
-                   (array_agg(return_code ORDER BY attempt DESC)
-                       FILTER (WHERE kind = 'debit' AND status = 'returned'))[1] AS code
-              FROM bank_entries
-             WHERE payroll_id IN (SELECT payroll_id FROM bank_entries WHERE kind = 'debit' AND status = 'returned')
-             GROUP BY payroll_id) m
-      JOIN payrolls p ON p.id = m.payroll_id
-      LEFT JOIN LATERAL (SELECT sum(c.set_aside) AS held FROM paychecks c
-                          WHERE c.payroll_id = p.id AND c.payment_method = 'direct_deposit' AND c.reverses IS NULL
-                            AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)) s ON true
-     WHERE p.status NOT IN ('scheduled', 'firing', 'pending_funding') AND m.paid + coalesce(s.held, 0) > m.collected
+_LATE: Final = """
+    SELECT CASE WHEN q.owed > 0 THEN 'wages_not_collected' ELSE 'settled_too_much' END AS kind, q.id, q.employer_id,
+           q.id AS payroll_id, CAST(NULL AS uuid) AS employee_id, abs(q.owed) AS amount,
+           (q.returned_at AT TIME ZONE 'America/New_York')::date AS since, q.sandbox,
+           concat('the debit came back as ', q.code, ', the payroll is ', q.status,
+                  CASE WHEN q.received > 0 THEN ', ' || to_char(q.received / 100.0, 'FM99999999999999990.00')
+                       || ' was paid by other means' END) AS state, CAST(NULL AS date) AS until
+      FROM (SELECT p.id, p.employer_id, p.sandbox, p.status, m.returned_at, m.code, coalesce(w.received, 0) AS received,
+                   m.paid + coalesce(s.held, 0) - m.collected - coalesce(w.received, 0) AS owed
+              FROM (SELECT payroll_id,
+                           coalesce(sum(amount) FILTER (
+                               WHERE kind = 'debit' AND status IN ('pending', 'sent', 'settled')), 0) AS collected,
+                           coalesce(sum(amount) FILTER (
+                               WHERE kind <> 'debit' AND status IN ('pending', 'sent', 'settled')), 0) AS paid,
+                           max(updated_at) FILTER (WHERE kind = 'debit' AND status = 'returned') AS returned_at,
+                           (array_agg(return_code ORDER BY attempt DESC)
+                               FILTER (WHERE kind = 'debit' AND status = 'returned'))[1] AS code
+                      FROM bank_entries
+                     WHERE payroll_id IN
+                           (SELECT payroll_id FROM bank_entries WHERE kind = 'debit' AND status = 'returned')
+                     GROUP BY payroll_id) m
+              JOIN payrolls p ON p.id = m.payroll_id
+              LEFT JOIN LATERAL (SELECT sum(c.set_aside) AS held FROM paychecks c
+                                  WHERE c.payroll_id = p.id AND c.payment_method = 'direct_deposit'
+                                    AND c.reverses IS NULL
+                                    AND NOT EXISTS (SELECT FROM paychecks r WHERE r.reverses = c.id)) s ON true
+              LEFT JOIN LATERAL (SELECT sum(x.amount) AS received FROM wage_settlements x
+                                  WHERE x.payroll_id = p.id) w ON true
+             WHERE p.status NOT IN ('scheduled', 'firing', 'pending_funding')) q
+     WHERE q.owed > 0 OR q.owed < 0 AND q.received > 0
 """
-"""What went out for a payroll, and what of it is held for employees, beyond what came in: a bank took the debit
-back."""
+"""What went out for a payroll, and what of it is held for employees, beyond what came in: a bank took the debit back.
+What the household paid by other means since makes up for it; where a payment came back after that, it paid too much."""
 
 _OVERDRAWN: Final = """
     SELECT 'set_aside_overdrawn', a.employee_id, a.employer_id, CAST(NULL AS uuid), a.employee_id, -a.held,
@@ -88,7 +100,7 @@ _OVERDRAWN: Final = """
       FROM escrow_accounts a WHERE a.held < 0
 """
 
-OPEN_CASES: Final = f"{_WAITING} UNION ALL {_NOT_COLLECTED} UNION ALL {_OVERDRAWN}"
+OPEN_CASES: Final = f"{_WAITING} UNION ALL {_LATE} UNION ALL {_OVERDRAWN}"
 """The query of every open case: its kind, whose it is, the cents, since when, its state and the day it waits until."""
 
 _REGISTER: Final = text(f"SELECT * FROM ({OPEN_CASES}) AS open ORDER BY since, kind, id")
@@ -99,7 +111,9 @@ _NEXT_STEPS: Final[dict[CaseKind, str]] = {
     "deposit_waits": "Pay it by check, let it wait for another account until a day, or refund it.",
     "refund_waits": "Connect the household's account; it is sent by itself then.",
     "payout_waits": "The employee connects an account; it is sent by itself then.",
-    "wages_not_collected": "The household owes it: settle it with the household. No other debit is made by itself.",
+    "wages_not_collected": "The household owes it: settle it with the household, and note what it paid by "
+    "`hearthpay bank settle`. No other debit is made by itself.",
+    "settled_too_much": "You owe it to the household, which had settled it before a payment came back: pay it back.",
     "set_aside_overdrawn": "The employee owes it: what is set aside next makes up for it, or settle it.",
 }
 

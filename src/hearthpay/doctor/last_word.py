@@ -8,7 +8,7 @@ from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
 from uuid_utils.compat import uuid7
 
-from hearthpay.doctor.examination import CheckResult
+from hearthpay.doctor.examination import CheckResult, count_wrong
 from hearthpay.doctor.exposure import OpenCase
 
 _KEEP: Final = text(
@@ -28,7 +28,7 @@ async def keep_last_word(
             "id": uuid7(),
             "at": now,
             "checks": len(results),
-            "differing": sum(result.found for result in results),
+            "differing": count_wrong(results),
             "open_cases": len(real),
             "open_amount": sum(case.amount for case in real),
         },

@@ -15,7 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.reader import parse_nacha
-from hearthpay.doctor.exposure import open_cases
+from hearthpay.doctor.exposure import KINDS, open_cases
 from hearthpay.security.file_seal import SealedFile, open_file
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.security.vault_cipher import (
@@ -96,12 +96,13 @@ _CHECKS: Final = (
     ),
     _Check(
         "paid_more_than_collected",
-        "what was paid out is covered by what was collected: the rest is our exposure",
+        "what was paid out is covered by what was collected; where a debit came back, it is open until it is settled",
         "SELECT payroll_id, collected, paid FROM (SELECT payroll_id, "
         "coalesce(sum(amount) FILTER (WHERE kind IN ('debit', 'reversal')), 0)::bigint AS collected, "
         "coalesce(sum(amount) FILTER (WHERE kind NOT IN ('debit', 'reversal')), 0)::bigint AS paid "
         "FROM bank_entries WHERE payroll_id IS NOT NULL AND status IN ('sent', 'settled') "
-        "GROUP BY payroll_id) t WHERE paid > collected ORDER BY payroll_id",
+        "GROUP BY payroll_id) t WHERE paid > collected AND NOT EXISTS (SELECT FROM bank_entries r "
+        "WHERE r.payroll_id = t.payroll_id AND r.kind = 'debit' AND r.status = 'returned') ORDER BY payroll_id",
     ),
     _Check(
         "collected_twice",
@@ -135,6 +136,11 @@ class Reconciliation:
     files: int
     entries: int
     findings: tuple[Finding, ...]
+
+    @property
+    def wrong(self) -> tuple[Finding, ...]:
+        """What differs; the others are known open matters."""
+        return tuple(each for each in self.findings if each.check not in KINDS)
 
 
 async def reconcile(

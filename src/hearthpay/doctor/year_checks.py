@@ -6,6 +6,7 @@ They are written like those of `checks`: a docstring is a law, its query returns
 import functools
 from typing import Final
 
+from hearthpay.database.household_clocks import time_of
 from hearthpay.doctor.rules_in_force import MEASURED_BY_THEM, editions, rate_charged, rates_in_force
 from hearthpay.doctor.threshold_checks import GOVERNED
 from hearthpay.payroll.years.rule_changes import SETTLED
@@ -251,9 +252,12 @@ def year_provisional() -> str:
 
 OPEN: Final = f"""
     SELECT y.employee_id, y.employer_id, y.tax_year, o.key AS code, o.value::bigint AS cents,
-           {_dollars("o.value::bigint")} AS amount
+           {_dollars("o.value::bigint")} AS amount,
+           y.tax_year < extract(year FROM {time_of("y.employer_id", "CAST(:now AS timestamptz)")}
+                                          AT TIME ZONE 'America/New_York') AS closed
       FROM year_balances y, jsonb_each_text(y.owed) AS o
      WHERE o.value::bigint <> 0 AND o.key NOT LIKE '%{WAGES_OWED}'
      ORDER BY y.employee_id, y.tax_year, o.key
 """
-"""What the years still owe, or were charged too much: no difference, but money that the next paycheck moves."""
+"""What the years still owe, or were charged too much: no difference. The next paycheck of the same
+year moves it; once the year is closed, no paycheck does, and returns have to be corrected."""

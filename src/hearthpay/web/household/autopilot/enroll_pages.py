@@ -81,7 +81,11 @@ def problems_of_agreement(at: AtHousehold) -> dict[str, str]:
 
 def agreement_of(at: AtHousehold) -> Agreement:
     """Return that the visitor agrees, with the version of the text and the address he comes from."""
-    return Agreement(text_version=at.form["text_version"], address=at.visitor.visit.address)
+    return Agreement(
+        text_version=at.form["text_version"],
+        address=at.visitor.visit.address,
+        confirm_large_payroll=at.form.get("confirm_large_payroll") == "on",
+    )
 
 
 def text_of_agreement(at: AtHousehold) -> dict[str, object]:

@@ -15,7 +15,7 @@ from hearthpay.autopilot.eligibility import Reason, read_facts, reason_of_code, 
 from hearthpay.autopilot.estimates import estimate, planned
 from hearthpay.autopilot.schedule import AutopilotPeriod, Schedule, Stage, first_still_sent, preview
 from hearthpay.employees.models import Employee
-from hearthpay.payroll.approval import debit_of
+from hearthpay.payroll.approval import confirmations_needed, debit_of
 from hearthpay.payroll.ledger.rows import Owner, PayrollRecord
 from hearthpay.payroll.scheduling import NotPlanned
 
@@ -30,6 +30,8 @@ class Cost:
     withheld: int
     employer_taxes: int
     total: int
+    large: bool
+    """Whether it is above the limits for large payrolls, and has to be confirmed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,5 +79,11 @@ def _cost(record: PayrollRecord) -> Cost:
     set_aside = sum(each.set_aside.amount for each in record.paychecks)
     withheld = record.gross_pay - record.net_pay - set_aside
     return Cost(
-        record.net_pay, set_aside, debit_of(record), withheld, record.employer_taxes, record.total_cost
+        record.net_pay,
+        set_aside,
+        debit_of(record),
+        withheld,
+        record.employer_taxes,
+        record.total_cost,
+        large=bool(confirmations_needed(record, authorization_needed=False)),
     )

@@ -100,8 +100,9 @@ AUTHORIZATION: Final = (
         "I am told of each by e-mail at least 24 hours before, where the service is at work by then."
     ),
     mark(
-        "A payroll whose net pay is more than 20 percent above what I have enrolled, or above the limits for large "
-        "payrolls, is not debited before I have confirmed it."
+        "A payroll whose net pay is more than 20 percent above what I have enrolled is not debited before I have "
+        "confirmed it. Pay above the limits for large payrolls I confirm once, when I enroll it; otherwise such a "
+        "payroll is not debited before I have confirmed it."
     ),
     mark(
         "A debit that my bank returns for want of money may be presented up to two more times. A payroll whose debit "
