@@ -64,10 +64,18 @@ class Actor:
 
     @classmethod
     def operator(
-        cls, organization_id: UUID, *, sandbox: bool, request_id: str, terms: Terms = NOTHING
+        cls,
+        organization_id: UUID,
+        *,
+        sandbox: bool,
+        request_id: str,
+        terms: Terms = NOTHING,
+        person: UUID | None = None,
     ) -> Actor:
-        """Whoever runs the installation, at its command line; `terms` matter only where the plan's limits do."""
-        return cls("operator", None, organization_id, _mode(sandbox), _NO_SCOPES, request_id, terms=terms)
+        """Whoever runs the installation, at its command line, or `person` on the operator's pages; `terms` matter only
+        where the plan's limits do.
+        """
+        return cls("operator", person, organization_id, _mode(sandbox), _NO_SCOPES, request_id, terms=terms)
 
     @classmethod
     def system(

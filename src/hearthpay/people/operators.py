@@ -7,7 +7,7 @@ database role cannot grant it.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -33,6 +33,7 @@ NOT_SENT_FOR: Final = timedelta(days=30)
 MOST_SHOWN: Final = 200
 
 _NOT_SENT: Final = text("SELECT * FROM mails_not_sent(:since, :most)")
+_NOT_COLLECTED: Final = text("SELECT * FROM wages_not_collected()")
 _FIRST: Final = text("SELECT become_first_operator(:token_hash, :now)")
 _AT_THE_COMMAND_LINE: Final = Visit(None, None, None)
 
@@ -147,6 +148,33 @@ class UnsentMail:
     status: str
     reason: str
     created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class UncollectedWages:
+    """Wages that left before their debit came back: what the household owes of them in all, and paid since, in cents."""
+
+    payroll_id: UUID
+    organization_id: UUID
+    organization: str
+    household: str
+    pay_date: date
+    returned_on: date
+    owed: int
+    received: int
+
+    @property
+    def open(self) -> int:
+        """What is still owed, in cents."""
+        return self.owed - self.received
+
+
+async def wages_not_collected(desk: FrontDesk, who: SignedIn) -> Sequence[UncollectedWages]:
+    """Return the wages that households owe, of every organization, the oldest first. Raises `not_found`."""
+    require_operator(who)
+    async with desk.database.transaction(None) as session:
+        await become_person(session, who.person_id)
+        return [UncollectedWages(*row) for row in await session.execute(_NOT_COLLECTED)]
 
 
 async def mails_not_sent(desk: FrontDesk, who: SignedIn) -> Sequence[UnsentMail]:

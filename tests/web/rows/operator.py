@@ -4,4 +4,8 @@ from typing import Final
 
 from tests.web.rows.row import Row
 
-ROWS: Final = {"GET /operator": Row(303, 404, 404, 404, 404, 404)}
+ROWS: Final = {
+    "GET /operator": Row(303, 404, 404, 404, 404, 404),
+    "GET /operator/wages": Row(303, 404, 404, 404, 404, 404),
+    "POST /operator/wages/{payroll_id}": Row(303, 404, 404, 404, 404, 404),
+}

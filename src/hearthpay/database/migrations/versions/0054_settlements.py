@@ -33,6 +33,44 @@ COMMENT ON TABLE wage_settlements IS
 COMMENT ON COLUMN wage_settlements.amount IS 'Cents';
 COMMENT ON COLUMN wage_settlements.told_by IS 'Who told of the payment, or where it is seen';
 GRANT SELECT ON wage_settlements TO hearthpay_service, hearthpay_worker;
+GRANT INSERT ON wage_settlements TO hearthpay_service;
+"""
+
+OPERATOR = """
+CREATE FUNCTION wages_not_collected()
+    RETURNS TABLE (payroll_id uuid, organization_id uuid, organization text, household text, pay_date date,
+                   returned_on date, owed bigint, received bigint)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+    AS $$
+        SELECT p.id, p.organization_id, o.name, concat_ws(' ', e.first_name, e.last_name), p.pay_date,
+               (m.returned_at AT TIME ZONE 'America/New_York')::date,
+               m.paid + coalesce(s.held, 0) - m.collected, coalesce(w.received, 0)
+          FROM (SELECT b.payroll_id,
+                       coalesce(sum(b.amount) FILTER (
+                           WHERE b.kind = 'debit' AND b.status IN ('pending', 'sent', 'settled')), 0) AS collected,
+                       coalesce(sum(b.amount) FILTER (
+                           WHERE b.kind <> 'debit' AND b.status IN ('pending', 'sent', 'settled')), 0) AS paid,
+                       max(b.updated_at) FILTER (WHERE b.kind = 'debit' AND b.status = 'returned') AS returned_at
+                  FROM public.bank_entries b
+                 WHERE b.payroll_id IN (SELECT r.payroll_id FROM public.bank_entries r
+                                         WHERE r.kind = 'debit' AND r.status = 'returned' AND NOT r.sandbox)
+                 GROUP BY b.payroll_id) m
+          JOIN public.payrolls p ON p.id = m.payroll_id
+          JOIN public.organizations o ON o.id = p.organization_id
+          JOIN public.employers e ON e.id = p.employer_id
+          LEFT JOIN LATERAL (SELECT sum(c.set_aside)::bigint AS held FROM public.paychecks c
+                              WHERE c.payroll_id = p.id AND c.payment_method = 'direct_deposit' AND c.reverses IS NULL
+                                AND NOT EXISTS (SELECT FROM public.paychecks r WHERE r.reverses = c.id)) s ON true
+          LEFT JOIN LATERAL (SELECT sum(x.amount)::bigint AS received FROM public.wage_settlements x
+                              WHERE x.payroll_id = p.id) w ON true
+         WHERE public.operates() AND p.status NOT IN ('scheduled', 'firing', 'pending_funding')
+           AND m.paid + coalesce(s.held, 0) - m.collected > coalesce(w.received, 0)
+         ORDER BY 6, p.id
+    $$;
+COMMENT ON FUNCTION wages_not_collected IS
+    'For an operator alone: wages that left, whose debit came back, and what households still owe of them; in cents';
+REVOKE ALL ON FUNCTION wages_not_collected() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION wages_not_collected() TO hearthpay_service;
 """
 
 AUTOPILOT = """
@@ -45,10 +83,10 @@ CREATE INDEX autopilot_enrollments_left_idx ON autopilot_enrollments (employee_i
 
 
 def upgrade() -> None:
-    """Create the table, bound to its tenant, and what a confirmation on enrollment leaves."""
+    """Create the table, bound to its tenant, the operator's list, and what a confirmation on enrollment leaves."""
     cursor = op.get_bind().connection.cursor()
     try:
-        for statements in (SETTLEMENTS, guard_of_household("wage_settlements"), AUTOPILOT):
+        for statements in (SETTLEMENTS, guard_of_household("wage_settlements"), OPERATOR, AUTOPILOT):
             cursor.execute(statements)
     finally:
         cursor.close()
