@@ -31,6 +31,12 @@ _SEE_MORE: Final = {
     "bounced_addresses",
     "leave_person_mail_to_folder",
     "mails_not_sent",
+    "wages_not_collected",
+    "leave_security_alert",
+    "invitations_mailed",
+    "freeze_organization",
+    "register_mail",
+    "chain_person_event",
     "operates",
     "claim_person_mail",
     "current_person",
@@ -251,6 +257,14 @@ def test_functions_that_see_more_tell_nothing_without_the_secret(
         # Of the worker nothing is told but numbers.
         figures = service.execute("SELECT name FROM clockwork_figures(%s) ORDER BY 1", (_OUTAGE,)).fetchall()
         assert figures == [("due",), ("held",), ("oldest_due_seconds",), ("problems",)]
+        # Nor what households owe, to anybody but an operator.
+        assert service.execute("SELECT * FROM wages_not_collected()").rowcount == 0
+        # No organization but one's own is frozen, nothing is told without an act, and of mails there is a number.
+        if own is None:
+            service.execute("SELECT freeze_organization(%s)", (_OUTAGE,))
+        service.execute("SELECT leave_security_alert(%s)", (uuid4(),))
+        mailed = service.execute("SELECT * FROM invitations_mailed(%s, %s)", (b"\x00" * 32, _OUTAGE))
+        assert mailed.fetchall() == [(0, 0)]
         # Nor how many pay dates lie ahead, to anybody but an operator.
         ahead = service.execute("SELECT * FROM pay_dates_ahead_of_all('2026-12-01', '2099-12-31', true)")
         assert ahead.rowcount == 0

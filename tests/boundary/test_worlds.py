@@ -69,7 +69,7 @@ async def test_a_change_anywhere_is_seen(worlds: list[World], owner_connection: 
     after = fingerprint(owner_connection)
     refuse_changes(before, after, except_of=own)
     for wrong in (None, *worlds[1:]):
-        with pytest.raises(Leak, match="audit_log"):
+        with pytest.raises(Leak, match=r"audit_log|security_alerts"):
             refuse_changes(before, after, except_of=wrong)
     owner_connection.execute(
         "UPDATE paycheck_lines SET amount = amount + 1 WHERE employee_id = %s AND position = 0",

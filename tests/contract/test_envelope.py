@@ -72,7 +72,7 @@ async def test_every_400_carries_a_correct_request_and_a_link(account: Account, 
         error = refusal(await account.live.post(path, {"nonsense": 1}), 400, "validation_error")
         example = error["example"] | ({"employer_id": household["id"]} if path == "/employees" else {})
         assert (await account.live.post(path, example)).is_success
-        assert re.fullmatch(r"http://hearthpay\.example/docs#\w+", error["docs_url"])
+        assert re.fullmatch(r"http://pay\.example\.com/docs#\w+", error["docs_url"])
 
 
 async def test_details_of_a_validation_error_are_fields_and_messages(

@@ -28,9 +28,10 @@ async def test_a_key_is_random_has_a_checksum_and_is_stored_hashed(
 
 
 def test_the_scopes() -> None:
-    """The seven scopes."""
+    """The seven scopes, and that for addresses and bank invitations."""
     assert set(get_args(Scope)) == {
-        *("calculator", "payroll", "employees", "documents", "state_registrations", "multi_employer", "ach")
+        *("calculator", "payroll", "employees", "documents", "state_registrations", "multi_employer", "ach"),
+        "onboarding",
     }
 
 

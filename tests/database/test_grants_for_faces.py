@@ -44,8 +44,8 @@ _MADE_BY_A_PAGE = (
     "confined",
 )
 KEYS: Final[dict[str, set[str]]] = {
-    "SELECT": {*_MADE_BY_A_PAGE, "revoked_at", "last_used_at"},
-    "INSERT": {*_MADE_BY_A_PAGE, "key_hash"},
+    "SELECT": {*_MADE_BY_A_PAGE, "made_by", "revoked_at", "last_used_at"},
+    "INSERT": {*_MADE_BY_A_PAGE, "made_by", "key_hash"},
     "UPDATE": set(),
     "DELETE": set(),
 }

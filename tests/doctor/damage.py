@@ -114,6 +114,8 @@ GIVEN = (
     "SELECT new_id(), g.organization_id, g.employer_id, g.sandbox, 'user', g.person_id, 'agent.connect', g.id, "
     "jsonb_build_object('person_id', g.person_id, 'client_id', g.client_id, 'returns_to', g.returns_to, 'tools', g.tools, "
     "'demands_preview', g.demands_preview, 'expires_at', g.expires_at) FROM agent_grants g",
+    "INSERT INTO security_alerts (id, organization_id) SELECT id, organization_id FROM audit_log "
+    "WHERE action = 'agent.connect' AND sandbox IS NOT TRUE",
 )
 
 

@@ -26,6 +26,7 @@ BESIDES = {
     "autopilot_gaps": {"autopilot_events_kept"},
     "autopilot_standing": {"debits_authorized"},
     "autopilot_told": {"mails_kept"},
+    "package_papers": {"documents_issued"},
     "autopilot_overdue": {"autopilot_ahead"},
     "audit_chain": FROM_THE_LOG,
     "traces": FROM_THE_LOG,

@@ -59,7 +59,7 @@ async def test_the_link_is_sent_to_the_employee(
     (mail,) = postbox.mails
     assert mail["To"] == ROSAS_EMAIL
     assert mail["From"] == "Hearthpay <payroll@example.com>"
-    assert mail["Subject"] == "Maria Lopez needs your tax information for payroll"
+    assert mail["Subject"] == "The “Maria Lopez” household needs your tax information for payroll"
     assert mail["Date"] == "Fri, 20 Nov 2026 15:00:00 +0000"
     for kind in ("plain", "html"):
         text = text_of(mail, kind)
@@ -74,7 +74,7 @@ async def test_a_bank_account_is_asked_for_in_other_words(
 ) -> None:
     assert data(await invite(account.live, rosa, type="bank_account"))["email_sent"]
     (mail,) = postbox.mails
-    assert mail["Subject"] == "Maria Lopez would like to pay you by direct deposit"
+    assert mail["Subject"] == "The “Maria Lopez” household would like to pay you by direct deposit"
     assert "routing and account number" in text_of(mail, "plain")
 
 

@@ -13,7 +13,7 @@ import hearthpay
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
-from hearthpay.http.hosts import Place, place_of_address, place_of_host
+from hearthpay.http.hosts import HostName, place_of_address, place_of_host
 from hearthpay.oauth.routes import RESOURCE_METADATA_PATH, SERVER_METADATA_PATH, TOOLS_PATH
 from hearthpay.people.front_desk import FrontDesk
 from hearthpay.security.key_ring import KeyRing
@@ -85,15 +85,15 @@ def nameless(database: Database, clock: FixedClock, ring: KeyRing) -> FastAPI:
 @pytest.mark.parametrize(
     ("header", "place"),
     [
-        ("Pay.Example.com.:8443", Place("pay.example.com", 8443)),
-        ("[FD00::7]:80", Place("fd00::7", 80)),
+        ("Pay.Example.com.:8443", HostName("pay.example.com", 8443)),
+        ("[FD00::7]:80", HostName("fd00::7", 80)),
         ("[pay.example.com]", None),
         ("a..b", None),
-        ("1.2.3.4.", Place("1.2.3.4", None)),
+        ("1.2.3.4.", HostName("1.2.3.4", None)),
         ("1.2.3", None),
     ],
 )
-def test_a_host_is_read_in_one_way(header: str, place: Place | None) -> None:
+def test_a_host_is_read_in_one_way(header: str, place: HostName | None) -> None:
     assert place_of_host(header) == place
     assert place_of_address(f"https://{header}/path") == place
 

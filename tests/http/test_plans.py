@@ -12,7 +12,7 @@ from fastapi.routing import APIRoute
 from hearthpay.access import plans
 from hearthpay.access.actor import Actor
 from hearthpay.access.entitlements import refuse_missing_feature
-from hearthpay.access.permissions import SCOPES
+from hearthpay.access.permissions import FEATURE_OF_SCOPE, SCOPES
 from hearthpay.access.plans import FEATURES, LIMITS, PLANS, read_plans, required_plan, terms_of
 from hearthpay.access.refusal import Refusal
 from hearthpay.accounts import service as accounts
@@ -293,7 +293,9 @@ def test_the_plans_are_as_promised() -> None:
     assert PLANS["professional"].add_on == {"employees_per_household": 25}
     assert {(plan.sandbox_households, plan.keys) for plan in limits.values()} == {(3, 5)}
     assert plans.NEW_ORGANIZATIONS == "professional"
-    assert set(SCOPES) < set(FEATURES)
+    assert set(SCOPES) - {"onboarding"} < set(FEATURES)
+    assert set(FEATURE_OF_SCOPE) == set(SCOPES)
+    assert set(FEATURE_OF_SCOPE.values()) < set(FEATURES)
     assert set(FEATURES) == PLANS["professional"].features
     assert required_plan("autopilot") == "plus"
 

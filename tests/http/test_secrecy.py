@@ -111,9 +111,14 @@ async def test_a_key_with_a_social_security_number_is_refused(
 
 
 def test_addresses() -> None:
-    for address in ("078-05-1120@example.com", "rosa.078051120@example.com", "r+98765432101@example.com"):
+    for address in ("078-05-1120@example.com", "rosa.078-05-1120@example.com"):
         assert address_holds_a_secret(address)
-    for address in ("rosa@example.com", "rosa.1985@example.com", "4155550100@example.com"):
+    for address in (
+        "rosa@example.com",
+        "rosa.1985@example.com",
+        "4155550100@example.com",
+        "rosa.078051120@example.com",
+    ):
         assert not address_holds_a_secret(address)
 
 

@@ -54,7 +54,9 @@ class Reader:
         assert await self.page.evaluate(_WIDTH) <= self.way.width, f"{heading} is too wide"
 
     async def sees(self, sentence: str, **gaps: object) -> None:
-        await expect(self.page.get_by_text(self.words(sentence, **gaps)).first).to_be_visible()
+        await expect(
+            self.page.get_by_text(self.words(sentence, **gaps)).filter(visible=True).first
+        ).to_be_visible()
 
     async def misses(self, role: str, name: str) -> None:
         await expect(self.page.get_by_role(role, name=self.words(name))).to_have_count(0)  # type: ignore[arg-type]

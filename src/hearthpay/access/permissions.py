@@ -29,6 +29,11 @@ Scope = Literal[
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 """What a key may be given the right to do."""
 
+FEATURE_OF_SCOPE: Final[Mapping[Scope, Feature]] = {
+    scope: "employees" if scope == "onboarding" else scope for scope in SCOPES
+}
+"""What the plan must have, so that a scope opens anything."""
+
 _RANK: Final[Mapping[Role, int]] = {role: rank for rank, role in enumerate(get_args(Role))}
 _KEPT_WORKING: Final[frozenset[ActorKind]] = frozenset({"system"})
 _OWN_NUMBERS: Final[frozenset[ActorKind]] = frozenset({"employee"})

@@ -80,7 +80,7 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class AlertReader:
     """Somebody who is told, and the acts that he is told of."""
 
     reader: NoticeReader
@@ -92,7 +92,7 @@ async def acts_of(session: AsyncSession, acts: Sequence[UUID]) -> Sequence[Act]:
     return [Act(**row._mapping) for row in await session.execute(_ACTS, {"acts": list(acts)})]
 
 
-async def who_is_told(session: AsyncSession, now: datetime, acts: Sequence[Act]) -> Sequence[Told]:
+async def who_is_told(session: AsyncSession, now: datetime, acts: Sequence[Act]) -> Sequence[AlertReader]:
     """Return who is told of which of these acts of one organization; the session is the worker's.
 
     Owners and admins are told of all. Each address is written to once.
@@ -131,4 +131,4 @@ async def who_is_told(session: AsyncSession, now: datetime, acts: Sequence[Act])
                 tell(act, *(NoticeReader(row.address, row.language, row.person_id) for row in rows))
             case _:
                 pass
-    return [Told(reader, tuple(told)) for reader, told in found.values()]
+    return [AlertReader(reader, tuple(told)) for reader, told in found.values()]

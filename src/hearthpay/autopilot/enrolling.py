@@ -99,8 +99,8 @@ async def enroll(
     note(session, enrollment, "enroll", actor, now, details)
     await session.flush()
     await send_on_errand(session, enrollment, "enrolled", now)
-    given = {"version": version.number, "expected_net": net_pay, "authorization": agreed}
-    await audit(session, actor, enrollment, "autopilot.enroll", {**details, "given": given})
+    given_now = {"version": version.number, "expected_net": expected.net_pay, "authorization": agreed}
+    await audit(session, actor, enrollment, "autopilot.enroll", {**details, "given": given_now})
     (view,) = await views_of(session, clock, [enrollment])
     return view
 

@@ -28,7 +28,7 @@ PackageStatus = Literal["waiting", "drawing", "ready", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
-class PackageItem:
+class YearPackage:
     """A package of a year's papers that the worker makes."""
 
     id: UUID
@@ -56,9 +56,9 @@ class PackageItem:
     """Where to ask how far it is."""
 
 
-def package_item_of(package: DocumentPackage) -> PackageItem:
+def year_package_of(package: DocumentPackage) -> YearPackage:
     """Return a package as the API tells it."""
-    return PackageItem(
+    return YearPackage(
         id=package.id,
         employer_id=package.employer_id,
         tax_year=package.tax_year,

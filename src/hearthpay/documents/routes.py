@@ -19,10 +19,10 @@ from hearthpay.documents.issuing import TooManyPapersError, issue
 from hearthpay.documents.models import DocumentPackage
 from hearthpay.documents.packages import (
     PACKAGE_AT_ONCE,
-    PackageItem,
+    YearPackage,
     find_package,
     order_package,
-    package_item_of,
+    year_package_of,
 )
 from hearthpay.documents.packing import package_file
 from hearthpay.documents.paper import media_type_of
@@ -108,7 +108,7 @@ async def _issue(request: Request, actor: Actor, wanted: Wanted) -> Response:
 
 def _ordered(request: Request, package: DocumentPackage, *, replayed: bool) -> Response:
     """Tell of a package that the worker makes, and where to ask for it."""
-    item = package_item_of(package)
+    item = year_package_of(package)
     told = answer(request, item, status=202)
     told.headers["Location"] = item.path
     told.headers.update(REPLAYED if replayed else {})
@@ -235,7 +235,7 @@ async def issue_efw2(
         what="One file with all papers of the year and a cover sheet.",
         body={"tax_year": 2026, "submitter": _SUBMITTER},
         errors=(*_ERRORS, "invalid_state"),
-        later=(Envelope[PackageItem], "The worker makes it: `path` tells how far it is."),
+        later=(Envelope[YearPackage], "The worker makes it: `path` tells how far it is."),
     ),
 )
 async def issue_year_package(
@@ -255,14 +255,14 @@ async def issue_year_package(
     "/documents/packages/{package_id}",
     operation_id="getYearPackage",
     summary="Ask how far a package of a year's papers is",
-    **describe(answer=Envelope[PackageItem], errors=("not_found",)),
+    **describe(answer=Envelope[YearPackage], errors=("not_found",)),
 )
 async def get_package(
     request: Request, package_id: UUID, actor: Annotated[Actor, Depends(require(LIST_DOCUMENTS))]
 ) -> Response:
     """`ready`, it is had under `document_path`; `failed`, its `failure` tells what to supply before asking anew."""
     async with runtime_of(request).database.transaction(actor.tenant) as session:
-        return answer(request, package_item_of(await find_package(session, actor, package_id)))
+        return answer(request, year_package_of(await find_package(session, actor, package_id)))
 
 
 @router.get(

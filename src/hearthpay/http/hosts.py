@@ -35,7 +35,7 @@ _PRIVATE_NETWORKS: Final = tuple(
 """RFC 1918, RFC 3927, RFC 4193, RFC 4291."""
 
 
-class Place(NamedTuple):
+class HostName(NamedTuple):
     """A host as a request or an address names it: in lower case, without brackets and without the root's dot."""
 
     name: str
@@ -62,27 +62,27 @@ class Place(NamedTuple):
             return any(self.address in network for network in _PRIVATE_NETWORKS)
         return "." not in self.name or self.name.endswith(_PRIVATE_ENDS)
 
-    def is_of(self, own: "Place") -> bool:
+    def is_of(self, own: "HostName") -> bool:
         """Tell whether it is the same host as our own, by its port or one that a proxy takes for the usual."""
         return self.name == own.name and self.port in (own.port, *_USUAL_PORTS)
 
 
-def place_of_host(header: str) -> Place | None:
+def place_of_host(header: str) -> HostName | None:
     """Return what a `Host` header names; None for what is no host."""
     found = _HOST.fullmatch(header.lower())
     if found is None:
         return None
     name, port = found["name"], None if found["port"] is None else int(found["port"])
     if name.startswith("["):
-        place = Place(name[1:-1], port)
+        place = HostName(name[1:-1], port)
         return place if place.address is not None else None
-    place = Place(name.removesuffix("."), port)
+    place = HostName(name.removesuffix("."), port)
     if place.address is None and (not all(place.name.split(".")) or _ends_in_number(place.name)):
         return None
     return place
 
 
-def place_of_address(address: str) -> Place | None:
+def place_of_address(address: str) -> HostName | None:
     """Return the host of a web address; None for what has none."""
     try:
         parts = urlsplit(address)
@@ -133,7 +133,7 @@ def misdirected() -> Refusal:
     )
 
 
-def _asked(request: Request) -> Place | None:
+def _asked(request: Request) -> HostName | None:
     hosts = request.headers.getlist("host")
     return place_of_host(hosts[0]) if len(hosts) == 1 else None
 

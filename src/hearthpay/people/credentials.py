@@ -36,7 +36,7 @@ from hearthpay.people.second_factor import (
 )
 from hearthpay.people.sessions import SignedIn, end_all
 from hearthpay.people.sign_in import Entered, enter, person_at, tell
-from hearthpay.people.stop_links import AccountChange, StopAccount
+from hearthpay.people.stop_links import PersonChange, StopAccount
 from hearthpay.people.tokens import LASTS, end_own_tokens, leave_token, look_at_token, use_token
 
 ACCOUNT_BY_NOW: Final = mark("There is an account with this address by now.")
@@ -296,7 +296,7 @@ async def _tell_of(
     session: AsyncSession,
     person_id: UUID,
     what: str,
-    change: AccountChange,
+    change: PersonChange,
     subject: UUID | None = None,
 ) -> None:
     stop = StopAccount(person_id, change, subject)

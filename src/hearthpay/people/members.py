@@ -47,7 +47,7 @@ OWNER_WAITS: Final = timedelta(hours=24)
 ASKED_FOR: Final = timedelta(days=7)
 """How long that can be done afterwards."""
 
-Change = Literal["done", "asked"]
+RemovalStep = Literal["done", "asked"]
 """Whether a change of members was made, or was asked for."""
 
 _IN_TURN: Final = text(
@@ -202,7 +202,7 @@ async def withdraw_member_invitation(
 
 async def change_role(
     session: AsyncSession, actor: Actor, clock: Clock, membership_id: UUID, role: str
-) -> Change:
+) -> RemovalStep:
     """Give a member another role; to make an owner less is first asked for, as to remove him.
 
     Raises `not_found`, `validation_error`, and `invalid_state` for the last owner, for an owner before his day is over,
@@ -235,7 +235,7 @@ async def remove_member(
     membership_id: UUID,
     *,
     keep_keys: Collection[UUID] = (),
-) -> Change:
+) -> RemovalStep:
     """End somebody's membership, at once, whatever he let agents do, and the keys that he made but for `keep_keys`.
 
     To remove an owner is first asked for: it is done once a day has passed and it is asked for again, or at once where

@@ -152,7 +152,7 @@ class UnsentMail:
 
 @dataclass(frozen=True, slots=True)
 class UncollectedWages:
-    """Wages that left before their debit came back: what the household owes of them in all, and paid since, in cents."""
+    """Wages that left before their debit came back: what is owed of them in all, and paid since, in cents."""
 
     payroll_id: UUID
     organization_id: UUID

@@ -21,7 +21,7 @@ from hearthpay.security.sealed_text import open_text, seal_text
 STOP_PATH: Final = "/stop"
 WORKS_FOR: Final = timedelta(days=7)
 
-AccountChange = Literal[
+PersonChange = Literal[
     "sign_in",
     "password",
     "factor_added",
@@ -41,7 +41,7 @@ class StopAccount:
     """
 
     person_id: UUID
-    change: AccountChange
+    change: PersonChange
     subject: UUID | None = None
     address: str | None = None
 

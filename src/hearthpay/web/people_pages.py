@@ -20,8 +20,8 @@ from hearthpay.web.settings.history import router as history
 from hearthpay.web.settings.notices import router as notices
 from hearthpay.web.settings.organization import router as organization
 from hearthpay.web.settings.own_household import router as own_household
-from hearthpay.web.settings.uncollected_page import router as uncollected
 from hearthpay.web.settings.secure import router as secure
+from hearthpay.web.settings.uncollected_page import router as uncollected
 from hearthpay.web.shell import APP_STYLE_PATH, PASSKEY_SCRIPT_PATH, app_style, passkey_script
 from hearthpay.web.signin.doors import router as doors
 from hearthpay.web.signin.joining import router as joining

@@ -8,6 +8,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.permissions import (
+    FEATURE_OF_SCOPE,
     KEEP_KEYS,
     KEEP_MEMBERS,
     LEAVE,
@@ -272,6 +273,7 @@ async def _keys(visitor: Visitor, problems: dict[str, str]) -> Response:
         "names": {each.id: each.name for each in households},
         "scopes": SCOPES,
         "scope_words": _SCOPE_WORDS,
+        "scope_features": FEATURE_OF_SCOPE,
         "now": visitor.desk.clock.now(),
         "may_keep": actor.role == "owner",
         "problems": problems,

@@ -14,8 +14,8 @@ from hearthpay.http.envelope import request_id_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.payday.settling import settle_wages
 from hearthpay.people.operators import UncollectedWages, wages_not_collected
-from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.household.entry import Entries
+from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.shell import go, page_of, show
 from hearthpay.web.visitor import Visitor
 

@@ -35,7 +35,7 @@ from hearthpay.documents.packages import (
     find_package,
     latest_package,
     order_package,
-    package_item_of,
+    year_package_of,
 )
 from hearthpay.documents.packing import package_file
 from hearthpay.documents.paper import media_type_of
@@ -96,7 +96,7 @@ async def papers(at: AtHousehold) -> Response:
         "years": years_of(at.clock.today()),
         "people": people,
         "issued": bool(found),
-        "package": None if asked is None else package_item_of(asked),
+        "package": None if asked is None else year_package_of(asked),
         "may_obtain": at.may(OBTAIN_DOCUMENTS),
         "over": year < at.clock.today().year,
     }
@@ -218,7 +218,7 @@ async def package(at: AtHousehold) -> Response:
         raise Refusal("not_found", _NOT_THERE)
     if found.status == "failed" and (found.failure or {}).get("reason") != "internal_failure":
         return _missing(at, found.failure or {}, found.tax_year, status=200)
-    facts = {"package": package_item_of(found), "may_obtain": at.may(OBTAIN_DOCUMENTS)}
+    facts = {"package": year_package_of(found), "may_obtain": at.may(OBTAIN_DOCUMENTS)}
     return at.show("taxes/package.html", facts)
 
 
