@@ -67,6 +67,7 @@ TOLD_OTHERWISE: Final = {
     "bank_entry.held": "trouble with money is told by the notices of payroll",
     "bank_entry.return": "trouble with money is told by the notices of payroll",
     "bank_entry.reverse": "trouble with money is told by the notices of payroll",
+    "payroll.settle": "the operator notes that a household has paid; nothing moves",
     "calendar_link.revoke": "it ends something",
     "certificate.sign": "told in the transaction, where the employee signed",
     "document.issue": "papers are told when they are ready",

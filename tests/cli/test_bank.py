@@ -223,3 +223,52 @@ def test_a_mistake_is_taken_back_once_its_amount_is_confirmed(
     with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as owner:
         query = "SELECT actor_kind, details ->> 'reason' FROM audit_log WHERE action = 'bank_entry.reverse'"
         assert owner.execute(query).fetchall() == [("operator", "duplicate")]
+
+
+def test_wages_whose_debit_came_back_are_open_until_they_are_settled(running: EmbeddedServer):
+    where = ("--data-dir", str(running.data_dir))
+    with psycopg.connect(plain_url(running.owner_url()), autocommit=True) as connection:
+        family = add_family(connection, last_name="Novak", status="completed", sandbox=True)
+        connect(running.data_dir, family.employer_id, NUMBERS)
+        for kind, status, code in (("debit", "returned", "R10"), ("credit", "settled", None)):
+            connection.execute(
+                "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, "
+                "payroll_id, paycheck_id, employee_id, amount, status, return_code, send_on, settle_on, "
+                "effective_date, created_at, updated_at) SELECT new_id(), organization_id, employer_id, sandbox, %(kind)s, id, "
+                "%(payroll)s, %(paycheck)s, %(employee)s, 93800, %(status)s, %(code)s, current_date - 3, "
+                "current_date - 2, current_date - 2, now(), now() FROM bank_accounts WHERE employer_id = %(employer)s",
+                {
+                    "kind": kind,
+                    "status": status,
+                    "code": code,
+                    "payroll": family.payroll_id,
+                    "paycheck": family.paycheck_ids[0] if kind == "credit" else None,
+                    "employee": family.employee_ids[0] if kind == "credit" else None,
+                    "employer": family.employer_id,
+                },
+            )
+        [(today,)] = connection.execute(
+            "SELECT (now() AT TIME ZONE 'America/New_York')::date::text"
+        ).fetchall()
+    payroll, household = str(family.payroll_id), str(family.employer_id)
+    listed = hearthpay("households", "open-matters", household, *where)
+    assert listed.returncode == 3
+    assert b"OPEN    wages_not_collected (sandbox): household " + household.encode() in listed.stdout
+    paid = ("--received", today, "--told-by", "check 118")
+    for arguments, message in (
+        (("nothing", *paid), b"payroll"),
+        ((payroll, "--received", "yesterday", "--told-by", "check 118"), b"--received must be a day"),
+        ((payroll, *paid, "--amount", "much"), b"amount"),
+        ((payroll, *paid, "--amount", "1.005"), b"at most two decimals"),
+        ((payroll, *paid, "--amount", "938.01"), b"at most what is owed, 938.00"),
+        ((household, *paid), b"no such payroll"),
+    ):
+        refused = hearthpay("bank", "settle", *arguments, *where)
+        assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
+    part = hearthpay("bank", "settle", payroll, *paid, "--amount", "38.00", *where)
+    assert part.stdout.decode().strip().endswith("The household still owes 900.00."), part.stderr
+    rest = hearthpay("bank", "settle", payroll, *paid, *where)
+    assert rest.stdout.decode().strip().endswith("The household owes nothing more of it."), rest.stderr
+    nothing = hearthpay("households", "open-matters", household, *where)
+    assert (nothing.returncode, nothing.stdout.strip()) == (0, b"Nothing is open.")
+    assert b"owes nothing of this payroll" in hearthpay("bank", "settle", payroll, *paid, *where).stderr

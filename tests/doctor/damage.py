@@ -352,6 +352,18 @@ DAMAGE = {
         (f"DELETE FROM bank_entries WHERE id = {entry('refund', 'settled')}",),
         (f"UPDATE bank_entries SET status = 'cancelled' WHERE id = {entry('refund', 'settled')}",),
     ],
+    "settlements_noted": [
+        (
+            "INSERT INTO wage_settlements SELECT new_id(), organization_id, employer_id, sandbox, id, 100, '2026-11-20', "
+            f"'nobody', 'operator', NULL, now() FROM payrolls WHERE id = {payroll('completed')}",
+        ),
+        (
+            "INSERT INTO audit_log (id, organization_id, employer_id, sandbox, actor_kind, action, subject_id, details) "
+            "SELECT new_id(), organization_id, employer_id, sandbox, 'operator', 'payroll.settle', id, jsonb_build_object("
+            "'amount', 100, 'received_on', '2026-11-20', 'told_by', 'check 118') "
+            f"FROM payrolls WHERE id = {payroll('completed')}",
+        ),
+    ],
     "open_money": [
         (
             f"UPDATE bank_entries SET status = 'returned', return_code = 'R10' WHERE kind = 'debit' AND payroll_id = {payroll('completed')}",

@@ -45,7 +45,9 @@ def settings(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     monkeypatch.setenv("SMTP_URL", url)
     monkeypatch.setenv("MAIL_FROM", "Hearthpay <payroll@example.com>")
     monkeypatch.setenv("HEARTHPAY_PUBLIC_URL", "https://pay.example.com")
-    monkeypatch.setenv("MAIL_LIMITS", "employee=1000,household=1000,organization=1000,mailbox=1000,young=1000")
+    monkeypatch.setenv(
+        "MAIL_LIMITS", "employee=1000,household=1000,organization=1000,mailbox=1000,young=1000"
+    )
 
 
 def command(data_dir: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -227,10 +229,7 @@ def test_killed_between_the_mail_servers_yes_and_our_note(
     invitations = [
         each for each in (*first.envelopes, *second.envelopes) if each.rcpt_tos == ["rosa0@example.com"]
     ]
-    ids = {
-        email.message_from_bytes(bytes(envelope.content))["Message-ID"]
-        for envelope in invitations
-    }
+    ids = {email.message_from_bytes(bytes(envelope.content))["Message-ID"] for envelope in invitations}
     assert len(invitations) == 2
     assert len(ids) == 1
 

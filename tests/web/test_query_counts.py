@@ -29,7 +29,11 @@ async def test_no_page_asks_more_for_more_people(
     desk = app.state.front_desk
     world = await World.make(desk, owner_connection, people["owner"])
     things = await things_of(world, people)
-    pages = [page.partition(" ")[2] for page, row in ROWS.items() if page.startswith("GET /app/{household_id}") and row.owner == 200]
+    pages = [
+        page.partition(" ")[2]
+        for page, row in ROWS.items()
+        if page.startswith("GET /app/{household_id}") and row.owner == 200
+    ]
     browser = await _browser(app, "owner", clock)
     await world.pay()
     few = {}

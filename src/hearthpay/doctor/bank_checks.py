@@ -148,6 +148,26 @@ def refunds() -> str:
     )
 
 
+def settlements_noted() -> str:
+    """Each payment that a household made by other means is one that the audit log tells of: day, amount and source."""
+    return """
+        WITH said AS (
+            SELECT a.subject_id AS payroll_id, count(*) AS times,
+                   concat_ws(', ', (a.details ->> 'amount')::numeric(15, 2), a.details ->> 'received_on',
+                             a.details ->> 'told_by') AS what
+              FROM audit_log a JOIN payrolls p ON p.id = a.subject_id
+             WHERE a.action = 'payroll.settle' GROUP BY 1, 3),
+        noted AS (
+            SELECT s.payroll_id, count(*) AS times,
+                   concat_ws(', ', (s.amount / 100.0)::numeric(15, 2), s.received_on::text, s.told_by) AS what
+              FROM wage_settlements s GROUP BY 1, 3)
+        SELECT 'payroll' AS subject, payroll_id AS id, 'settled: ' || what AS what,
+               coalesce(noted.times, 0) || ' times' AS recorded, coalesce(said.times, 0) || ' times' AS expected
+          FROM noted FULL JOIN said USING (payroll_id, what)
+         WHERE noted.times IS DISTINCT FROM said.times
+    """
+
+
 def open_money() -> str:
     """No money waits that cannot leave, and none is owed that was paid out; see `hearthpay bank exposure`."""
     return f"""

@@ -28,7 +28,15 @@ from hearthpay.doctor.autopilot_checks import (
     autopilot_told,
 )
 from hearthpay.doctor.balance_checks import latest_to_date, year_lines, year_totals
-from hearthpay.doctor.bank_checks import arrivals, debits, deposits_paid, direct_deposits, open_money, refunds
+from hearthpay.doctor.bank_checks import (
+    arrivals,
+    debits,
+    deposits_paid,
+    direct_deposits,
+    open_money,
+    refunds,
+    settlements_noted,
+)
 from hearthpay.doctor.clock_checks import household_clocks
 from hearthpay.doctor.document_checks import document_versions, documents_issued, packages_made
 from hearthpay.doctor.draft_checks import drafts
@@ -90,6 +98,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     deposits_paid,
     arrivals,
     refunds,
+    settlements_noted,
     open_money,
     escrow_balances,
     escrow_history,

@@ -90,6 +90,7 @@ DEEDS: Final = {
     "payroll.move_pay_date": mark("A payday was moved"),
     "payroll.remedy": mark("A failed payment was dealt with"),
     "payroll.run": mark("A payroll was run"),
+    "payroll.settle": mark("A payment outside the bank was recorded"),
     "payroll.schedule": mark("A payroll was scheduled"),
     "payroll.void": mark("A payroll was voided"),
     "payroll.year_passed": mark("A payroll was carried over the turn of the year"),

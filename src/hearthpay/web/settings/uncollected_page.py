@@ -1,6 +1,7 @@
 """Wages that left before their debit came back: for operators, what households owe, and noting what they paid."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Final
 from uuid import UUID
 
@@ -16,7 +17,7 @@ from hearthpay.payroll.payday.settling import settle_wages
 from hearthpay.people.operators import UncollectedWages, wages_not_collected
 from hearthpay.web.household.entry import Entries
 from hearthpay.web.settings.account import id_in_path
-from hearthpay.web.shell import go, page_of, show
+from hearthpay.web.shell import go, page_of, problems_of, show
 from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
@@ -50,6 +51,8 @@ async def settle(visitor: Visitor) -> Response:
     amount, received, told_by = entries.amount("amount"), entries.day("received"), entries.text("told_by")
     given = {"amount": amount, "received": received, "told_by": told_by}
     problems = {name: _PROBLEMS[name] for name in given if given[name] is None or name in entries.problems}
+    if amount is not None and amount != amount.quantize(Decimal("0.01")):
+        problems["amount"] = _PROBLEMS["amount"]
     if amount is None or received is None or told_by is None or problems:
         return _shown(visitor, cases, payroll_id, problems)
     actor = Actor.operator(
@@ -68,9 +71,10 @@ async def settle(visitor: Visitor) -> Response:
                 clock.today(),
             )
     except Refusal as error:
-        fields = [each["field"] for each in error.details] if isinstance(error.details, list) else []
-        problems = {name: _PROBLEMS[name] for name in fields if name in _PROBLEMS}
-        return _shown(visitor, cases, payroll_id, problems or {"": _NOT_OPEN})
+        if error.code == "invalid_state":  # somebody else has noted it since
+            return _shown(visitor, cases, payroll_id, {"": _NOT_OPEN})
+        problems = {name: _PROBLEMS[name] for name in problems_of(error) if name in _PROBLEMS}
+        return _shown(visitor, cases, payroll_id, problems)
     return go(UNCOLLECTED_PATH)
 
 
