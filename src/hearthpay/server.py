@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -136,6 +137,14 @@ async def serving(
     finally:
         server.should_exit = True
         await asyncio.gather(task, return_exceptions=True)
+
+
+def freeze_start_objects() -> None:
+    """Leave what stands for good out of every later collection of garbage: a full one stops the loop, by 90 ms with the
+    rules of three years loaded.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def public_url_of(environment: Mapping[str, str]) -> str | None:
@@ -302,6 +311,7 @@ async def serve(
                     worker,
                     running(app, host, port, connections=settings.connections) as (address, served),
                 ):
+                    freeze_start_objects()
                     announce(address)
                     welcome(first_owner, settings.public_url, host, urlsplit(address).port or port)
                     await either(stopping, served)

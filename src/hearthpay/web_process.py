@@ -16,7 +16,15 @@ from hearthpay.process import configure_logging, log_settings, run_in_event_loop
 from hearthpay.security.key_ring import KeyRing, KeyRingError, load_key_ring, read_key_ring
 from hearthpay.security.tenant_seal import TenantSeal
 from hearthpay.separation import WebOrder, become
-from hearthpay.server import WebSettings, WebSettingsError, announce, either, serving, stop_signal
+from hearthpay.server import (
+    WebSettings,
+    WebSettingsError,
+    announce,
+    either,
+    freeze_start_objects,
+    serving,
+    stop_signal,
+)
 
 
 def main() -> None:
@@ -56,6 +64,7 @@ async def _serve(order: WebOrder) -> None:
                 address,
                 task,
             ):
+                freeze_start_objects()
                 announce(address)
                 await either(stopping, task)
     except (WebSettingsError, KeyRingError) as error:

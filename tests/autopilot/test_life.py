@@ -403,7 +403,7 @@ async def test_the_agreement_is_kept_as_it_was_given(
         "SELECT text_version, agreed_text LIKE '# Standing authorization%%', address, authorized_by_kind, request_id "
         "FROM autopilot_authorizations"
     ).fetchall()
-    assert kept == [("2026-11-22", True, "192.0.2.7", "operator", "autopilot-test")]
+    assert kept == [("2026-11-24", True, "192.0.2.7", "operator", "autopilot-test")]
     assert isinstance(pilot.employee, UUID)
 
 

@@ -234,7 +234,8 @@ def test_wages_whose_debit_came_back_are_open_until_they_are_settled(running: Em
             connection.execute(
                 "INSERT INTO bank_entries (id, organization_id, employer_id, sandbox, kind, bank_account_id, "
                 "payroll_id, paycheck_id, employee_id, amount, status, return_code, send_on, settle_on, "
-                "effective_date, created_at, updated_at) SELECT new_id(), organization_id, employer_id, sandbox, %(kind)s, id, "
+                "effective_date, created_at, updated_at) "
+                "SELECT new_id(), organization_id, employer_id, sandbox, %(kind)s, id, "
                 "%(payroll)s, %(paycheck)s, %(employee)s, 93800, %(status)s, %(code)s, current_date - 3, "
                 "current_date - 2, current_date - 2, now(), now() FROM bank_accounts WHERE employer_id = %(employer)s",
                 {

@@ -114,8 +114,10 @@ GIVEN = (
     "SELECT new_id(), g.organization_id, g.employer_id, g.sandbox, 'user', g.person_id, 'agent.connect', g.id, "
     "jsonb_build_object('person_id', g.person_id, 'client_id', g.client_id, 'returns_to', g.returns_to, 'tools', g.tools, "
     "'demands_preview', g.demands_preview, 'expires_at', g.expires_at) FROM agent_grants g",
+)
+ALERTED = (
     "INSERT INTO security_alerts (id, organization_id) SELECT id, organization_id FROM audit_log "
-    "WHERE action = 'agent.connect' AND sandbox IS NOT TRUE",
+    "WHERE action = 'agent.connect'"
 )
 
 
@@ -123,7 +125,8 @@ def run_by_agent(
     *then: str, tools: str = "'{run_payroll}'", household: str = "p.employer_id", sandbox: str = "p.sandbox"
 ) -> tuple[str, ...]:
     told = {"tools": tools, "household": household, "sandbox": sandbox}
-    return (*SOMEBODY, *(statement.format(**told) for statement in RUN_BY_AGENT), *GIVEN, *then)
+    alerted = (ALERTED,) if sandbox == "p.sandbox" else ()
+    return (*SOMEBODY, *(statement.format(**told) for statement in RUN_BY_AGENT), *GIVEN, *alerted, *then)
 
 
 PACKAGE = (

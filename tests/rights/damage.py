@@ -66,9 +66,8 @@ DAMAGE: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "audit_begins": {
         "a whole log emptied": (
-            "DELETE FROM security_alerts",
             "ALTER TABLE audit_log DISABLE TRIGGER USER",
-            "DELETE FROM audit_log",
+            "WITH alerts AS (DELETE FROM security_alerts) DELETE FROM audit_log",
             "DELETE FROM audit_seals",
         ),
     },

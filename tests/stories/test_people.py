@@ -74,6 +74,7 @@ async def test_a_fresh_machine_gets_its_first_owner_who_invites_a_viewer(
     codes = await reader.page.locator(".codes li").all_inner_texts()
     assert len(codes) == 10
     await reader.follow("I have kept them")
+    await reader.reads("Password and second factor")
     await reader.open("/")
     await reader.reads("Your household")
     await reader.open("/households")

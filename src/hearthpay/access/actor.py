@@ -46,6 +46,8 @@ class Actor:
     terms: Terms = NOTHING
     households: frozenset[UUID] | None = None
     role: Role | None = None
+    budget: UUID | None = None
+    """Whose requests of a day are counted together; None: its own."""
     only_stops: bool = False
     """Whoever holds the link of a warning: it takes back and ends, and can begin nothing."""
 
@@ -151,9 +153,10 @@ class Actor:
         terms: Terms,
         households: Iterable[UUID] | None = None,
         role: Role | None = None,
+        person_id: UUID | None = None,
     ) -> Actor:
         """Return an agent, with the token that a person has given it: a token for one household falls back on that
-        one, and may do no more than somebody with this `role`.
+        one, and may do no more than somebody with this `role`. All agents of a person have one budget of requests.
         """
         reached = None if households is None else frozenset(households)
         only = next(iter(reached)) if reached is not None and len(reached) == 1 else None
@@ -169,6 +172,7 @@ class Actor:
             terms=terms,
             households=reached,
             role=role,
+            budget=person_id,
         )
 
     @classmethod

@@ -31,6 +31,8 @@ ELSEWHERE: Final = "x-entered-elsewhere"
 
 _PROGRAMS: Final = frozenset({"/api", "/healthz", "/readyz", "/metrics", "/openapi.json"})
 """What only programs ask for, beside the API."""
+_FOR_PROGRAMS: Final = ("/oauth/token", "/oauth/register", "/oauth/revoke")
+"""What answers in OAuth's own shape (RFC 6749, section 5.2), whatever goes wrong."""
 _KEY_RETRY_AFTER: Final = "60"
 _log = structlog.get_logger("hearthpay.http")
 
@@ -43,6 +45,11 @@ def error_response(request: Request, error: Refusal) -> Response:
 
     A browser is shown a page, save by the API: who writes a program reads there what it will read.
     """
+    if request.url.path in _FOR_PROGRAMS:
+        told = {"error": _oauth_code(error.status), "error_description": error.message}
+        return JsonResponse(
+            render(told), error.status, {**(error.headers or {}), "Cache-Control": "no-store"}
+        )
     if (page := _page_for(request)) is not None:
         return page(request, error)
     body: dict[str, Any] = {"code": error.code, "message": error.message}
@@ -54,6 +61,13 @@ def error_response(request: Request, error: Refusal) -> Response:
         body["docs_url"] = docs_url_of(request)
     envelope = {"success": False, "error": body, "meta": {"requestId": request_id_of(request)}}
     return JsonResponse(render(envelope), error.status, error.headers)
+
+
+def _oauth_code(status: int) -> str:
+    """Return the code of OAuth that is nearest to a status; of RFC 6749, sections 4.1.2.1 and 5.2."""
+    if status in (429, 503):
+        return "temporarily_unavailable"
+    return "invalid_request" if status < 500 else "server_error"
 
 
 def internal_error(request: Request, cause: Exception) -> Response:

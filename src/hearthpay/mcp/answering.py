@@ -13,6 +13,7 @@ from hearthpay.mcp.arguments import problems_with, without_nulls
 from hearthpay.mcp.calls import ApiCaller, CallTerms
 from hearthpay.mcp.tools.agent_tool import AgentTool, Arguments
 from hearthpay.mcp.tools.toolbox import BY_NAME
+from hearthpay.wire.secrecy import holds_a_secret, key_holds_a_secret
 
 OK: Final = "ok"
 
@@ -105,7 +106,22 @@ def _refusal(code: str, message: str, **told: Any) -> ToolAnswer:
 def _own(tool: AgentTool, arguments: Arguments) -> dict[str, Any]:
     """Return what the API's examples know nothing of."""
     keep = ("idempotency_key",) if "idempotency_key" in tool.properties else ()
-    return {name: arguments[name] for name in keep if name in arguments}
+    return {
+        name: arguments[name]
+        for name in keep
+        if name in arguments and _can_be_repeated(name, arguments[name])
+    }
+
+
+def _can_be_repeated(name: str, value: object) -> bool:
+    """Return whether nothing in the argument reads like a number that no answer repeats."""
+    if isinstance(value, str):
+        return not (key_holds_a_secret(value) if name == "idempotency_key" else holds_a_secret(value))
+    if isinstance(value, Mapping):
+        return all(_can_be_repeated(each, part) and not holds_a_secret(each) for each, part in value.items())
+    if isinstance(value, list):
+        return all(_can_be_repeated("", part) for part in value)
+    return True
 
 
 def _corrected(
@@ -113,7 +129,11 @@ def _corrected(
 ) -> dict[str, Any]:
     """Return the arguments as they were sent, with an example's values where something was wrong or is missing."""
     wrong = {problem["field"].partition(".")[0] for problem in problems}
-    kept = {name: value for name, value in arguments.items() if name in tool.properties and name not in wrong}
+    kept = {
+        name: value
+        for name, value in arguments.items()
+        if name in tool.properties and name not in wrong and _can_be_repeated(name, value)
+    }
     filled = {
         name: tool.example[name]
         for name in tool.properties

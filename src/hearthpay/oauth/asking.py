@@ -24,6 +24,7 @@ from hearthpay.access.permissions import KEEP_AGENTS, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.accounts.freezing import refuse_frozen
 from hearthpay.database.relations import EMPLOYERS
+from hearthpay.languages.catalogue import mark
 from hearthpay.oauth.agent_tokens import LASTS, new_secret
 from hearthpay.oauth.clients import Client
 from hearthpay.oauth.models import AgentGrant, AgentRequest
@@ -44,6 +45,13 @@ UNTIL: Final = (timedelta(days=1), timedelta(days=30), timedelta(days=90), timed
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _LONGEST_STATE: Final = 2000
+MOST_AGENTS: Final = 20
+"""Agents that act in one person's name at once, in one organization and mode."""
+
+_TOO_MANY: Final = mark("20 agents act in your name here. End one of them first, under Settings, Agents.")
+_IN_FORCE: Final = text(
+    "SELECT count(*) FROM agent_grants WHERE person_id = :person AND ended_at IS NULL AND expires_at > :now"
+)
 _ROOM: Final = text("SELECT room_for_agent_request(:address, :client, :now, :of_address, :of_client)")
 _OPEN: Final = text("SELECT * FROM open_agent_request(:asked, :session, :now)")
 _HOUSEHOLD: Final = text(f"SELECT id FROM {EMPLOYERS} h WHERE id = :household")
@@ -206,6 +214,8 @@ async def say_yes(
     if not consent.scopes <= set(SCOPES):
         raise invalid("scopes", "must be among the choices")
     await refuse_frozen(session, actor, now)
+    if await session.scalar(_IN_FORCE, {"person": actor.id, "now": now}) >= MOST_AGENTS:
+        raise invalid("", _TOO_MANY)
     grant_id, expires_at = uuid7(), now + consent.lasts
     returns_to, previews = (
         place_of(question.redirect_uri),

@@ -152,6 +152,7 @@ async def find_access(
         terms=terms_of(row.plan, row.lifted_limits),
         households=(row.employer_id,),
         role=_role(row.role, row.tools),
+        person_id=row.person_id,
     )
     return AgentAccess(actor, frozenset(row.tools), row.demands_preview, row.resource, row.client_name)
 

@@ -13,7 +13,7 @@ from alembic import op
 from hearthpay.database.migrations.tenancy import guard_of_worker
 
 revision = "0056"
-down_revision = "0054"
+down_revision = "0055"
 branch_labels = None
 depends_on = None
 
