@@ -190,7 +190,9 @@ async def test_what_is_wrong_comes_back_corrected(
         assert without["example_request"].items() >= asked.items()
         # What reads like a Social Security number is not repeated, wherever it was put.
         for text in ("her number is 536-22-8145", "536 22 8145"):
-            hidden = await ask(agent, "run_payroll", **asked, employee=text, notes=text, memo={"line": [text]})
+            hidden = await ask(
+                agent, "run_payroll", **asked, employee=text, notes=text, memo={"line": [text]}
+            )
             assert "8145" not in json.dumps(hidden)
         # What only the API can know comes back in the tool's own words.
         backwards = await ask(agent, "preview_payroll", **asked | {"pay_period_end": "2026-11-08"})
