@@ -83,9 +83,7 @@ VAULT: Final = "(SELECT id, owner_kind, owner_id, kind, ciphertext, nonce, key_i
 VAULT_ENDINGS: Final = "(SELECT owner_kind, owner_id, kind, last_four FROM vault)"
 
 # What is due when, for a household whose clock is led from one such moment to the next.
-DUE_PAYROLLS: Final = (
-    "(SELECT coalesce(next_attempt_at, scheduled_send_at) AS due_at FROM payrolls WHERE status = 'scheduled')"
-)
+DUE_PAYROLLS: Final = "(SELECT due_at FROM payrolls WHERE status = 'scheduled')"
 DUE_AUTOPILOT: Final = (
     "(SELECT generate_at AS due_at FROM autopilot_enrollments WHERE status = 'active' "
     "UNION ALL SELECT due_at FROM autopilot_errands)"

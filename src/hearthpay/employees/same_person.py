@@ -41,8 +41,8 @@ class Record(Protocol):
 
 
 WITH_FIRST_RECORDS: Final = text(
-    "employees.id = ANY (array_cat(CAST(:records AS uuid[]), ARRAY(SELECT r.person_id FROM employees r "
-    "WHERE r.id = ANY (CAST(:records AS uuid[])) AND r.person_id IS NOT NULL)))"
+    "employees.id = ANY (ARRAY(SELECT unnest(CAST(:records AS uuid[])) UNION ALL SELECT r.person_id FROM employees r "
+    "WHERE r.id = ANY (CAST(:records AS uuid[])) AND r.person_id IS NOT NULL))"
 )
 """Chooses employees by their ids, the list `records`, and of people who have several records the first one."""
 

@@ -52,8 +52,7 @@ SETTLED_AT_ONCE: Final = 1_000
 _PATIENCE: Final = datetime.timedelta(minutes=5)
 _PAUSE_SECONDS: Final = 0.2
 _STILL_DUE: Final = text(
-    "SELECT EXISTS (SELECT FROM payrolls WHERE status = 'scheduled' "
-    "AND coalesce(next_attempt_at, scheduled_send_at) <= :cut_off)"
+    "SELECT EXISTS (SELECT FROM payrolls WHERE status = 'scheduled' AND due_at <= :cut_off)"
 )
 _WAITING: Final = text(
     f"SELECT count(*) FROM {BANK_ENTRIES} e WHERE status = 'pending' AND NOT sandbox AND send_on <= :cut_off"

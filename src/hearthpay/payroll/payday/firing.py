@@ -59,14 +59,14 @@ _FIRED_WITHOUT_MONEY: Final[tuple[PayrollStatus, ...]] = (*_FIRED, "processing",
 
 _log = structlog.get_logger("hearthpay.payroll")
 
-_DUE: Final = "status = 'scheduled' AND coalesce(next_attempt_at, scheduled_send_at) <= :now"
+_DUE: Final = "status = 'scheduled' AND due_at <= :now"
 _COLUMNS: Final = (
     "id, organization_id, employer_id, sandbox, period_start, period_end, pay_date, pay_date_asked, "
     "pay_date_defaulted, scheduled_send_at, pay_frequency, notes, attempts"
 )
 _CLAIM: Final = text(
     f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} "
-    "ORDER BY coalesce(next_attempt_at, scheduled_send_at), id LIMIT :chunk FOR NO KEY UPDATE SKIP LOCKED"
+    "ORDER BY due_at, id LIMIT :chunk FOR NO KEY UPDATE SKIP LOCKED"
 )
 _CLAIM_AGAIN: Final = text(
     f"SELECT {_COLUMNS} FROM payrolls WHERE {_DUE} AND id = ANY(:ids) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED"

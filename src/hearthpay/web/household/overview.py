@@ -83,7 +83,7 @@ async def overview(at: AtHousehold) -> Response:
                 "costs": _chart(at.visitor.language, first, costs),
                 "paychecks": await latest_paychecks(session, at.id, limit=_PAYCHECKS_SHOWN),
                 "wages": await net_pay_leaving(session, at.id, first, last),
-                "waits": (await what_waits(session, at.clock.now(), today))[:_WAITS_SHOWN],
+                "waits": (await what_waits(session, [at.id], at.clock.now(), today))[:_WAITS_SHOWN],
             }
         if at.may(READ_CALENDAR):
             facts |= _due(await _calendar(at, session, first, today), today, last)

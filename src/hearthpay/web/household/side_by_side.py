@@ -60,9 +60,8 @@ async def with_what_waits(
     allow(visitor.actor(), READ_PAYROLLS)
     clock = visitor.desk.clock
     waits: dict[UUID, list[WaitingMatter]] = {line.id: [] for line in lines}
-    for each in await what_waits(session, clock.now(), clock.today()):
-        if each.employer_id in waits:
-            waits[each.employer_id].append(each)
+    for each in await what_waits(session, list(waits), clock.now(), clock.today()):
+        waits[each.employer_id].append(each)
     days = {row.employer_id: row.pay_date for row in await session.execute(_NEXT, {"today": clock.today()})}
     return tuple(replace(line, next_payday=days.get(line.id), waits=tuple(waits[line.id])) for line in lines)
 

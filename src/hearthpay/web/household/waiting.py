@@ -1,9 +1,9 @@
 """What waits for somebody in households: numbers and rates that are missing, held payrolls, money that is stuck.
 
-One statement finds it for all households of the transaction, however many there are; amounts are not asked.
+One statement finds it for all households that are asked for, however many there are; amounts are not asked.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Final, Literal
@@ -59,33 +59,40 @@ _ORDER: Final = tuple(SENTENCES)
 _FAILED_FOR: Final = 60
 """Days after its pay date for which a failed payroll is still told of."""
 
+_ASKED: Final = "= ANY(CAST(:households AS uuid[]))"
 _FIND: Final = text(
     f"""
     SELECT p.employer_id, 'money_stuck' AS kind, CAST(NULL AS text) AS name, p.pay_date AS day, p.id AS payroll_id,
            CAST(NULL AS uuid) AS employee_id
       FROM {PAYROLLS} p
-     WHERE EXISTS (SELECT FROM {BANK_ENTRIES} e
+     WHERE p.employer_id {_ASKED}
+       AND EXISTS (SELECT FROM {BANK_ENTRIES} e
                     WHERE e.payroll_id = p.id AND e.status = 'pending' AND e.held_reason IS NOT NULL)
     UNION ALL
     SELECT p.employer_id, 'payroll_failed', NULL, p.pay_date, p.id, NULL
-      FROM {PAYROLLS} p WHERE p.status = 'failed' AND p.pay_date > CAST(:today AS date) - CAST(:failed_for AS int)
+      FROM {PAYROLLS} p
+     WHERE p.employer_id {_ASKED} AND p.status = 'failed'
+       AND p.pay_date > CAST(:today AS date) - CAST(:failed_for AS int)
     UNION ALL
     SELECT p.employer_id, 'payroll_held', NULL, p.pay_date, p.id, NULL
       FROM {AUTOPILOT_PERIODS} a JOIN {PAYROLLS} p ON p.id = a.payroll_id
-     WHERE a.outcome = 'scheduled' AND a.held <> '{{}}' AND a.confirmed_at IS NULL
+     WHERE p.employer_id {_ASKED} AND a.outcome = 'scheduled' AND a.held <> '{{}}' AND a.confirmed_at IS NULL
     UNION ALL
     SELECT b.employer_id, 'account_failed', NULL, NULL, NULL, NULL
-      FROM {BANK_ACCOUNTS} b WHERE b.employee_id IS NULL AND b.status = 'failed'
+      FROM {BANK_ACCOUNTS} b
+     WHERE b.employer_id {_ASKED} AND b.employee_id IS NULL AND b.status = 'failed'
     UNION ALL
     SELECT w.employer_id, 'account_needs_word', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
       FROM {WAITING_ACCOUNTS} c JOIN {EMPLOYEES} w ON w.id = c.employee_id
+     WHERE w.employer_id {_ASKED}
     UNION ALL
     SELECT w.employer_id, 'pay_rate_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
-      FROM {EMPLOYEES} w WHERE w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
+      FROM {EMPLOYEES} w
+     WHERE w.employer_id {_ASKED} AND w.status = 'active' AND coalesce(w.pay_rate_cents, w.salary_cents) IS NULL
     UNION ALL
     SELECT w.employer_id, 'tax_info_missing', w.first_name || ' ' || w.last_name, NULL, NULL, w.id
       FROM {EMPLOYEES} w
-     WHERE w.status = 'active'
+     WHERE w.employer_id {_ASKED} AND w.status = 'active'
        AND NOT EXISTS (SELECT FROM {VAULT_ENDINGS} v
                         WHERE v.owner_kind = 'employee' AND v.owner_id = w.id AND v.kind IN ('ssn', 'itin'))
        AND NOT EXISTS (SELECT FROM {INVITATIONS} i WHERE i.employee_id = w.id AND i.type = 'tax_info'
@@ -94,11 +101,11 @@ _FIND: Final = text(
     SELECT w.employer_id, i.type || '_asked', w.first_name || ' ' || w.last_name,
            (i.created_at AT TIME ZONE 'America/New_York')::date, NULL, w.id
       FROM {INVITATIONS} i JOIN {EMPLOYEES} w ON w.id = i.employee_id
-     WHERE i.status = 'pending' AND i.expires_at > :now
+     WHERE w.employer_id {_ASKED} AND i.status = 'pending' AND i.expires_at > :now
     UNION ALL
     SELECT h.id, 'ein_missing', NULL, NULL, NULL, NULL
       FROM {EMPLOYERS} h
-     WHERE h.ein_status = 'none' AND EXISTS (SELECT FROM {PAYROLLS} p WHERE p.employer_id = h.id)
+     WHERE h.id {_ASKED} AND h.ein_status = 'none' AND EXISTS (SELECT FROM {PAYROLLS} p WHERE p.employer_id = h.id)
     """
 )
 
@@ -130,8 +137,11 @@ class WaitingMatter:
         return "bad" if self.kind in ("money_stuck", "payroll_failed", "account_failed") else "waits"
 
 
-async def what_waits(session: AsyncSession, now: datetime, today: date) -> list[WaitingMatter]:
-    """Return what waits in the households that the transaction sees, the most urgent first."""
-    rows = await session.execute(_FIND, {"now": now, "today": today, "failed_for": _FAILED_FOR})
+async def what_waits(
+    session: AsyncSession, households: Sequence[UUID], now: datetime, today: date
+) -> list[WaitingMatter]:
+    """Return what waits in these households, the most urgent first."""
+    asked = {"households": list(households), "now": now, "today": today, "failed_for": _FAILED_FOR}
+    rows = await session.execute(_FIND, asked)
     found = [WaitingMatter(*row) for row in rows]
     return sorted(found, key=lambda each: (_ORDER.index(each.kind), each.day or date.min, each.name or ""))

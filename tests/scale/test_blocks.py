@@ -1,0 +1,58 @@
+"""No page of a household reads more because there are other households."""
+
+import psycopg
+import pytest
+from fastapi import FastAPI
+
+from hearthpay.clock import FixedClock
+from hearthpay.people.sessions import SignedIn
+from tests.people.visitors import ring
+from tests.scale.blocks import blocks_of
+from tests.scale.crowd import add_copies
+from tests.web.pages_by_role import ROWS
+from tests.web.rows.world import World
+from tests.web.test_pages_by_role import _browser, app, desk, people, things_of
+
+__all__ = ["app", "desk", "people", "ring"]
+
+FEW, MANY = 20, 2_000
+WEEKS = 10
+
+DEEPER = 40
+"""Blocks that a page may read more: an index of many rows has one level more, and is read some times."""
+
+
+async def test_no_page_reads_more_where_others_are_many(
+    app: FastAPI,
+    people: dict[str, SignedIn],
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+    subtests: pytest.Subtests,
+) -> None:
+    desk = app.state.front_desk
+    world = await World.make(desk, owner_connection, people["owner"])
+    things = await things_of(world, people)
+    for week in range(WEEKS):
+        await world.pay(weeks_ago=week)
+    pages = [
+        page.partition(" ")[2]
+        for page, row in ROWS.items()
+        if page.startswith("GET /app/{household_id}") and row.owner == 200
+    ]
+    browser = await _browser(app, "owner", clock)
+    add_copies(owner_connection, world.household_id, 1, FEW)
+    alone = {}
+    for page in pages:
+        await browser.look(page.format(**things))
+        with blocks_of(desk.database) as found:
+            await browser.look(page.format(**things))
+        alone[page] = found.total
+    add_copies(owner_connection, world.household_id, FEW + 1, MANY)
+    for page in pages:
+        with subtests.test(page):
+            await browser.look(page.format(**things))
+            with blocks_of(desk.database) as found:
+                response = await browser.look(page.format(**things))
+            assert response.status_code == 200, response.text
+            print(page, alone[page], found.total, found.worst())
+            assert found.total <= alone[page] + DEEPER, (alone[page], found.worst())
