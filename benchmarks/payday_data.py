@@ -84,7 +84,8 @@ _TRACES: Final = (
     "UNION ALL SELECT new_id(), organization_id, employer_id, sandbox, authorized_by_kind, authorized_by, "
     "'ach.authorize', id, jsonb_build_object('bank_account_id', bank_account_id, 'text_version', text_version, "
     "'authorized_at', authorized_at, 'expires_at', expires_at) FROM ach_authorizations z "
-    "WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.subject_id = z.id) RETURNING id, organization_id) INSERT INTO audit_unsealed SELECT id, organization_id FROM written"
+    "WHERE NOT EXISTS (SELECT FROM audit_log a WHERE a.subject_id = z.id) "
+    "RETURNING id, organization_id) INSERT INTO audit_unsealed SELECT id, organization_id FROM written"
 )
 _VAULT_COPY: Final = (
     "COPY vault (id, organization_id, employer_id, sandbox, owner_kind, owner_id, kind, ciphertext, nonce, "
