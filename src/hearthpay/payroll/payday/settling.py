@@ -68,9 +68,10 @@ async def settle_wages(
 ) -> Settlement:
     """Note what the household paid by other means for wages whose debit came back; without an amount all of it.
 
-    The actor is the operator, who received the money. `amount` is cents. Raises `scope_required` for
-    anybody else, `not_found` for no payroll, `invalid_state` where the household owes nothing of it, and `validation_error` for an amount that is none or more
-    than is owed, a day to come or before the debit came back, and where nobody is named who told of it.
+    The actor is the operator, who received the money. `amount` is cents. Raises `scope_required` for anybody else,
+    `not_found` for no payroll, `invalid_state` where the household owes nothing of it, and `validation_error` for an
+    amount that is none or more than is owed, a day to come or before the debit came back, and where nobody is named
+    who told of it.
     """
     allow(actor, SETTLE_WAGES)
     payroll = (await session.execute(_LOCK, {"id": payroll_id})).one_or_none()
