@@ -63,7 +63,7 @@ from hearthpay.payroll.commands import (
     PayrollsWanted,
 )
 from hearthpay.payroll.ledger.rows import Owner
-from hearthpay.payroll.payday import remedies, reversed_deposits
+from hearthpay.payroll.payday import remedies, reversed_deposits, settling
 from hearthpay.payroll.set_asides import escrow, requests
 from hearthpay.payroll.set_asides.rules import SetAsideRule
 from hearthpay.payroll.stored_explanations import explain_stored_payroll
@@ -777,6 +777,13 @@ async def _apply_remedy(session: AsyncSession, actor: Actor, target: Target) -> 
 async def _reverse_deposit(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await reversed_deposits.reverse_deposit(
         session, actor, target.payroll_id, target.employee_id, "duplicate", 100, NOW
+    )
+
+
+@_deed(settling.settle_wages, OPERATOR, None)
+async def _settle_wages(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await settling.settle_wages(
+        session, actor, target.payroll_id, 100, NOW.date(), "check 118", NOW, NOW.date()
     )
 
 

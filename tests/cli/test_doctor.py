@@ -29,10 +29,11 @@ def test_it_says_nothing_where_all_is_final(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_it_is_no_difference_of_the_books(capsys: pytest.CaptureFixture[str]) -> None:
-    _print_json([], [], find_awaited([AwaitedDates("payroll", 2031, ("NY",), 1)], DECEMBER))
+    _print_json([], [], find_awaited([AwaitedDates("payroll", 2031, ("NY",), 1)], DECEMBER), [])
     document = orjson.loads(capsys.readouterr().out)
     assert document["sound"] is True
+    assert document["open_matters"] == []
     assert document["awaited_rules"]["held"] == {"enrollments": 0, "payrolls": 1}
     assert document["awaited_rules"]["jurisdictions"][0]["tax_year"] == 2031
-    _print_json([], [], AwaitedRules())
+    _print_json([], [], AwaitedRules(), [])
     assert orjson.loads(capsys.readouterr().out)["awaited_rules"]["jurisdictions"] == []

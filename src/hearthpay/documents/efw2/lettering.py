@@ -26,7 +26,8 @@ def name_letters(text: str) -> str:
     """Return a person's name in the letters of the file: of other scripts as they are written in Latin letters, which
     should be as on the Social Security card. Empty where nothing of it can be written.
     """
-    return _SPACES.sub(" ", _NAME.sub("", _capitals(text))).strip()
+    written = _SPACES.sub(" ", _NAME.sub("", _capitals(text))).strip()
+    return written if any(each.isalpha() for each in written) else ""
 
 
 def line_letters(text: str) -> str:

@@ -14,6 +14,7 @@ from uuid_utils.compat import uuid7
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
+from hearthpay.access.permissions import SETTLE_WAGES, allow
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.relations import BANK_ENTRIES
 from hearthpay.taxes.money import from_cents
@@ -67,10 +68,12 @@ async def settle_wages(
 ) -> Settlement:
     """Note what the household paid by other means for wages whose debit came back; without an amount all of it.
 
-    The session is the operator's, who received the money. `amount` is cents. Raises `not_found` for no payroll,
-    `invalid_state` where the household owes nothing of it, and `validation_error` for an amount that is none or more
-    than is owed, a day to come or before the debit came back, and where nobody is named who told of it.
+    The actor is the operator, who received the money. `amount` is cents. Raises `scope_required` for anybody else,
+    `not_found` for no payroll, `invalid_state` where the household owes nothing of it, and `validation_error` for an
+    amount that is none or more than is owed, a day to come or before the debit came back, and where nobody is named
+    who told of it.
     """
+    allow(actor, SETTLE_WAGES)
     payroll = (await session.execute(_LOCK, {"id": payroll_id})).one_or_none()
     if payroll is None:
         raise Refusal("not_found", "There is no such payroll.")
