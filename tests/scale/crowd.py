@@ -57,4 +57,6 @@ def _copied(name: str, kind: str) -> sql.Composable:
         return sql.SQL("overlay({}::text PLACING lpad(to_hex(n), 8, '0') FROM 29)::uuid").format(column)
     if kind == "bytea" and name.endswith(("_hash", "token")):
         return sql.SQL("sha256({} || int4send(n))").format(column)
+    if name == "notice_key":
+        return sql.SQL("{} || '/' || n").format(column)
     return column

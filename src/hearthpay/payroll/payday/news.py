@@ -55,7 +55,7 @@ _PAYDAYS: Final = by_mode(
 _DEBITS: Final = by_mode(
     lambda mode: text(
         f"{_PAYROLL} WHERE p.status = 'scheduled' AND p.direct_deposit AND {mode} "
-        "AND p.scheduled_send_at > :now AND p.scheduled_send_at <= :until "
+        "AND p.due_at > :now AND p.due_at <= :until AND p.scheduled_send_at > :now "
         "AND p.created_at < p.scheduled_send_at - CAST(:ahead AS interval) "
         f"AND NOT EXISTS (SELECT FROM {AUTOPILOT_PERIODS} a WHERE a.payroll_id = p.id) "
         f"AND NOT EXISTS (SELECT FROM {NOTICES} n WHERE n.payroll_id = p.id AND n.kind = 'notice.debit_ahead') "

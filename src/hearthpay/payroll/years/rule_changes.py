@@ -28,8 +28,14 @@ _IN_FORCE: Final = (
     "ON v.tax_year = y.tax_year AND v.version <> y.rulebook_version"
 )
 _OUTDATED: Final = text(
-    f"SELECT DISTINCT y.employer_id, y.tax_year FROM year_balances y {_IN_FORCE} ORDER BY 1, 2 LIMIT :limit"
+    "SELECT DISTINCT o.employer_id, o.tax_year "
+    "FROM unnest(CAST(:years AS smallint[]), CAST(:versions AS text[])) AS v (tax_year, version) "
+    "CROSS JOIN LATERAL (SELECT y.employer_id, y.tax_year FROM year_balances y "
+    "WHERE y.tax_year = v.tax_year AND y.rulebook_version < v.version UNION ALL "
+    "SELECT y.employer_id, y.tax_year FROM year_balances y "
+    "WHERE y.tax_year = v.tax_year AND y.rulebook_version > v.version) o ORDER BY 1, 2 LIMIT :limit"
 )
+"""Smaller or greater: an index finds either, and none finds what differs."""
 _OF_HOUSEHOLD: Final = text(
     f"SELECT y.employee_id FROM year_balances y {_IN_FORCE} "
     "WHERE y.employer_id = :employer AND y.tax_year = :tax_year ORDER BY 1"

@@ -25,6 +25,7 @@ CREATE INDEX payrolls_due_idx ON payrolls (due_at, id) WHERE status = 'scheduled
 BY_HOUSEHOLD = """
 CREATE INDEX paychecks_employer_id_idx ON paychecks (employer_id, tax_year, id);
 CREATE INDEX autopilot_authorizations_employer_id_idx ON autopilot_authorizations (employer_id, authorized_at);
+CREATE INDEX bank_accounts_new_idx ON bank_accounts (created_at) WHERE employee_id IS NULL;
 CREATE INDEX autopilot_periods_employer_id_idx ON autopilot_periods (employer_id, id);
 """
 
