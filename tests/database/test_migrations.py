@@ -11,9 +11,10 @@ import psycopg
 import pytest
 from sqlalchemy.engine import make_url
 
+from hearthpay.database import migrations
 from hearthpay.database.embedded import ROLES, EmbeddedServer
 from hearthpay.database.installation import roles_of
-from hearthpay.database.migrations import MigrationError, migrate
+from hearthpay.database.migrations import MigrationError, TablesBusyError, migrate
 from tests.conftest import plain_url
 from tests.worlds.tables import INSTALLATION_TABLES, OWN_TABLES, TABLES
 
@@ -121,3 +122,32 @@ def test_the_service_itself_cannot_become_the_owner(new_database: NewDatabase) -
     url = make_url(new_database()).set(username=ROLES.service)
     with pytest.raises(Exception, match=r"must not own the tables|permission denied"):
         migrate(url)
+
+
+def test_it_waits_briefly_for_a_table_in_use_and_lets_everybody_else_pass(
+    new_database: NewDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = new_database()
+    migrate(url, revision="0056")
+    monkeypatch.setattr(migrations, "_PAUSE_SECONDS", 0.05)
+    with (
+        psycopg.connect(plain_url(url)) as holder,
+        psycopg.connect(plain_url(url), autocommit=True) as reader,
+    ):
+        holder.execute("SELECT count(*) FROM payrolls")  # a long report: its lock lasts as its transaction
+        monkeypatch.setattr(migrations, "_REPEATS", 2)
+        with pytest.raises(TablesBusyError, match="try again when less is going on"):
+            migrate(url)
+        assert reader.execute("SELECT version_num FROM alembic_version").fetchone() == ("0056",)
+        monkeypatch.setattr(migrations, "_REPEATS", 20)
+        with ThreadPoolExecutor(1) as threads:
+            migrating = threads.submit(migrate, url)
+            waits = "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'payrolls'::regclass"
+            while reader.execute(waits).fetchone() is None:
+                assert not migrating.done()
+            # Who only reads stands behind the one that waits, and passes when that gives up.
+            reader.execute("SET statement_timeout = '10s'")
+            reader.execute("SELECT count(*) FROM payrolls")
+            assert not migrating.done()
+            holder.rollback()
+            assert migrating.result(timeout=60) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import psycopg
+import structlog
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
@@ -44,10 +46,21 @@ _SETTINGS = text(
     "set_config('lock_timeout', '0', true), set_config('role', 'none', true)"
 )
 _INSUFFICIENT_PRIVILEGE: Final = "42501"
+_LOCK_NOT_AVAILABLE: Final = "55P03"
+# Whoever waits for a table's lock makes all others wait who come after him, even those who only read.
+_LOCKS_AT_ONCE: Final = text("SELECT set_config('lock_timeout', '3s', true)")
+_BUSY: Final = "others use the tables that a migration changes: try again when less is going on"
+_REPEATS: Final = 20
+_PAUSE_SECONDS: Final = 2.0
+_log = structlog.get_logger("hearthpay.migrations")
 
 
 class MigrationError(Exception):
     """The schema cannot be brought to this program's version; the message says why."""
+
+
+class TablesBusyError(MigrationError):
+    """Somebody holds a table that a migration changes: it may succeed a moment later."""
 
 
 def newest_revision() -> str:
@@ -97,11 +110,21 @@ def knows(revision: str | None) -> bool:
 def migrate(owner_url: str | URL, *, revision: str = "head") -> Installation | None:
     """Bring the schema to its newest version, or to `revision`; changes nothing when it is there already.
 
-    Everything happens in one transaction, so an interrupted migration leaves no trace. Return what the database then
-    is (None only for a `revision` before it could say). Raises as `migrating` and Migration.upgrade.
+    Everything happens in one transaction, so an interrupted migration leaves no trace. It waits 3 seconds for a table's
+    lock, lets everybody pass, and begins anew, for about two minutes. Return what the database then is (None only for a
+    `revision` before it could say). Raises as `migrating` and Migration.upgrade, TablesBusyError at last.
     """
-    with migrating(owner_url) as migration:
-        return migration.upgrade(revision)
+    for left in reversed(range(_REPEATS)):
+        try:
+            with migrating(owner_url) as migration:
+                migration.connection.execute(_LOCKS_AT_ONCE)
+                return migration.upgrade(revision)
+        except TablesBusyError:
+            if not left:
+                raise
+            _log.warning("a table that a migration changes is in use: it is tried again", times_left=left)
+            time.sleep(_PAUSE_SECONDS)
+    raise AssertionError("it has returned, or raised")
 
 
 @contextmanager
@@ -126,6 +149,8 @@ def migrating(owner_url: str | URL) -> Iterator[Migration]:
         raise _plainly(error, target) from error
     except psycopg.errors.InsufficientPrivilege as error:
         raise MigrationError(_without_privilege(target, error)) from error
+    except psycopg.errors.LockNotAvailable as error:
+        raise TablesBusyError(_BUSY) from error
     finally:
         engine.dispose()
 
@@ -191,6 +216,8 @@ def _require_supported(connection: Connection) -> int:
 def _plainly(error: DBAPIError, target: URL) -> Exception:
     if sqlstate_of(error) == _INSUFFICIENT_PRIVILEGE:
         return MigrationError(_without_privilege(target, error.orig))
+    if sqlstate_of(error) == _LOCK_NOT_AVAILABLE:
+        return TablesBusyError(_BUSY)
     outage = outage_of(error)
     if outage is None:
         return error
