@@ -163,3 +163,36 @@ async def test_nobody_but_the_owner_may_touch_the_seals(database: Database, tena
         with pytest.raises(Exception, match="permission denied"):
             async with database.transaction(tenant) as session:
                 await (await session.connection()).exec_driver_sql(statement)
+
+
+async def test_much_that_waits_is_sealed_in_bounded_pieces(
+    tenant: Tenant,
+    database: Database,
+    owner_database: Database,
+    worker_database: Database,
+    owner_connection: psycopg.Connection,
+    clock: FixedClock,
+) -> None:
+    """A run that came upon a million rows would have sealed them all, and answered nobody."""
+    organization = tenant.organization_id
+    before = len(chain(owner_connection, organization))
+    with owner_connection.transaction():
+        owner_connection.execute("ALTER TABLE audit_log DISABLE TRIGGER seal_written")
+        owner_connection.execute(
+            "WITH rows AS (INSERT INTO audit_log (id, organization_id, actor_kind, action, details) "
+            "SELECT new_id(), %s, 'system', 'test.waits', '{}' FROM generate_series(1, 2500) RETURNING id) "
+            "INSERT INTO audit_unsealed SELECT id, %s FROM rows",
+            (organization, organization),
+        )
+        owner_connection.execute("ALTER TABLE audit_log ENABLE TRIGGER seal_written")
+    await write(database, tenant, "test.comes_upon_them")
+    assert waiting(owner_connection) == 1_500
+    assert await found(owner_database, clock) == 0
+    assert await audit.seal_waiting(worker_database) == 500
+    assert await audit.seal_waiting(worker_database) == 0
+    assert chain(owner_connection, organization)[before:] == [
+        (before + 1, 1_001),
+        (before + 2, 1_000),
+        (before + 3, 500),
+    ]
+    assert await found(owner_database, clock) == 0

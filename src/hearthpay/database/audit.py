@@ -45,6 +45,8 @@ audit_log = Table(
 
 
 _ALERT: Final = text("SELECT leave_security_alert(:id)")
+COUNTED_UP_TO: Final = 10_000
+"""Rows of the log that wait for a seal are counted as far as this."""
 _SEAL_WAITING: Final = text("SELECT seal_waiting_audit_log()")
 _LAST_OF_AGENTS: Final = text(
     "SELECT actor_id, max(at) AS at FROM audit_log WHERE actor_kind = 'mcp' AND actor_id = ANY(:agents) GROUP BY 1"
@@ -113,7 +115,10 @@ async def record(
 
 
 async def seal_waiting(database: Database) -> int:
-    """Seal the rows that no later one has sealed; return how many still wait. `database` acts as the worker."""
+    """Seal some of the rows that no later one has sealed; return how many still wait, up to COUNTED_UP_TO.
+
+    `database` acts as the worker.
+    """
     async with database.transaction(None) as session:
         return int(await session.scalar(_SEAL_WAITING) or 0)
 

@@ -24,14 +24,14 @@ def audit_chain() -> str:
                CASE WHEN number <> before_number + 1 THEN 'follows seal ' || number - 1
                     WHEN found < written THEN 'all ' || written || ' rows'
                     ELSE encode(computed, 'hex') END AS expected
-          FROM (SELECT s.organization_id, s.number, s.seal, s.before_number, cardinality(s.audit_ids) AS written,
-                       count(a.id) AS found,
+          FROM (SELECT s.organization_id, s.number, s.seal, s.before_number, count(*) AS written, count(a.id) AS found,
                        sha256(s.before || coalesce(string_agg(audit_digest(a), '' ORDER BY a.id), '')) AS computed
                   FROM (SELECT *, coalesce(lag(number) OVER chain, 0) AS before_number,
                                coalesce(lag(seal) OVER chain, '') AS before
                           FROM audit_seals WINDOW chain AS (PARTITION BY organization_id ORDER BY number)) s
-                  LEFT JOIN audit_log a ON a.id = ANY(s.audit_ids) AND a.organization_id = s.organization_id
-                 GROUP BY s.organization_id, s.number, s.seal, s.before_number, s.before, s.audit_ids) c
+                 CROSS JOIN LATERAL unnest(s.audit_ids) AS w (id)
+                  LEFT JOIN audit_log a ON a.id = w.id AND a.organization_id = s.organization_id
+                 GROUP BY s.organization_id, s.number, s.seal, s.before_number, s.before) c
          WHERE number <> before_number + 1 OR found < written OR seal <> computed
         UNION ALL
         SELECT 'audit_row', a.id, a.action, 'no seal', 'a seal'

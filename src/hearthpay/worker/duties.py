@@ -14,7 +14,7 @@ from hearthpay.autopilot.generation import generate_due
 from hearthpay.banking.account_changes import CHUNK as CONNECTED_AT_ONCE
 from hearthpay.banking.account_changes import connect_due
 from hearthpay.clock import Clock
-from hearthpay.database.audit import seal_waiting
+from hearthpay.database.audit import COUNTED_UP_TO, seal_waiting
 from hearthpay.database.session import Database
 from hearthpay.documents.making import make_next
 from hearthpay.duties.reminders import remind
@@ -87,7 +87,7 @@ def worker_duties(
     async def end_what_is_over(stopping: Stopping) -> Progress:
         if stopping():
             return Progress()
-        await seal_waiting(database)
+        await _seal_all(database, stopping)
         return await expire(database, clock)
 
     async def autopilot(stopping: Stopping) -> Progress:
@@ -139,6 +139,13 @@ def worker_duties(
         _settle_years(database),
         _tell_of_awaited_rules(database, ring, clock, desk),
     )
+
+
+async def _seal_all(database: Database, stopping: Stopping) -> None:
+    """Seal what waits, some thousand rows in one transaction; what others hold is left to them."""
+    before, left = None, await seal_waiting(database)
+    while left and left != before and not stopping():
+        before, left = left if left < COUNTED_UP_TO else None, await seal_waiting(database)
 
 
 def _tell_alerts(database: Database, ring: KeyRing, clock: Clock, desk: NoticeDesk) -> Duty:
