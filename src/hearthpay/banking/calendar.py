@@ -6,10 +6,10 @@ Days are calendar days in US Eastern time, on which the Reserve Banks keep their
 from __future__ import annotations
 
 import datetime
-from functools import lru_cache
 from typing import Final
 
 from hearthpay.clock import BUSINESS_TIME
+from hearthpay.legal_holidays import holidays_of
 
 CUT_OFF: Final = datetime.time(15, 0)
 """From this time on, in Eastern time, what is submitted counts as submitted on the next banking day."""
@@ -20,7 +20,6 @@ in which its bank may return it must pass, before the wages go out."""
 
 _DAY: Final = datetime.timedelta(days=1)
 _SATURDAY: Final = 5
-_FEDERAL_RESERVE: Final = "XFED"
 
 
 class NotABankingDayError(ValueError):
@@ -34,21 +33,13 @@ class NotABankingDayError(ValueError):
         )
 
 
-@lru_cache(maxsize=256)
-def _holidays(year: int) -> frozenset[datetime.date]:
-    # The library loads the calendars of all countries, which takes longer than most commands run.
-    from holidays import financial_holidays
-
-    return frozenset(financial_holidays(_FEDERAL_RESERVE, years=year))
-
-
 def is_banking_day(day: datetime.date) -> bool:
     """Tell whether the Federal Reserve settles payments on this day.
 
     A holiday on a Sunday closes the Monday; one on a Saturday closes nothing, though government offices keep the
     Friday (Federal Reserve Bank Services, Holiday Schedules).
     """
-    return day.weekday() < _SATURDAY and day not in _holidays(day.year)
+    return day.weekday() < _SATURDAY and day not in holidays_of("federal_reserve", day.year)
 
 
 def banking_day_on_or_after(day: datetime.date) -> datetime.date:

@@ -5,8 +5,9 @@ Offices close on the Friday before a holiday that falls on a Saturday; the banks
 """
 
 import datetime
-import functools
 from typing import Final, Literal
+
+from hearthpay.legal_holidays import holidays_of
 
 Offices = Literal["federal", "dc"]
 """Whose holidays count: those of federal offices (5 U.S.C. 6103), or all legal holidays of the District of Columbia,
@@ -16,17 +17,9 @@ _DAY: Final = datetime.timedelta(days=1)
 _SATURDAY: Final = 5
 
 
-@functools.lru_cache(maxsize=64)
-def _holidays(offices: Offices, year: int) -> frozenset[datetime.date]:
-    # The library loads the calendars of all countries, which takes longer than most commands run.
-    from holidays import country_holidays
-
-    return frozenset(country_holidays("US", subdiv="DC" if offices == "dc" else None, years=year))
-
-
 def is_office_day(day: datetime.date, offices: Offices) -> bool:
     """Tell whether the offices are open on this day."""
-    return day.weekday() < _SATURDAY and day not in _holidays(offices, day.year)
+    return day.weekday() < _SATURDAY and day not in holidays_of(offices, day.year)
 
 
 def office_day_on_or_after(day: datetime.date, offices: Offices) -> datetime.date:
