@@ -90,6 +90,7 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", 
 INTERFACE_VERSION: Final = "1.5.0"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
+_LOADED_WITHIN: Final = 10.0  # seconds; some times what it takes where nothing else is done
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
 _DESCRIPTION: Final = (
     "Payroll and taxes for US household employers. Every request carries an API key as "
@@ -254,12 +255,16 @@ async def healthz(request: Request) -> Response:
 async def readyz(request: Request) -> Response:
     """Return whether the service can do its work, and by which editions of the rules.
 
-    It can where its database takes writes and has the schema of this program.
+    It can where its database takes writes and has the schema of this program, and once a process that has just started
+    has loaded what first requests need.
     """
     try:
         async with asyncio.timeout(_READY_WITHIN):
             await require_ready(runtime_of(request).database)
+        if (loading := getattr(request.app.state, "loading", None)) is not None:
+            async with asyncio.timeout(_LOADED_WITHIN):
+                await asyncio.shield(loading)
     except TimeoutError as error:
-        raise DatabaseUnavailable("the database did not answer the readiness probe in time") from error
+        raise DatabaseUnavailable("the service did not answer the readiness probe in time") from error
     rules = rules_in_use(runtime_of(request).clock.today())
     return answer(request, {"status": "ready", "rules": [each.as_json() for each in rules]})

@@ -1,4 +1,4 @@
-"""Legal holidays of banks and offices in the United States: a table of the years near the present, and a library beyond.
+"""Legal holidays of banks and offices in the United States: a table of the years near by, and a library beyond.
 
 The library (`holidays`) loads the calendars of all countries, which takes longer than most commands run. What it says
 of FIRST_YEAR to LAST_YEAR stands in `legal_holidays.toml`, made by `python -m tests.legal_holidays`; a test holds the

@@ -43,6 +43,7 @@ from hearthpay.people.first_owner import offer_first_owner
 from hearthpay.process import configure_logging, key_ring_of, log_settings, supervised
 from hearthpay.security.key_ring import KeyRing, KeyRingError
 from hearthpay.separation import StaysRootError, WebUser, lesser_user, web_process
+from hearthpay.warming import load_for_first_requests
 from hearthpay.worker.attendant import worker_beside
 
 """Names the service's address as its clients and employees see it."""
@@ -132,6 +133,9 @@ async def serving(
     try:
         while not server.started and not task.done():  # noqa: ASYNC110 - uvicorn sets a flag, no event
             await asyncio.sleep(0.01)
+        if (runtime := getattr(app.state, "runtime", None)) is not None:
+            loading = asyncio.to_thread(load_for_first_requests, runtime.clock.today())
+            app.state.loading = asyncio.create_task(loading, name="hearthpay-loading")
         bound = listener.getsockname()[1]
         yield f"http://{f'[{host}]' if ':' in host else host}:{bound}", task
     finally:

@@ -46,6 +46,12 @@ def page(
     return HTMLResponse(body, status, {**_HEADERS, **(headers or {})})
 
 
+def compile_templates() -> None:
+    """Compile every template, as its first page would."""
+    for name in _TEMPLATES.list_templates(extensions=("html",)):
+        _TEMPLATES.get_template(name)
+
+
 async def style(request: Request) -> Response:  # noqa: ARG001 - a route's signature
     """Return the style sheet of every page."""
     return Response(_STYLE, media_type="text/css", headers={"Cache-Control": "public, max-age=3600"})
