@@ -64,7 +64,7 @@ def blocks_of(database: Database) -> Iterator[Blocks]:
 
 
 def within(few: Blocks) -> int:
-    """How many blocks may be touched where others are a hundred times as many.
+    """How many blocks may be touched where others are fifty times as many.
 
     An index has a level more then, and is gone through anew for each row; what reads everybody's rows is far beyond.
     """

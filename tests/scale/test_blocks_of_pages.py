@@ -15,7 +15,7 @@ from tests.web.test_pages_by_role import _browser, app, desk, people, things_of
 
 __all__ = ["app", "desk", "people", "ring"]
 
-FEW, MANY = 20, 2_000
+FEW, MANY = 20, 1_000
 WEEKS = 10
 
 

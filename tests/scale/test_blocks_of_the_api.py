@@ -20,7 +20,7 @@ from tests.worlds.town import Family, Town, app, family, town
 
 __all__ = ["account", "app", "client", "counts", "family", "new_account", "new_key", "ring", "town"]
 
-FEW, MANY = 20, 2_000
+FEW, MANY = 20, 1_000
 WEEKS = 10
 
 COUNTED = {"awaited_rules": "once an hour it counts all that has a pay date ahead, which it is there to tell"}
@@ -136,11 +136,13 @@ async def test_no_idle_round_of_the_worker_reads_more_where_households_are_many(
             await perform(duty, stopping=asyncio.Event())
     add_copies(owner_connection, UUID(family.employer_id), 1, FEW)
     for duty in duties:
+        await perform(duty, stopping=asyncio.Event())  # whatever the copies gave it to do
         with blocks_of(town.worker) as alone[duty.name]:
             await perform(duty, stopping=asyncio.Event())
     add_copies(owner_connection, UUID(family.employer_id), FEW + 1, MANY)
     for duty in duties:
         with subtests.test(duty.name):
+            await perform(duty, stopping=asyncio.Event())
             with blocks_of(town.worker) as found:
                 await perform(duty, stopping=asyncio.Event())
             if duty.name in COUNTED:

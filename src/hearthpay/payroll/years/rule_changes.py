@@ -27,15 +27,20 @@ _IN_FORCE: Final = (
     "JOIN unnest(CAST(:years AS smallint[]), CAST(:versions AS text[])) AS v (tax_year, version) "
     "ON v.tax_year = y.tax_year AND v.version <> y.rulebook_version"
 )
-_OUTDATED: Final = text(
-    "SELECT DISTINCT o.employer_id, o.tax_year "
-    "FROM unnest(CAST(:years AS smallint[]), CAST(:versions AS text[])) AS v (tax_year, version) "
-    "CROSS JOIN LATERAL (SELECT y.employer_id, y.tax_year FROM year_balances y "
-    "WHERE y.tax_year = v.tax_year AND y.rulebook_version < v.version UNION ALL "
-    "SELECT y.employer_id, y.tax_year FROM year_balances y "
-    "WHERE y.tax_year = v.tax_year AND y.rulebook_version > v.version) o ORDER BY 1, 2 LIMIT :limit"
+_END: Final = (
+    "(SELECT y.rulebook_version FROM year_balances y WHERE y.tax_year = v.tax_year AND y.rulebook_version IS NOT NULL "
+    "ORDER BY y.rulebook_version {} LIMIT 1)"
 )
-"""Smaller or greater: an index finds either, and none finds what differs."""
+_ANY_OUTDATED: Final = text(
+    "SELECT coalesce(bool_or(v.version <> first.version OR v.version <> last.version), false) "
+    "FROM unnest(CAST(:years AS smallint[]), CAST(:versions AS text[])) AS v (tax_year, version) "
+    f"CROSS JOIN LATERAL {_END.format('ASC')} AS first (version) "
+    f"CROSS JOIN LATERAL {_END.format('DESC')} AS last (version)"
+)
+"""Where the first and the last version of a year are that in force, all are: two looks into an index for each year."""
+_OUTDATED: Final = text(
+    f"SELECT DISTINCT y.employer_id, y.tax_year FROM year_balances y {_IN_FORCE} ORDER BY 1, 2 LIMIT :limit"
+)
 _OF_HOUSEHOLD: Final = text(
     f"SELECT y.employee_id FROM year_balances y {_IN_FORCE} "
     "WHERE y.employer_id = :employer AND y.tax_year = :tax_year ORDER BY 1"
@@ -53,6 +58,8 @@ async def settle_rule_changes(database: Database, *, limit: int = CHUNK) -> int:
     none are left. Doing it again changes nothing, and of two workers at one household the second finds it done.
     """
     async with database.transaction(None) as session:
+        if not await session.scalar(_ANY_OUTDATED, _in_force()):
+            return 0
         due = (await session.execute(_OUTDATED, _in_force() | {"limit": limit})).all()
     for employer_id, tax_year in due:
         async with database.transaction(None) as session:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from alembic import op
 
-revision = "0060"
+revision = "0057"
 down_revision = "0056"
 branch_labels = None
 depends_on = None
