@@ -306,3 +306,37 @@ def test_relatives_whom_the_law_exempts_bring_no_premiums():
     assert "CO/famli-quarterly/2026-Q2" in _keys(
         Household(HOUSEHOLD, (replace(spouse, employments=(EmploymentSpell("CO", MARIA_HIRED),)),))
     )
+
+
+@pytest.mark.parametrize("state", sorted(STATES))
+def test_nothing_is_due_of_periods_before_anybody_worked(state):
+    """A threshold makes liable from the start of the year; who hires in November has nothing to report of March."""
+    hired = datetime.date(2026, 11, 2)
+    year = datetime.date(2026, 1, 1)
+    maria = HouseholdEmployee(
+        MARIA,
+        "Maria",
+        (EmploymentSpell(state, hired),),
+        withholding=(Withholding(state, hired), Withholding("US", hired)),
+    )
+    crossed = [Liability(state, name, year) for name in ("sui", "sdi", "tdi")]
+    crossed += [Liability("US", "futa", year), Liability("US", "fica", year, employee_id=MARIA)]
+    household = Household(HOUSEHOLD, (maria,), tuple(crossed))
+    due = calendar_of_duties(household, year, datetime.date(2027, 12, 31))
+    assert [item.key for item in due if item.period_end < hired] == []
+    assert 2026 in {item.period_end.year for item in due if item.kind == "return"}
+    # Somebody who had worked there before makes it owed again.
+    john = HouseholdEmployee(JOHN, "John", (EmploymentSpell(state, year, datetime.date(2026, 3, 31)),))
+    before = replace(household, employees=(maria, john))
+    earlier = calendar_of_duties(before, year, datetime.date(2027, 12, 31))
+    assert {item.key for item in due} <= {item.key for item in earlier}
+    assert any(item.period_end < hired for item in earlier)
+
+
+def test_wages_that_were_paid_are_reported_whatever_the_employment_says():
+    amount = LedgerAmount(MARIA, "CA-SUI-ER", 2026, 5, 4_200)
+    maria = HouseholdEmployee(MARIA, "Maria", (EmploymentSpell("CA", datetime.date(2026, 11, 2)),))
+    household = Household(HOUSEHOLD, (maria,), amounts=(amount,))
+    due = calendar_of_duties(household, datetime.date(2026, 1, 1), datetime.date(2026, 12, 31))
+    assert "CA/wages-quarterly/2026-Q2" in {item.key for item in due}
+    assert "CA/wages-quarterly/2026-Q1" not in {item.key for item in due}

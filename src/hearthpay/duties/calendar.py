@@ -152,6 +152,8 @@ def _for_period(
     unmoved = _unmoved(duty, period)
     # What is chosen ahead for a year is chosen by a household that is liable in the year in which it chooses.
     asked = period if unmoved >= period.start else next(YEARS.periods(unmoved.year))
+    if asked.end < _begins(household, duty.jurisdiction):
+        return
     days = (period.start, period.end)
     if duty.each_employee:
         for employee in household.employees:
@@ -161,6 +163,38 @@ def _for_period(
         _concerns(household, duty, asked, employee) for employee in household.employees
     ):
         yield _item(household, duty, None, period.label, days, unmoved, _amount(household, duty, period))
+
+
+def _begins(household: Household, jurisdiction: str) -> datetime.date:
+    """Return the first day on which anybody worked, or was paid, in a state (federal law: anywhere).
+
+    A threshold that is crossed makes the household liable from the start of the year; there is nothing to report of
+    periods in which nobody worked yet.
+    """
+    everywhere = jurisdiction == FEDERAL
+    worked = (
+        employment.since
+        for employee in household.employees
+        for employment in employee.employments
+        if everywhere or employment.state == jurisdiction
+    )
+    withheld = (
+        withholding.since
+        for employee in household.employees
+        for withholding in employee.withholding
+        if withholding.jurisdiction == jurisdiction
+    )
+    paid = (
+        datetime.date(amount.year, amount.month, 1)
+        for amount in household.amounts
+        if amount.cents and (everywhere or amount.line.startswith(f"{jurisdiction}-"))
+    )
+    earned = (
+        datetime.date(month.year, month.month, 1)
+        for month in household.wages
+        if month.cents and (everywhere or month.state == jurisdiction)
+    )
+    return min((*worked, *withheld, *paid, *earned), default=datetime.date.min)
 
 
 def _is_outside(household: Household, duty: HouseholdDuty, period: Period) -> bool:
