@@ -52,6 +52,7 @@ from hearthpay.employers import ein, ein_status, sandbox
 from hearthpay.employers import service as employers
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
+from hearthpay.insurance import service as insurance
 from hearthpay.oauth import asking, connected
 from hearthpay.oauth.clients import Client
 from hearthpay.payroll import drafts, listed, own_pay, voiding
@@ -595,6 +596,19 @@ async def _note_closing(session: AsyncSession, actor: Actor, target: Target) -> 
 @_deed(duties.said_of_accounts, LOOKERS, "state_registrations")
 async def _said_of_accounts(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await duties.said_of_accounts(session, actor, await _employer(session, target))
+
+
+@_deed(insurance.policies_of_household, LOOKERS, "state_registrations")
+async def _policies_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await insurance.policies_of_household(session, actor, CLOCK, await _employer(session, target))
+
+
+@_deed(insurance.keep_policy, PEOPLE, None)
+async def _keep_policy(session: AsyncSession, actor: Actor, target: Target) -> object:
+    told = insurance.PolicyDetails(
+        state="CA", kind="workers_compensation", carrier="State Fund", starts_on=date(2026, 1, 1)
+    )
+    return await insurance.keep_policy(session, actor, CLOCK, await _employer(session, target), told)
 
 
 @_deed(threshold_standing.read_threshold_standing, LOOKERS, "state_registrations")

@@ -36,7 +36,10 @@ class Numbers:
     def household_on_stubs(employer: Employer) -> HouseholdIdentity:
         """Return the household as a pay stub shows it: no number of it is read."""
         return HouseholdIdentity(
-            name=name_of(employer), address=address_of(employer.address), email=employer.email
+            name=name_of(employer),
+            address=address_of(employer.address),
+            phone=phone_of(employer.phone),
+            email=employer.email,
         )
 
     async def household_on_forms(self, employer: Employer) -> HouseholdIdentity:
@@ -48,6 +51,7 @@ class Numbers:
             name=name_of(employer),
             address=address_of(employer.address),
             ein=await self._read(ein_owner(employer), "ein"),
+            phone=phone_of(employer.phone),
             email=employer.email,
             state_accounts=accounts,
         )
@@ -78,6 +82,11 @@ class Numbers:
 def name_of(employer: Employer) -> str:
     """Return the household's name as papers show it."""
     return f"{employer.first_name} {employer.last_name}"
+
+
+def phone_of(digits: str | None) -> str | None:
+    """Return a telephone number as papers show it: 415-555-0134."""
+    return None if digits is None else f"{digits[:3]}-{digits[3:6]}-{digits[6:]}"
 
 
 def address_of(told: dict[str, str | None] | None) -> PostalAddress | None:
