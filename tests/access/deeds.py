@@ -38,7 +38,7 @@ from hearthpay.banking import standing_authorizations as standing
 from hearthpay.banking.accounts import AccountDetails
 from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
-from hearthpay.documents import estimated_tax, packages
+from hearthpay.documents import employment, estimated_tax, packages
 from hearthpay.documents import service as documents
 from hearthpay.documents.commands import WantedPaystub, WantedW3, WantedYearPackage
 from hearthpay.duties import feed as calendar_feed
@@ -459,6 +459,19 @@ async def _reveal_numbers(session: AsyncSession, actor: Actor, target: Target) -
 async def _prepare_documents(session: AsyncSession, actor: Actor, target: Target) -> object:
     wanted = WantedW3(tax_year=2027, employer_id=target.employer_id)
     return await documents.prepare_documents(session, RING, actor, CLOCK, wanted)
+
+
+@_deed(employment.prepare_employment_paper, HELPERS, "documents")
+async def _prepare_employment_paper(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employment.prepare_employment_paper(
+        session, actor, CLOCK, target.employee_id, "agreement", "en"
+    )
+
+
+@_deed(employment.prepare_new_hire_report, HELPERS, "documents")
+async def _prepare_new_hire_report(session: AsyncSession, actor: Actor, target: Target) -> object:
+    wanted = employment.WantedNewHireReport(employee_id=target.employee_id)
+    return await employment.prepare_new_hire_report(session, RING, actor, wanted)
 
 
 @_deed(documents.list_documents, LOOKERS, "documents")

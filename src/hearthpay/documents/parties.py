@@ -63,6 +63,13 @@ class Numbers:
             ending = ending or await last_four(self.session, _owner(employee), kind)
         return _identity(employee, None if ending is None else _HIDDEN_DIGITS + ending)
 
+    async def employee_on_report(self, employee: Employee) -> EmployeeIdentity:
+        """Return the employee of one record with the number in full, where there is one."""
+        number = None
+        for kind in _TAX_NUMBERS:
+            number = number or await self._read(_owner(employee), kind)
+        return _identity(employee, number)
+
     async def employee_on_forms(self, year: YearOnRecord, person: UUID) -> EmployeeIdentity:
         """Return the employee as a tax form shows one, with the number of whichever record has it."""
         number = None
@@ -101,6 +108,11 @@ def _identity(employee: Employee, number: str | None) -> EmployeeIdentity:
         address=address_of(employee.address),
         ssn=number,
     )
+
+
+def identity_of(employee: Employee) -> EmployeeIdentity:
+    """Return the employee as papers show one that have no number."""
+    return _identity(employee, None)
 
 
 def _owner(employee: Employee) -> SecretOwner:

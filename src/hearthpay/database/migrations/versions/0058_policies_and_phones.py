@@ -1,4 +1,4 @@
-"""Insurance policies of households, and the telephone number that stands on pay stubs."""
+"""Insurance policies of households, papers of a hire, and the telephone number that stands on pay stubs."""
 
 from __future__ import annotations
 
@@ -50,6 +50,13 @@ CREATE POLICY of_its_clock ON insurance_policies AS RESTRICTIVE TO hearthpay_wor
          ELSE employer_id = (SELECT nullif(current_setting('hearthpay.clock_of', true), '')::uuid) END)
 """
 
+PAPERS: Final = """
+ALTER TABLE documents DROP CONSTRAINT documents_kind_check;
+ALTER TABLE documents ADD CONSTRAINT documents_kind_check CHECK (kind IN (
+    'paystub', 'w2', 'w2c', 'w3', 'w3c', 'schedule_h', 'efw2', 'year_cover', 'year_package',
+    'work_agreement', 'hire_notice', 'new_hire_report'));
+"""
+
 PHONE: Final = """
 ALTER TABLE employers ADD COLUMN phone text CHECK (phone ~ '^[0-9]{10}$');
 COMMENT ON COLUMN employers.phone IS 'Ten digits, as pay stubs show it; null: not told';
@@ -57,12 +64,13 @@ COMMENT ON COLUMN employers.phone IS 'Ten digits, as pay stubs show it; null: no
 
 
 def upgrade() -> None:
-    """Create the table, and the column."""
+    """Create the table and the column, and let the papers be kept."""
     cursor = op.get_bind().connection.cursor()
     try:
         cursor.execute(POLICIES)
         cursor.execute(guard_of_household("insurance_policies"))
         cursor.execute(OF_ITS_CLOCK)
+        cursor.execute(PAPERS)
         cursor.execute(PHONE)
     finally:
         cursor.close()
