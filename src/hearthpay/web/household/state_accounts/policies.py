@@ -20,7 +20,7 @@ from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
 
-_AT: Final = "/state-accounts/{state}/policy/{kind}"
+_AT: Final = "/state-accounts/{state}/policy/{policy}"
 _NOT_THERE: Final = mark("There is nothing here of this name.")
 
 
@@ -62,7 +62,7 @@ def _rule(at: AtHousehold) -> PolicyRule:
     params = at.visitor.request.path_params
     if params["state"] in STATES:
         for rule in rules_of(params["state"]):
-            if rule.kind == params["kind"]:
+            if rule.kind == params["policy"]:
                 return rule
     raise Refusal("not_found", _NOT_THERE)
 
