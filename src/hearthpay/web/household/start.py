@@ -13,6 +13,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import onboarding_of
 from hearthpay.employees.schemas import EmployeeItem, item_of
+from hearthpay.employees.unchosen_places import unchosen_place
 from hearthpay.employers.schemas import NewEmployer
 from hearthpay.employers.service import create_employer
 from hearthpay.insurance.service import read_policies
@@ -85,6 +86,11 @@ async def setup(at: AtHousehold) -> Response:
         payrolls, _ = await list_payrolls(session, at.actor, PayrollsWanted(employer_id=at.id, limit=1))
         policies = await read_policies(session, at.id, at.clock.today())
     item = None if employee is None else item_of(employee, onboarding[employee.id])
+    place = None
+    if employee is not None:
+        home = employee.address["city"] if employee.address else employee.city
+        work = at.household.address.city if at.household.address is not None else None
+        place = unchosen_place(employee, (work, home), at.clock.today())
     done = {
         "household": True,
         "employee": item is not None,
@@ -99,6 +105,7 @@ async def setup(at: AtHousehold) -> Response:
             "steps": _steps(done, item),
             "employee": item,
             "finished": all(done.values()),
+            "place": place,
             "policies": [each for each in policies if each.missing],
             "policy_words": POLICY_WORDS,
         },
