@@ -38,7 +38,7 @@ from hearthpay.banking import standing_authorizations as standing
 from hearthpay.banking.accounts import AccountDetails
 from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
-from hearthpay.documents import estimated_tax, packages
+from hearthpay.documents import employment, estimated_tax, packages
 from hearthpay.documents import service as documents
 from hearthpay.documents.commands import WantedPaystub, WantedW3, WantedYearPackage
 from hearthpay.duties import feed as calendar_feed
@@ -52,6 +52,7 @@ from hearthpay.employers import ein, ein_status, sandbox
 from hearthpay.employers import service as employers
 from hearthpay.employers.commands import ChangeEmployer, CreateEmployer, PostalAddress
 from hearthpay.employers.models import Employer
+from hearthpay.insurance import service as insurance
 from hearthpay.oauth import asking, connected
 from hearthpay.oauth.clients import Client
 from hearthpay.payroll import drafts, listed, own_pay, voiding
@@ -460,6 +461,19 @@ async def _prepare_documents(session: AsyncSession, actor: Actor, target: Target
     return await documents.prepare_documents(session, RING, actor, CLOCK, wanted)
 
 
+@_deed(employment.prepare_employment_paper, HELPERS, "documents")
+async def _prepare_employment_paper(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await employment.prepare_employment_paper(
+        session, actor, CLOCK, target.employee_id, "agreement", "en"
+    )
+
+
+@_deed(employment.prepare_new_hire_report, HELPERS, "documents")
+async def _prepare_new_hire_report(session: AsyncSession, actor: Actor, target: Target) -> object:
+    wanted = employment.WantedNewHireReport(employee_id=target.employee_id)
+    return await employment.prepare_new_hire_report(session, RING, actor, wanted)
+
+
 @_deed(documents.list_documents, LOOKERS, "documents")
 async def _list_documents(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await documents.list_documents(session, actor, target.employer_id, None, Page())
@@ -595,6 +609,19 @@ async def _note_closing(session: AsyncSession, actor: Actor, target: Target) -> 
 @_deed(duties.said_of_accounts, LOOKERS, "state_registrations")
 async def _said_of_accounts(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await duties.said_of_accounts(session, actor, await _employer(session, target))
+
+
+@_deed(insurance.policies_of_household, LOOKERS, "state_registrations")
+async def _policies_of_household(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await insurance.policies_of_household(session, actor, CLOCK, await _employer(session, target))
+
+
+@_deed(insurance.keep_policy, PEOPLE, None)
+async def _keep_policy(session: AsyncSession, actor: Actor, target: Target) -> object:
+    told = insurance.PolicyDetails(
+        state="CA", kind="workers_compensation", carrier="State Fund", starts_on=date(2026, 1, 1)
+    )
+    return await insurance.keep_policy(session, actor, CLOCK, await _employer(session, target), told)
 
 
 @_deed(threshold_standing.read_threshold_standing, LOOKERS, "state_registrations")

@@ -73,6 +73,7 @@ TOLD_OTHERWISE: Final = {
     "document.issue": "papers are told when they are ready",
     "document.package": "who asks is a member, or has a key that was told",
     "document.read": "who reads is a member, or has a key that was told",
+    "insurance.policy": "a record of the household's own",
     "duty.account": "reminders go on by the calendar",
     "duty.filing": "reminders go on by the calendar",
     "duty.mark": "reminders go on by the calendar",

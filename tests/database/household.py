@@ -71,6 +71,8 @@ def add_calendar(connection: psycopg.Connection, household: dict[str, Any]) -> N
     insert(connection, "duty_marks", **said, item_key="CA/wages-quarterly/2026-Q3", done_on=NOW.date())
     insert(connection, "filing_choices", **said, **account, since_year=2026, frequency="annual")
     insert(connection, "closed_accounts", **said, **account, closed_on=NOW.date())
+    policy = {"state": "CA", "kind": "workers_compensation", "carrier": "State Fund", "starts_on": NOW.date()}
+    insert(connection, "insurance_policies", **said, **policy)
     insert(connection, "calendar_links", **household, token_hash=uuid7().bytes * 2, created_at=NOW)
 
 

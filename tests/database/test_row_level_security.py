@@ -240,6 +240,8 @@ def test_switching_row_security_off_refuses_instead_of_revealing(
         "UPDATE payroll_drafts SET created_at = updated_at",
         "DELETE FROM filing_choices",
         "UPDATE filing_choices SET since_year = 2025",
+        "DELETE FROM insurance_policies",
+        "UPDATE insurance_policies SET state = 'NY'",
         "DELETE FROM closed_accounts",
         "UPDATE closed_accounts SET account = 'withholding'",
         "DELETE FROM calendar_links",

@@ -150,6 +150,8 @@ def test_a_uuid_and_its_address_are_the_same_bits(
         "UPDATE filing_choices SET since_year = 1999",
         "UPDATE filing_choices SET frequency = ''",
         "UPDATE closed_accounts SET account = ''",
+        "UPDATE insurance_policies SET carrier = NULL",
+        "UPDATE insurance_policies SET ends_on = starts_on - 1",
         "UPDATE payroll_drafts SET employees = '[]'",
         "UPDATE payroll_drafts SET employees = '{}'",
         "UPDATE payroll_drafts SET pay_frequency = 'daily'",

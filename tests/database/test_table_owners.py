@@ -46,6 +46,7 @@ OWNERS = {
     ),
     "duties": ("calendar_links", "closed_accounts", "duty_marks", "filing_choices"),
     "doctor": ("examinations",),
+    "insurance": ("insurance_policies",),
     "documents": ("documents", "document_packages"),
     "employees": ("employee_links", "employees", "invitations", "signed_certificates"),
     "employers": ("assigned_rates", "employers"),

@@ -24,6 +24,7 @@ NO_W_4 = {
     "extra_withholding": 0,
     "exempt": False,
     "pre_2020": None,
+    "nonresident_alien": False,
 }
 Counts = Callable[[], dict[str, int]]
 

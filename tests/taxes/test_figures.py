@@ -164,7 +164,7 @@ def test_2027_maine_says_that_its_deduction_becomes_the_federal_one():
         ("VA-SUI-ER", 2026, ["low"]),
         ("NH-SUI-ER", 2026, ["medium", "low"]),
         ("KS-SUI-ER", 2026, ["medium"]),
-        ("PA-SUI-ER", 2026, ["medium"]),
+        ("PA-SUI-ER", 2026, ["high"]),
         ("IL-SUI-ER", 2026, ["medium"]),
         ("WV-SUI-ER", 2026, ["medium", "medium"]),
         ("NJ-WF-ER", 2026, ["medium"]),

@@ -220,7 +220,8 @@ NOT_SUI = {
     "GA": set(FAMILY),
     "TX": set(FAMILY),
     # New York's labor law does not let parents out.
-    "NY": {"spouse", "child_under_18", "child_18_to_20", "child_under_21"},
+    "NY": {"spouse", "child_under_18", "child_18_to_20", "child_under_21", "student_under_18"},
+    "DC": {*UNTIL_18, "child_18_to_20", "child_under_21", "student_under_18"},
 }
 
 

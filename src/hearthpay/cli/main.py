@@ -29,6 +29,7 @@ from hearthpay.cli.operator import EXIT_BAD_INPUT, DataDir, decimal_of, refuse
 from hearthpay.cli.organizations import organizations
 from hearthpay.cli.people import people
 from hearthpay.cli.plans import plans
+from hearthpay.cli.policies import policy
 from hearthpay.cli.registrations import register, registrations
 from hearthpay.cli.reports import reports
 from hearthpay.cli.rules import rules
@@ -54,6 +55,7 @@ app = typer.Typer(
 
 app.add_typer(keys, name="keys", rich_help_panel=_OPERATE)
 households.command("register")(register)
+households.command("policy")(policy)
 households.command("filing")(filing)
 households.command("close-account")(close_account)
 households.command("calendar-link")(calendar_link)

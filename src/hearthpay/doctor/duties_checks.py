@@ -6,6 +6,7 @@ They are written like those of `checks`: a docstring is a law, its query returns
 import functools
 from typing import Final
 
+from hearthpay.duties.employment import occasional_duties
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.rules import duties_of
 from hearthpay.taxes.jurisdictions import STATES
@@ -30,7 +31,7 @@ def _duties() -> str:
         f"('{jurisdiction}/{duty.id}')"
         for jurisdiction in _JURISDICTIONS
         for duty in duties_of(jurisdiction).duties
-    )
+    ) + "".join(f", ('{duty}')" for duty in occasional_duties())
 
 
 def filings() -> str:

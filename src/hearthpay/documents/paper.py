@@ -11,13 +11,19 @@ from uuid import UUID
 from hearthpay.documents.identity import PaperMarks
 
 DocumentKind = Literal[
-    "paystub", "w2", "w2c", "w3", "w3c", "schedule_h", "efw2", "year_cover", "year_package"
-]
+    "paystub", "w2", "w2c", "w3", "w3c", "schedule_h", "efw2", "year_cover", "year_package",
+    "work_agreement", "hire_notice", "new_hire_report",
+]  # fmt: skip
 
 _NOT_IN_A_NAME: Final = re.compile(r"[^a-z0-9]+")
 _LONGEST_NAME: Final = 60
 
-MEDIA_TYPES: Final = {"pdf": "application/pdf", "zip": "application/zip", "txt": "text/plain"}
+MEDIA_TYPES: Final = {
+    "pdf": "application/pdf",
+    "zip": "application/zip",
+    "txt": "text/plain",
+    "csv": "text/csv",
+}
 """By the end of a file's name."""
 
 

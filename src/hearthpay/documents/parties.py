@@ -36,7 +36,10 @@ class Numbers:
     def household_on_stubs(employer: Employer) -> HouseholdIdentity:
         """Return the household as a pay stub shows it: no number of it is read."""
         return HouseholdIdentity(
-            name=name_of(employer), address=address_of(employer.address), email=employer.email
+            name=name_of(employer),
+            address=address_of(employer.address),
+            phone=phone_of(employer.phone),
+            email=employer.email,
         )
 
     async def household_on_forms(self, employer: Employer) -> HouseholdIdentity:
@@ -48,6 +51,7 @@ class Numbers:
             name=name_of(employer),
             address=address_of(employer.address),
             ein=await self._read(ein_owner(employer), "ein"),
+            phone=phone_of(employer.phone),
             email=employer.email,
             state_accounts=accounts,
         )
@@ -58,6 +62,13 @@ class Numbers:
         for kind in _TAX_NUMBERS:
             ending = ending or await last_four(self.session, _owner(employee), kind)
         return _identity(employee, None if ending is None else _HIDDEN_DIGITS + ending)
+
+    async def employee_on_report(self, employee: Employee) -> EmployeeIdentity:
+        """Return the employee of one record with the number in full, where there is one."""
+        number = None
+        for kind in _TAX_NUMBERS:
+            number = number or await self._read(_owner(employee), kind)
+        return _identity(employee, number)
 
     async def employee_on_forms(self, year: YearOnRecord, person: UUID) -> EmployeeIdentity:
         """Return the employee as a tax form shows one, with the number of whichever record has it."""
@@ -80,6 +91,11 @@ def name_of(employer: Employer) -> str:
     return f"{employer.first_name} {employer.last_name}"
 
 
+def phone_of(digits: str | None) -> str | None:
+    """Return a telephone number as papers show it: 415-555-0134."""
+    return None if digits is None else f"{digits[:3]}-{digits[3:6]}-{digits[6:]}"
+
+
 def address_of(told: dict[str, str | None] | None) -> PostalAddress | None:
     """Return an address out of its row."""
     return None if told is None else PostalAddress(**told)  # type: ignore[arg-type]
@@ -92,6 +108,11 @@ def _identity(employee: Employee, number: str | None) -> EmployeeIdentity:
         address=address_of(employee.address),
         ssn=number,
     )
+
+
+def identity_of(employee: Employee) -> EmployeeIdentity:
+    """Return the employee as papers show one that have no number."""
+    return _identity(employee, None)
 
 
 def _owner(employee: Employee) -> SecretOwner:

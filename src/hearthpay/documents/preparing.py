@@ -7,7 +7,7 @@ import datetime
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from hearthpay.documents.availability import not_available
@@ -21,6 +21,9 @@ from hearthpay.documents.figures.w3 import W3
 from hearthpay.documents.identity import EmployeeIdentity, HouseholdIdentity, PaperMarks
 from hearthpay.documents.issued_figures import employee_told, w2_told, w3_told
 from hearthpay.documents.paper import Paper, PaperCorrection, file_name_of
+from hearthpay.duties.office_days import office_day_on_or_after
+
+_SSA: Final = "Social Security Administration, Business Services Online"
 
 
 class Setting(NamedTuple):
@@ -279,6 +282,7 @@ def cover_paper(setting: Setting, tax_year: int, papers: Sequence[Paper], remark
         facts=facts_of(
             {
                 "papers": [(paper.kind, paper.file_name, paper.title) for paper in papers],
+                "uses": _uses(papers, tax_year),
                 "remarks": remarks,
                 "household": setting.household,
             }
@@ -293,17 +297,44 @@ def _draw_cover(
 ) -> bytes:
     from hearthpay.documents.papers import PackageItem, year_cover
 
-    items = [PackageItem(**_use_of(paper)) for paper in papers]
+    items = [PackageItem(**told) for told in _uses(papers, tax_year)]
     return year_cover(tax_year, items, household=setting.household, marks=marks, remarks=remarks)
 
 
-def _use_of(paper: Paper) -> dict[str, Any]:
-    """Return what is done with a paper, as a cover sheet lists it. Nothing here is a copy that an agency scans."""
+def _uses(papers: Sequence[Paper], tax_year: int) -> list[dict[str, Any]]:
+    """Return what is done with each paper, by when, as a cover sheet lists it.
+
+    Forms W-2 go to the Social Security Administration whether or not a file for them is in the package.
+    """
+    wages = office_day_on_or_after(datetime.date(tax_year + 1, 1, 31), "dc")
+    told = [_use_of(paper, tax_year, wages) for paper in papers]
+    if any(paper.kind == "w2" for paper in papers) and all(paper.kind != "efw2" for paper in papers):
+        told.append(
+            {
+                "file_name": "",
+                "title": "Forms W-2 and W-3, entered online",
+                "use": "file",
+                "to": _SSA,
+                "due": wages,
+            }
+        )
+    return told
+
+
+def _use_of(paper: Paper, tax_year: int, wages: datetime.date) -> dict[str, Any]:
+    """Return what is done with a paper; ``wages`` is when Forms W-2 are due. Nothing is a copy that an agency scans."""
     told: dict[str, Any] = {"file_name": paper.file_name, "title": paper.title, "use": "records"}
     if paper.kind == "w2" and paper.variant == "employee":
-        told |= {"use": "hand_out", "to": paper.title.removeprefix("Form W-2 of ").split(",")[0]}
+        told |= {
+            "use": "hand_out",
+            "to": paper.title.removeprefix("Form W-2 of ").split(",")[0],
+            "due": wages,
+        }
     elif paper.kind == "w2" and paper.variant.startswith("state-"):
         told |= {"use": "file", "to": paper.variant.removeprefix("state-")}
+    elif paper.kind == "schedule_h":
+        due = office_day_on_or_after(datetime.date(tax_year + 1, 4, 15), "dc")
+        told |= {"use": "file", "to": "IRS, with Form 1040", "due": due}
     elif paper.kind == "efw2":
-        told |= {"use": "upload", "to": "Social Security Administration, Business Services Online"}
+        told |= {"use": "upload", "to": _SSA, "due": wages}
     return told

@@ -23,20 +23,11 @@ from hearthpay.documents.commands import (
 from hearthpay.documents.models import IssuedDocument
 from hearthpay.documents.paper import DocumentKind, media_type_of
 from hearthpay.employees.commands import PaperLanguage
+from hearthpay.employers.schemas import PhoneNumber
 from hearthpay.wire.fields import Email, Identifier, PersonName, RequestModel, StateCode, Text
 from hearthpay.wire.paging import Page
 
-_PHONE: Final = re.compile(r"\(?(\d{3})\)?[ .-]?(\d{3})[ .-]?(\d{4})", re.ASCII)
 _USER_ID: Final = re.compile(r"[0-9A-Z]{8}")
-
-
-def _read_phone(value: object) -> str:
-    found = _PHONE.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None:
-        raise PydanticCustomError(
-            "phone_form", "must be a telephone number of ten digits such as 415-555-0134"
-        )
-    return "".join(found.groups())
 
 
 def _read_user_id(value: object) -> str:
@@ -47,11 +38,6 @@ def _read_user_id(value: object) -> str:
         )
     return user_id
 
-
-PhoneNumber = Annotated[
-    str, BeforeValidator(_read_phone), WithJsonSchema({"type": "string", "examples": ["415-555-0134"]})
-]
-"""A telephone number of the United States."""
 
 SsaUserId = Annotated[
     str,

@@ -285,7 +285,9 @@ class _Desk:
         self, year: YearOnRecord, paycheck_id: UUID, employee: Employee, wanted: WantedPaystub
     ) -> Paper:
         household = Numbers.household_on_stubs(self.employer)
-        parties = StubParties(employer_address=household.address is not None)
+        parties = StubParties(
+            employer_address=household.address is not None, employer_phone=household.phone is not None
+        )
         work_out = partial(stub_of, year.books, paycheck_id, parties)
         shown = await self._numbers("document.paystub").employee_on_stubs(employee)
         told = cast(PaperLanguage, employee.language) if wanted.copy == "employee" else "en"

@@ -16,6 +16,7 @@ from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR, allow
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
 from hearthpay.duties.calendar import CalendarItem, calendar_of_duties
+from hearthpay.duties.employment_records import items_of_employment
 from hearthpay.duties.household import FEDERAL, ClosedAccount, Filing, Household
 from hearthpay.duties.models import AccountClosing, DutyMark, FilingChoice
 from hearthpay.duties.periods import MONTHS, day_of_month
@@ -123,7 +124,16 @@ async def items_of(
 ) -> tuple[CalendarItem, ...]:
     """Return what is due for a household; whoever calls has asked whether it may be told."""
     years = range(since.year - _YEARS_BEFORE, until.year + 1)
-    return calendar_of_duties(await _household(session, employer, today, years), since, until)
+    household = await _household(session, employer, today, years)
+    items = [
+        *calendar_of_duties(household, since, until),
+        *(
+            item
+            for item in await items_of_employment(session, employer, today, household.done)
+            if since <= item.due <= until
+        ),
+    ]
+    return tuple(sorted(items, key=lambda item: (item.due, item.key)))
 
 
 async def _household(

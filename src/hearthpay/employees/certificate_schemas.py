@@ -33,6 +33,11 @@ class FederalWithholding(RequestModel):
     deductions: Money = Field(default=Decimal(0), description="Step 4(b), dollars a year.")
     extra_withholding: Money = Field(default=Decimal(0), description="Step 4(c), dollars a pay period.")
     exempt: bool = False
+    nonresident_alien: bool = Field(
+        default=False,
+        description="The form says so below Step 4(c): the amount of Publication 15-T is added to the wages that the "
+        "tables are read by.",
+    )
     pre_2020: OldFederalWithholding | None = Field(
         default=None, description="In place of the entries above, where the last form given is that old."
     )

@@ -34,6 +34,7 @@ _W4: Final[tuple[tuple[str, QuestionKind], ...]] = (
     ("deductions", "money"),
     ("extra_withholding", "money"),
     ("exempt", "flag"),
+    ("nonresident_alien", "flag"),
 )
 _OF_HOUSEHOLD: Final = frozenset({FEDERAL_TAX_TOLD, "reciprocity_certificate_on_file"})
 """Entries that no employee answers: one is the payroll's own, the other is a paper that the household keeps."""

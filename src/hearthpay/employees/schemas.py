@@ -379,6 +379,7 @@ class FederalWithholdingItem:
     deductions: Dollars
     extra_withholding: Dollars
     exempt: bool
+    nonresident_alien: bool
     pre_2020: Pre2020Certificate | None
 
 

@@ -38,4 +38,7 @@ class ChangeEmployer:
     email: str | Unchanged | None = UNCHANGED
     state: str | Unchanged = UNCHANGED
     address: PostalAddress | Unchanged | None = UNCHANGED
+    phone: str | Unchanged | None = UNCHANGED
+    """Ten digits."""
+
     threshold_basis: ThresholdBasis | Unchanged = UNCHANGED

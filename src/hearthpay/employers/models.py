@@ -30,6 +30,9 @@ class Employer(Base):
     address: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     """`line1`, `line2`, `city`, `state`, `zip`; None until it is told."""
 
+    phone: Mapped[str | None]
+    """Ten digits, as pay stubs and notices show it; None until it is told."""
+
     is_primary: Mapped[bool]
     ein_status: Mapped[str]
     threshold_bases: Mapped[Mapping[str, str]] = mapped_column(JSONB)

@@ -16,6 +16,7 @@ from hearthpay.wire.fields import Email, PersonName, RequestModel, StateCode, Te
 
 EinStatus = Literal["none", "pending", "approved"]
 
+_PHONE: Final = re.compile(r"\(?(\d{3})\)?[ .-]?(\d{3})[ .-]?(\d{4})", re.ASCII)
 _POSTAL_CODE: Final = re.compile(r"\d{5}(-\d{4})?", re.ASCII)
 
 
@@ -31,6 +32,21 @@ ZipCode = Annotated[
     WithJsonSchema({"type": "string", "pattern": r"^\d{5}(-\d{4})?$", "examples": ["94110"]}),
 ]
 """A ZIP code, with or without its last four digits."""
+
+
+def _read_phone(value: object) -> str:
+    found = _PHONE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if found is None:
+        raise PydanticCustomError(
+            "phone_form", "must be a telephone number of ten digits such as 415-555-0134"
+        )
+    return "".join(found.groups())
+
+
+PhoneNumber = Annotated[
+    str, BeforeValidator(_read_phone), WithJsonSchema({"type": "string", "examples": ["415-555-0134"]})
+]
+"""A telephone number of the United States."""
 
 
 class Address(RequestModel):
@@ -83,6 +99,9 @@ class EmployerChanges(RequestModel):
     email: Email | None = Field(default=None, description="Null takes it out, of a sandbox household only.")
     state: StateCode = _kept(
         "Where employees work who are added from now on without a `work_state`; those there are stay where they are."
+    )
+    phone: PhoneNumber | None = Field(
+        default=None, description="Ten digits, for pay stubs and notices; null takes it out."
     )
     address: Address | None = Field(default=None, description="As a whole; null takes it out.")
     threshold_basis: ThresholdBasis = _kept(
@@ -138,9 +157,11 @@ class AddressItem:
 
 @dataclass(frozen=True, slots=True)
 class EmployerDetail(EmployerItem):
-    """A household with its postal address."""
+    """A household with its postal address and telephone number."""
 
     address: AddressItem | None
+    phone: str | None
+    """Ten digits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,13 +196,16 @@ def item_of(employer: Employer) -> EmployerItem:
 
 def detail_of(employer: Employer) -> EmployerDetail:
     """Return the household by itself."""
-    return EmployerDetail(**shown(employer), address=address_of(employer))
+    return EmployerDetail(**shown(employer), address=address_of(employer), phone=employer.phone)
 
 
 def created(employer: Employer) -> CreatedEmployer:
     """Return the household as the answer to its creation shows it."""
     return CreatedEmployer(
-        **shown(employer), address=address_of(employer), organization_id=employer.organization_id
+        **shown(employer),
+        address=address_of(employer),
+        phone=employer.phone,
+        organization_id=employer.organization_id,
     )
 
 

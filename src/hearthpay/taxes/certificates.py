@@ -44,6 +44,8 @@ class FederalCertificate:
     extra_withholding: Decimal = ZERO
     exempt: bool = False
     pre_2020: Pre2020Certificate | None = None
+    nonresident_alien: bool = False
+    """Whether the form says so below Step 4(c): the wages that the tables are read by are raised then."""
 
 
 CertificateValue = str | int | bool | None

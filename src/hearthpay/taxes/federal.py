@@ -24,6 +24,7 @@ from hearthpay.taxes.withholding.annualized import annualized_tax
 
 STATUSES = get_args(FilingStatus)
 PRE_2020_STATUSES = get_args(PreFilingStatus)
+_FORMS_BY_AGE = ("current_form", "older_form")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,9 @@ class FederalIncomeTax:
     """Line 1g, by filing status; nothing where the Step 2 box is checked."""
 
     allowance: int
+    nonresident_alien: Mapping[str, int]
+    """Cents a year added to a nonresident alien's wages, by the age of the form: `current_form`, `older_form`."""
+
     supplemental_code: str
     supplemental_rate: int
     supplemental_limit: int
@@ -68,9 +72,12 @@ class FederalIncomeTax:
         periods = self.periods.get(frequency)
         if periods is None:
             raise TaxInputError("pay_frequency", f"must be one of {', '.join(self.periods)}")
-        annual = wages * periods
         if trace is not None:
             trace.cents("wages of the period (1a)", wages)
+        if certificate.nonresident_alien and wages > 0:
+            wages += self._nonresident_addition(certificate, periods, trace)
+        annual = wages * periods
+        if trace is not None:
             trace.text("pay periods a year (1b)", periods)
             trace.cents("annual wages (1c)", annual)
         credit = 0
@@ -85,6 +92,19 @@ class FederalIncomeTax:
         if trace is not None:
             trace.cents("adjusted annual wage amount (2a)", annual)
         return annualized_tax(annual, periods, table, credit, 1, trace)
+
+    def _nonresident_addition(
+        self, certificate: FederalCertificate, periods: int, trace: Trace | None
+    ) -> int:
+        """Return the cents that a nonresident alien's wages of a period are raised by.
+
+        Publication 15-T prints the year's amount by period, to ten cents; nobody is paid it.
+        """
+        form = "current_form" if certificate.pre_2020 is None else "older_form"
+        addition = 10 * half_up(self.nonresident_alien[form], 10 * periods)
+        if trace is not None:
+            trace.cents("added for a nonresident alien", addition)
+        return addition
 
     def _adjusted(
         self, annual: int, certificate: FederalCertificate, trace: Trace | None
@@ -145,6 +165,7 @@ def read_federal_income_tax(table: RuleTable, periods: Mapping[str, int]) -> Fed
         step_2_checkbox={status: checkbox.brackets(status) for status in STATUSES},
         line_1g=table.cents_by_key("line_1g", STATUSES),
         allowance=table.cents("allowance"),
+        nonresident_alien=table.cents_by_key("nonresident_alien", _FORMS_BY_AGE),
         supplemental_code=table.text("supplemental_code"),
         supplemental_rate=table.rate("supplemental_rate"),
         supplemental_limit=table.cents("supplemental_limit"),
@@ -153,6 +174,9 @@ def read_federal_income_tax(table: RuleTable, periods: Mapping[str, int]) -> Fed
         sources=table.sources(),
         confidence=table.confidence(),
     )
+    for form in _FORMS_BY_AGE:
+        if form not in tax.nonresident_alien:
+            raise table.error("nonresident_alien", f"{form} is missing")
     for status in STATUSES:
         if status not in tax.line_1g:
             raise table.error("line_1g", f"{status} is missing")

@@ -177,6 +177,7 @@ def read_federal_certificate(data: object, path: str = "federal") -> FederalCert
         extra_withholding=reader.money("extra_withholding", zero) or zero,
         exempt=reader.flag("exempt", False),
         pre_2020=pre_2020,
+        nonresident_alien=reader.flag("nonresident_alien", False),
     )
     reader.close()
     return certificate

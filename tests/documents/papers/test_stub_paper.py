@@ -7,7 +7,9 @@ import pytest
 from hearthpay.documents.figures.stub import PayStub, stub_of
 from hearthpay.documents.identity import PaperMarks
 from hearthpay.documents.papers import page_count, pay_stub
+from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.documents.papers.writing import money, number, percent
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from tests.documents.household import Household
 from tests.documents.papers.family import HOME, MILLERS, ROSA, lines_of, stub_with_everything, text_of
 
@@ -66,7 +68,7 @@ def test_a_spanish_stub_keeps_the_words_that_laws_name() -> None:
         "Recibo de pago",
         "Horas regulares (regular hours)",
         "Horas extra (overtime hours)",
-        "5 dic 2025",
+        "5 de diciembre de 2025",
     ):
         assert said in text, said
     assert "Seguro Social (Social Security)" in text
@@ -146,3 +148,16 @@ def test_words_of_the_household_that_are_too_long_are_refused() -> None:
     with pytest.raises(ValueError, match="nine digits"):
         replace(ROSA, ssn="12345")
     assert HOME.line2 is not None
+
+
+@pytest.mark.parametrize("year", supported_years())
+def test_every_tax_has_a_spanish_name(year: int) -> None:
+    book = rulebook_of(year)
+    lines = [(line.code, line.name) for line in book.contributions]
+    for state in book.supported_states:
+        rules = book.state(state)
+        lines += [(line.code, line.name) for line in rules.contributions]
+        lines += [(tax.code, tax.name) for tax in rules.local_taxes]
+        lines += [(rules.income_tax.code, rules.income_tax.name)] if rules.income_tax is not None else []
+    assert len(lines) > 100
+    assert [code for code, name in lines if code != "US-MED-EE" and line_name(code, name, "es") == name] == []

@@ -31,6 +31,9 @@ ROWS: Final[dict[str, Row]] = {
     f"POST {_ONE}/leave": kept(303, end_date="2026-11-20"),
     f"GET {_ONE}/return": kept(200),
     f"POST {_ONE}/return": kept(303, how="go_on"),
+    f"GET {_ONE}/papers": kept(200),
+    f"POST {_ONE}/papers/{{paper}}": kept(200, language="es"),
+    f"POST {_ONE}/new-hire-report": kept(200, fresh=True, form="file"),
     f"GET {_ONE}/invitations": at_household(200),
     f"POST {_ONE}/invitations": kept(200, fresh=True, type="tax_info"),
     f"POST {_ONE}/invitations/{{kind}}/withdraw": kept(303),
@@ -52,3 +55,8 @@ ROWS: Final[dict[str, Row]] = {
         },
     ),
 }
+
+
+async def things(world: object) -> dict[str, str]:
+    """The work agreement."""
+    return {"paper": "agreement"}

@@ -6,6 +6,7 @@ from tests.web.rows.row import at_household, kept
 
 _HERE: Final = "/app/{household_id}/state-accounts"
 _ACCOUNT: Final = f"{_HERE}/{{state}}/{{account_type}}"
+_POLICY: Final = f"{_HERE}/{{state}}/policy/{{policy}}"
 _FILING: Final = f"{_HERE}/{{state}}/filing/{{account}}"
 
 ROWS: Final = {
@@ -19,6 +20,8 @@ ROWS: Final = {
     f"POST {_ACCOUNT}/applied": kept(303, applied_on="2026-11-02"),
     f"GET {_ACCOUNT}/reveal": kept(200, fresh=True),
     f"POST {_ACCOUNT}/reveal": kept(200, fresh=True),
+    f"GET {_POLICY}": kept(200),
+    f"POST {_POLICY}": kept(303, carrier="State Fund", starts_on="2026-01-01"),
     f"GET {_FILING}": kept(200),
     f"POST {_FILING}/frequency": kept(303, frequency="annual", since_year="2027"),
     f"POST {_FILING}/closing": kept(303, closed_on="2026-11-02"),
@@ -27,4 +30,4 @@ ROWS: Final = {
 
 async def things(world: object) -> dict[str, str]:
     """California's unemployment insurance, which is both an account and one with a choice."""
-    return {"state": "CA", "account_type": "sui", "account": "sui"}
+    return {"state": "CA", "account_type": "sui", "account": "sui", "policy": "workers_compensation"}

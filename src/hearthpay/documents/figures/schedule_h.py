@@ -222,7 +222,7 @@ def _remarks(
         remarks.append(
             Remark(
                 "contributions_assumed",
-                "Takes all state unemployment contributions for paid in full by "
+                "Assumes that all state unemployment contributions were paid in full by "
                 f"{form.contributions_due}; what is paid later earns less of the credit.",
             )
         )

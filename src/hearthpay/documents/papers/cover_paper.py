@@ -71,8 +71,11 @@ def cover_sheet(
             if item.use == use
         ]
         if rows:
-            heads = ["What", "File", "For", "Pages", "By"]
-            parts.append(SheetTable(title, heads, [150, REST, 95, 34, 56], 3, rows))
+            heads, widths, numeric = ["What", "File", "For", "Pages", "By"], [150, REST, 95, 34, 56], 3
+            if all(item.pages is None for item in items):
+                heads, widths = ["What", "File", "For", "By"], [150, REST, 110, 62]
+                rows = [SheetRow([*row.cells[:3], row.cells[4]]) for row in rows]
+            parts.append(SheetTable(title, heads, widths, numeric, rows))
     page = LinePage(
         kicker="Household payroll",
         heading="The papers of the year",

@@ -89,7 +89,9 @@ async def change_employer(
     if changes.threshold_basis is not UNCHANGED:
         told = (await choose_own_basis(session, actor, clock, employer.id, changes.threshold_basis)).told
     employer = await session.get_one(Employer, employer.id, populate_existing=True)
-    return ChangedEmployer(**shown(employer), address=address_of(employer), warnings=list(told))
+    return ChangedEmployer(
+        **shown(employer), address=address_of(employer), phone=employer.phone, warnings=list(told)
+    )
 
 
 async def choose_own_basis(

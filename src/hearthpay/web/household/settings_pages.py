@@ -27,6 +27,7 @@ async def ask_for_household_changes(at: AtHousehold) -> Response:
         "first_name": household.first_name,
         "last_name": household.last_name,
         "email": household.email or "",
+        "phone": household.phone or "",
         "state": household.state,
         "address_state": household.state,
     }
@@ -43,6 +44,7 @@ async def change_household(at: AtHousehold) -> Response:
         "first_name": entries.text("first_name"),
         "last_name": entries.text("last_name"),
         "email": entries.text("email"),
+        "phone": entries.text("phone"),
         "state": entries.text("state"),
         "address": address_in(entries),
     }
@@ -55,6 +57,8 @@ async def change_household(at: AtHousehold) -> Response:
     command = changes.to_command()
     if values["email"] is None:
         command = replace(command, email=None)
+    if values["phone"] is None:
+        command = replace(command, phone=None)
     if values["address"] is None:
         command = replace(command, address=None)
     try:

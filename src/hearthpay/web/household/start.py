@@ -13,8 +13,10 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.employees.models import Employee
 from hearthpay.employees.onboarding import onboarding_of
 from hearthpay.employees.schemas import EmployeeItem, item_of
+from hearthpay.employees.unchosen_places import unchosen_place
 from hearthpay.employers.schemas import NewEmployer
 from hearthpay.employers.service import create_employer
+from hearthpay.insurance.service import read_policies
 from hearthpay.payroll.commands import PayrollsWanted
 from hearthpay.payroll.service import list_payrolls
 from hearthpay.taxes.jurisdictions import STATES
@@ -22,6 +24,7 @@ from hearthpay.web.household.employees.person_form import address_in
 from hearthpay.web.household.entry import Entries, problems_in
 from hearthpay.web.household.place import ROOT, AtHousehold, household_page
 from hearthpay.web.household.setup import STEPS, Setup
+from hearthpay.web.household.state_accounts.words import POLICY_WORDS
 from hearthpay.web.shell import go, page_of, show
 from hearthpay.web.visitor import Visitor
 
@@ -81,7 +84,13 @@ async def setup(at: AtHousehold) -> Response:
         employee = await session.scalar(statement.order_by(Employee.id).limit(1))
         onboarding = await onboarding_of(session, at.clock, [] if employee is None else [employee])
         payrolls, _ = await list_payrolls(session, at.actor, PayrollsWanted(employer_id=at.id, limit=1))
+        policies = await read_policies(session, at.id, at.clock.today())
     item = None if employee is None else item_of(employee, onboarding[employee.id])
+    place = None
+    if employee is not None:
+        home = employee.address["city"] if employee.address else employee.city
+        work = at.household.address.city if at.household.address is not None else None
+        place = unchosen_place(employee, (work, home), at.clock.today())
     done = {
         "household": True,
         "employee": item is not None,
@@ -91,7 +100,15 @@ async def setup(at: AtHousehold) -> Response:
         "payroll": bool(payrolls),
     }
     return at.show(
-        "setup.html", {"steps": _steps(done, item), "employee": item, "finished": all(done.values())}
+        "setup.html",
+        {
+            "steps": _steps(done, item),
+            "employee": item,
+            "finished": all(done.values()),
+            "place": place,
+            "policies": [each for each in policies if each.missing],
+            "policy_words": POLICY_WORDS,
+        },
     )
 
 

@@ -41,6 +41,7 @@ DEEDS: Final = {
     "document.issue": mark("A document was issued"),
     "document.package": mark("A year’s papers were asked for in one file"),
     "document.read": mark("A document was opened"),
+    "insurance.policy": mark("An insurance policy was entered or taken back"),
     "duty.account": mark("An account with an agency was closed or opened again"),
     "duty.filing": mark("How often a household files was changed"),
     "duty.mark": mark("A duty was marked"),

@@ -8,6 +8,7 @@ from hearthpay.web.household.employees.account_pages import router as account
 from hearthpay.web.household.employees.add_page import router as add
 from hearthpay.web.household.employees.change_pages import router as change
 from hearthpay.web.household.employees.detail_page import router as detail
+from hearthpay.web.household.employees.hire_papers import router as hire_papers
 from hearthpay.web.household.employees.invitation_pages import router as invitations
 from hearthpay.web.household.employees.leaving_pages import router as leaving
 from hearthpay.web.household.employees.list_page import router as everybody
@@ -22,6 +23,7 @@ EMPLOYEE_ROUTERS: Final[tuple[APIRouter, ...]] = (
     change,
     withholding,
     leaving,
+    hire_papers,
     invitations,
     account,
     set_aside,

@@ -100,7 +100,7 @@ class Withheld:
         federal = self.employee.federal_withholding
         told = {
             name: getattr(federal, name)
-            for name in ("elected", "extra_withholding", "exempt", *_OF_NEW_FORMS)
+            for name in ("elected", "extra_withholding", "exempt", "nonresident_alien", *_OF_NEW_FORMS)
         }
         return told if federal.pre_2020 is None else told | _OF_NEW_FORMS
 
@@ -193,6 +193,7 @@ class Withheld:
             "filing_status": entries.text("federal_filing_status") or self.w4["filing_status"],
             "multiple_jobs": entries.ticked("federal_multiple_jobs"),
             "exempt": entries.ticked("federal_exempt"),
+            "nonresident_alien": entries.ticked("federal_nonresident_alien"),
         }
         if federal.pre_2020 is not None:
             if all(typed[name] == self.w4[name] for name in typed):

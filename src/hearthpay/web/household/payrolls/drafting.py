@@ -19,6 +19,7 @@ from hearthpay.access.refusal import Refusal, from_tax_engine
 from hearthpay.banking.authorizations import authorization_text
 from hearthpay.employees.models import Employee
 from hearthpay.employees.service import list_employees
+from hearthpay.insurance.service import HouseholdPolicy, read_policies
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.answers import preview_data
 from hearthpay.payroll.approval import debit_of
@@ -44,6 +45,7 @@ from hearthpay.web.household.payrolls.wage_form import (
 )
 from hearthpay.web.household.payrolls.why import why_of
 from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.state_accounts.words import POLICY_WORDS
 from hearthpay.web.settings.account import id_in_path
 from hearthpay.web.shell import go, problems_of
 from hearthpay.wire.paging import Page
@@ -86,6 +88,7 @@ async def new(at: AtHousehold) -> Response:
     async with at.transaction() as session:
         people = await _people(session, at)
         last = (await session.execute(await _last_period(session, at))).one_or_none()
+        policies = await read_policies(session, at.id, at.clock.today()) if last is None else ()
     dates = proposed_dates(
         None if last is None else (last[0], last[1]), people, kind, at.clock.today(), at.clock.now()
     )
@@ -99,7 +102,7 @@ async def new(at: AtHousehold) -> Response:
         entered[field_of("method", each.id)] = _usual_method(each, kind)
         if kind != "hours" or (each.status == "active" and each.pay_frequency == dates.frequency):
             entered[field_of("pay", each.id)] = "on"
-    return _form(at, uuid7(), kind, people, entered)
+    return _form(at, uuid7(), kind, people, entered, policies=policies)
 
 
 @household_page(router, "GET", "/payrolls/drafts/{draft_id}/change", permission=RUN_PAYROLL)
@@ -285,9 +288,12 @@ def _form(
     people: Sequence[Employee],
     entered: Mapping[str, str],
     problems: Mapping[str, str] | None = None,
+    policies: Sequence[HouseholdPolicy] = (),
 ) -> Response:
     facts = {
         "draft_id": draft_id,
+        "policies": [each for each in policies if each.missing],
+        "policy_words": POLICY_WORDS,
         "kind": kind,
         "kinds": KIND_NAMES,
         "people": people,

@@ -6,6 +6,7 @@ from hearthpay.web.household.state_accounts.ein import router as ein
 from hearthpay.web.household.state_accounts.filing import router as filing
 from hearthpay.web.household.state_accounts.list_page import router as list_page
 from hearthpay.web.household.state_accounts.numbers import router as numbers
+from hearthpay.web.household.state_accounts.policies import router as policies
 
-routers: Final = (list_page, ein, filing, numbers)
+routers: Final = (list_page, ein, filing, policies, numbers)
 """In the order in which their pages are matched."""

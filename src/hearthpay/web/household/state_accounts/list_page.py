@@ -16,12 +16,13 @@ from hearthpay.duties.rules import Account, duties_of
 from hearthpay.duties.service import said_of_accounts
 from hearthpay.employers.ein import ein_ending
 from hearthpay.employers.service import find_employer
+from hearthpay.insurance.service import HouseholdPolicy, policies_of_household
 from hearthpay.registrations.accounts import StateAccount, accounts_of
 from hearthpay.registrations.derivation import Registration
 from hearthpay.registrations.service import registrations_of_household
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.place import AtHousehold, household_page
-from hearthpay.web.household.state_accounts.words import ACCOUNT_WORDS, FREQUENCY_WORDS
+from hearthpay.web.household.state_accounts.words import ACCOUNT_WORDS, FREQUENCY_WORDS, POLICY_WORDS
 
 router: Final = APIRouter(include_in_schema=False)
 
@@ -54,18 +55,24 @@ async def state_accounts(at: AtHousehold) -> Response:
         rows = await registrations_of_household(session, at.actor, at.clock, employer, voluntary=True)
         said = await said_of_accounts(session, at.actor, employer)
         ending = await ein_ending(session, employer)
+        policies = await policies_of_household(session, at.actor, at.clock, employer)
     year = at.clock.today().year
     by_state: dict[str, list[Registration]] = {}
     for row in rows:
         by_state.setdefault(row.state, []).append(row)
+    insured: dict[str, list[HouseholdPolicy]] = {state: [] for state in by_state}
+    for policy in policies:
+        insured.setdefault(policy.state, []).append(policy)
     facts = {
         "ein_status": employer.ein_status,
         "ein_ending": ending,
         "federal": _filings(FEDERAL, said, year),
         "states": [
             (state, STATES[state], _by_number(own), _filings(state, said, year))
-            for state, own in by_state.items()
+            for state, own in ((state, by_state.get(state, [])) for state in sorted(insured))
         ],
+        "policies": insured,
+        "policy_words": POLICY_WORDS,
         "waiting": sum(1 for row in rows if row.status == "required"),
         "account_words": ACCOUNT_WORDS,
         "frequency_words": FREQUENCY_WORDS,

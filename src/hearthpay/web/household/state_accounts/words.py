@@ -15,6 +15,12 @@ ACCOUNT_WORDS: Final[Mapping[str, str]] = {
 }
 """By the types of registrations, and by the names of accounts that a household files under."""
 
+POLICY_WORDS: Final[Mapping[str, str]] = {
+    "workers_compensation": mark("Workers’ compensation"),
+    "disability": mark("Disability and paid family leave policy"),
+}
+"""By the kinds of insurance policies."""
+
 FREQUENCY_WORDS: Final[Mapping[str, str]] = {
     "quarterly": mark("every quarter"),
     "annual": mark("once a year"),

@@ -28,6 +28,9 @@ _NAMES: Final = {
     "efw2": mark("Wage file (EFW2)"),
     "year_cover": mark("Cover sheet"),
     "year_package": mark("Everything of the year"),
+    "work_agreement": mark("Work agreement"),
+    "hire_notice": mark("Notice of pay at hire"),
+    "new_hire_report": mark("New hire report"),
 }
 
 

@@ -1,0 +1,213 @@
+"""What is due when somebody is hired and when an employment ends: contracts, notices, policies, the last wages.
+
+Pure, like `calendar`: from plain facts the items of a household, each under a key that stays.
+"""
+
+import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+from uuid import UUID, uuid5
+
+from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.employment_rules import LAST_WAGES, HireDuty, LastWages, employment_rules
+from hearthpay.duties.office_days import add_office_days
+from hearthpay.insurance.requirements import POLICY_KINDS, NeededPolicy, PolicyKind
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
+
+_DAYS_OF_PERIOD: Final = {"weekly": 7, "biweekly": 14, "semimonthly": 16, "monthly": 31}
+_EMPLOYEE: Final = "The employee"
+_PAY_LAST_WAGES: Final = "Pay the last wages"
+_POLICY_IDS: Final[Mapping[PolicyKind, str]] = {
+    "workers_compensation": "workers-compensation",
+    "disability": "disability-policy",
+}
+_GET_POLICY: Final[Mapping[PolicyKind, str]] = {
+    "workers_compensation": "Get a workers' compensation policy before the first day of work",
+    "disability": "Get a disability and paid family leave policy before the first day of work",
+}
+_RENEW_POLICY: Final[Mapping[PolicyKind, str]] = {
+    "workers_compensation": "Renew the workers' compensation policy",
+    "disability": "Renew the disability and paid family leave policy",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Engagement:
+    """An employment in a state: its first and last day, and what contracts and notices depend on."""
+
+    person_id: UUID
+    name: str
+    number: int
+    """Which employment of the person it is, from 1 on."""
+
+    state: str
+    places: frozenset[str]
+    since: datetime.date
+    until: datetime.date | None
+    weekly_hours: Decimal | None
+    pay_frequency: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyStanding:
+    """A policy that is needed, or on record, and what is known of it."""
+
+    needed: NeededPolicy | None
+    state: str
+    kind: PolicyKind
+    starts_on: datetime.date | None = None
+    ends_on: datetime.date | None = None
+    carrier: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Occasion:
+    key: str
+    jurisdiction: str
+    what: str
+    agency: str
+    day: datetime.date
+    """On which it happens."""
+
+    due: datetime.date
+    note: str
+    sources: tuple[Source, ...]
+    confidence: Confidence
+    done_on: datetime.date | None = None
+    engagement: Engagement | None = None
+
+
+def occasional_duties() -> tuple[str, ...]:
+    """Return the jurisdiction and id, as ``NJ/written-contract``, of every duty that can stand here."""
+    rules = employment_rules()
+    hires = [f"{duty.state}/{duty.id}" for duty in rules.at_hire]
+    ends = [f"{state}/{LAST_WAGES}" for state in rules.last_wages]
+    policies = [f"{state}/{_POLICY_IDS[kind]}" for state in STATES for kind in POLICY_KINDS]
+    return (*hires, *ends, *policies)
+
+
+def employment_items(
+    household_id: UUID,
+    engagements: Sequence[Engagement],
+    policies: Sequence[PolicyStanding],
+    done: Mapping[str, datetime.date],
+) -> tuple[CalendarItem, ...]:
+    """Return the items of these employments and policies, in no order; ``done`` is what was marked, by key."""
+    found = [occasion for each in engagements for occasion in (*_at_hire(each), *_at_end(each))] + [
+        occasion for policy in policies for occasion in _of_policy(policy)
+    ]
+    return tuple(_item(household_id, occasion, done) for occasion in found)
+
+
+def _at_hire(each: Engagement) -> Iterator[_Occasion]:
+    for duty in employment_rules().at_hire:
+        if duty.state == each.state and _holds(duty, each):
+            yield _Occasion(
+                key=f"{duty.state}/{duty.id}/hire-{each.number}/{each.person_id}",
+                jurisdiction=duty.state,
+                what=duty.what,
+                agency=_EMPLOYEE,
+                day=each.since,
+                due=each.since,
+                note=duty.note,
+                sources=duty.sources,
+                confidence=duty.confidence,
+                engagement=each,
+            )
+
+
+def _holds(duty: HireDuty, each: Engagement) -> bool:
+    """Tell whether a contract or notice is due; hours that nobody said count as enough of them."""
+    if duty.effective_from is not None and each.until is not None and each.until < duty.effective_from:
+        return False
+    if duty.effective_from is not None and each.since < duty.effective_from:
+        return False
+    if duty.places and not duty.places & each.places:
+        return False
+    return duty.weekly_hours is None or each.weekly_hours is None or each.weekly_hours >= duty.weekly_hours
+
+
+def _at_end(each: Engagement) -> Iterator[_Occasion]:
+    rule = employment_rules().last_wages.get(each.state)
+    if rule is None or each.until is None:
+        return
+    yield _Occasion(
+        key=f"{each.state}/{LAST_WAGES}/hire-{each.number}/{each.person_id}",
+        jurisdiction=each.state,
+        what=_PAY_LAST_WAGES,
+        agency=_EMPLOYEE,
+        day=each.until,
+        due=last_wages_due(rule, each.until, each.pay_frequency),
+        note=f"This is the day for an employment that you ended. For who leaves: {rule.quit}.",
+        sources=rule.sources,
+        confidence=rule.confidence,
+        engagement=each,
+    )
+
+
+def last_wages_due(rule: LastWages, last_day: datetime.date, pay_frequency: str) -> datetime.date:
+    """Return by when the last wages are due after a discharge; a payday is at most one pay period away."""
+    if rule.office_days is not None:
+        return add_office_days(last_day, rule.office_days, "federal")
+    days = _DAYS_OF_PERIOD.get(pay_frequency, 14) if rule.days is None else rule.days
+    return last_day + datetime.timedelta(days=days)
+
+
+def _of_policy(policy: PolicyStanding) -> Iterator[_Occasion]:
+    base = f"{policy.state}/{_POLICY_IDS[policy.kind]}"
+    if policy.needed is not None and policy.needed.need == "required":
+        rule = policy.needed.rule
+        yield _Occasion(
+            key=f"{base}/policy",
+            jurisdiction=policy.state,
+            what=_GET_POLICY[policy.kind],
+            agency=rule.fund or "An insurer",
+            day=policy.needed.since,
+            due=policy.needed.since,
+            note=f"{rule.words} {rule.penalty}".strip(),
+            sources=rule.sources,
+            confidence=rule.confidence,
+            done_on=policy.starts_on,
+        )
+    if policy.ends_on is not None:
+        yield _Occasion(
+            key=f"{base}/renewal-{policy.ends_on}",
+            jurisdiction=policy.state,
+            what=_RENEW_POLICY[policy.kind],
+            agency=policy.carrier or "An insurer",
+            day=policy.ends_on,
+            due=policy.ends_on,
+            note="By the date that you entered.",
+            sources=() if policy.needed is None else policy.needed.rule.sources,
+            confidence="high",
+        )
+
+
+def _item(household_id: UUID, occasion: _Occasion, done: Mapping[str, datetime.date]) -> CalendarItem:
+    engagement = occasion.engagement
+    return CalendarItem(
+        key=occasion.key,
+        uid=uuid5(household_id, occasion.key),
+        kind="notice",
+        jurisdiction=occasion.jurisdiction,
+        what=occasion.what,
+        agency=occasion.agency,
+        form=None,
+        employee_id=None if engagement is None else engagement.person_id,
+        employee_name=None if engagement is None else engagement.name,
+        period=occasion.day.isoformat(),
+        period_start=occasion.day,
+        period_end=occasion.day,
+        due=occasion.due,
+        due_unmoved=occasion.due,
+        amount=None,
+        link=None,
+        done_on=occasion.done_on or done.get(occasion.key),
+        note=occasion.note,
+        sources=occasion.sources,
+        confidence=occasion.confidence,
+    )

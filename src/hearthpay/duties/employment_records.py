@@ -1,0 +1,59 @@
+"""The employments and policies of a household as the calendar of hires and endings needs them, from its records."""
+
+import datetime
+from collections.abc import Iterator, Mapping
+
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncSession
+
+from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.employment import Engagement, PolicyStanding, employment_items
+from hearthpay.employees.models import Employee
+from hearthpay.employers.models import Employer
+from hearthpay.insurance.service import HouseholdPolicy, read_policies
+from hearthpay.taxes.place_names import plain_name
+
+
+async def items_of_employment(
+    session: AsyncSession, employer: Employer, today: datetime.date, done: Mapping[str, datetime.date]
+) -> tuple[CalendarItem, ...]:
+    """Return what hires, endings and policies bring; whoever calls has asked whether it may be told."""
+    statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
+    records = (await session.scalars(statement)).all()
+    policies = await read_policies(session, employer.id, today, records)
+    return employment_items(
+        employer.id,
+        [each for record in records for each in engagements_of(record)],
+        [_standing(policy) for policy in policies],
+        done,
+    )
+
+
+def engagements_of(record: Employee) -> Iterator[Engagement]:
+    """Yield the employments of a record, the earlier ones in the state of today's."""
+    spells = [
+        (datetime.date.fromisoformat(each["start_date"]), datetime.date.fromisoformat(each["end_date"]))
+        for each in record.earlier_employments
+    ]
+    places = frozenset(plain_name(place) for place in (*record.localities, record.city or "") if place)
+    for number, (since, until) in enumerate([*spells, (record.start_date, record.end_date)], 1):
+        yield Engagement(
+            person_id=record.person_id or record.id,
+            name=record.name,
+            number=number,
+            state=record.work_state,
+            places=places,
+            since=since,
+            until=until,
+            weekly_hours=record.usual_weekly_hours,
+            pay_frequency=record.pay_frequency,
+        )
+
+
+def _standing(policy: HouseholdPolicy) -> PolicyStanding:
+    entered = policy.entered
+    if entered is None:
+        return PolicyStanding(policy.needed, policy.state, policy.kind)
+    return PolicyStanding(
+        policy.needed, policy.state, policy.kind, entered.starts_on, entered.ends_on, entered.carrier
+    )

@@ -1,0 +1,111 @@
+"""Reads what a household does at a hire and at the end of an employment beside the duties of its state's file."""
+
+import datetime
+import functools
+from dataclasses import dataclass
+from typing import Final
+
+from hearthpay.duties.rules import FOLDER
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.place_names import plain_name
+from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
+
+LAST_WAGES: Final = "last-wages"
+"""The id of the duty to pay what is owed at the end of an employment."""
+
+
+@dataclass(frozen=True, slots=True)
+class HireDuty:
+    """A contract or notice that is due on the first day of work in a state, or in its places alone."""
+
+    id: str
+    state: str
+    places: frozenset[str]
+    """As `plain_name` spells them; empty: the whole state."""
+
+    what: str
+    contract: bool
+    weekly_hours: int | None
+    effective_from: datetime.date | None
+    note: str
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class LastWages:
+    """By when the last wages are due where the household ends the employment; all None and no payday: no law."""
+
+    state: str
+    days: int | None
+    office_days: int | None
+    quit: str
+    """By when they are due to who leaves, in words."""
+
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
+class EmploymentRules:
+    """All of them, by state."""
+
+    at_hire: tuple[HireDuty, ...]
+    last_wages: dict[str, LastWages]
+
+
+@functools.cache
+def employment_rules() -> EmploymentRules:
+    """Return the rules; raises `RuleError` for a file that is not sound."""
+    return read_employment_rules(RuleTable.load(FOLDER / "employment.toml"))
+
+
+def read_employment_rules(table: RuleTable) -> EmploymentRules:
+    """Read the file; raises `RuleError` naming what is wrong."""
+    at_hire = tuple(_read_hire_duty(entry) for entry in table.tables("at_hire"))
+    last_wages: dict[str, LastWages] = {}
+    for entry in table.tables("last_wages"):
+        rule = _read_last_wages(entry)
+        if rule.state in last_wages:
+            raise table.error("last_wages", f"{rule.state} stands twice")
+        last_wages[rule.state] = rule
+    table.close()
+    names = [(duty.state, duty.id) for duty in at_hire]
+    if len(set(names)) != len(names):
+        raise table.error("at_hire", "an id stands twice in a state")
+    return EmploymentRules(at_hire, last_wages)
+
+
+def _read_hire_duty(entry: RuleTable) -> HireDuty:
+    duty = HireDuty(
+        id=entry.text("id"),
+        state=entry.choice("state", tuple(STATES)),
+        places=frozenset(plain_name(place) for place in entry.texts("places")),
+        what=entry.text("what"),
+        contract=entry.flag("contract", default=False),
+        weekly_hours=entry.integer("weekly_hours") if entry.has("weekly_hours") else None,
+        effective_from=entry.optional_date("effective_from"),
+        note=entry.text("note", default=""),
+        sources=entry.sources(),
+        confidence=entry.confidence(),
+    )
+    entry.close()
+    return duty
+
+
+def _read_last_wages(entry: RuleTable) -> LastWages:
+    named = [key for key in ("days", "office_days", "payday") if entry.has(key)]
+    if len(named) != 1 or not (named != ["payday"] or entry.flag("payday", default=False)):
+        raise entry.error("days", "needs one of days, office_days and payday = true")
+    rule = LastWages(
+        state=entry.choice("state", tuple(STATES)),
+        days=entry.integer("days") if named == ["days"] else None,
+        office_days=entry.integer("office_days") if named == ["office_days"] else None,
+        quit=entry.text("quit"),
+        sources=entry.sources(),
+        confidence=entry.confidence(),
+    )
+    entry.close()
+    return rule

@@ -1,0 +1,98 @@
+"""The papers of a hire: the work agreement and the notice of pay to be signed, and the new hire report."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from sqlalchemy.ext.asyncio import AsyncSession
+from starlette.responses import Response
+
+from hearthpay.access.permissions import OBTAIN_DOCUMENTS
+from hearthpay.access.refusal import Refusal
+from hearthpay.documents.employment import (
+    WantedNewHireReport,
+    hire_to_report,
+    prepare_employment_paper,
+    prepare_new_hire_report,
+)
+from hearthpay.documents.issuing import issue
+from hearthpay.documents.papers.new_hire_report import asked_by
+from hearthpay.documents.service import Prepared
+from hearthpay.languages.catalogue import mark
+from hearthpay.web.household.employees.detail_page import employee_in_path, find_here
+from hearthpay.web.household.entered import beside, day_entered
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.taxes.papers import file_of
+from hearthpay.web.shell import problems_of
+
+router: Final = APIRouter(include_in_schema=False)
+
+_AT: Final = "/employees/{employee_id}/papers"
+_NOT_THERE: Final = mark("There is nothing here of this name.")
+
+
+@household_page(router, "GET", _AT, permission=OBTAIN_DOCUMENTS)
+async def hire_papers(at: AtHousehold) -> Response:
+    """What is signed and reported at a hire."""
+    return await _page(at)
+
+
+@household_page(router, "POST", f"{_AT}/{{paper}}", permission=OBTAIN_DOCUMENTS)
+async def employment_paper(at: AtHousehold) -> Response:
+    """The agreement or the notice as a PDF, kept as it is issued: `language` is en or es."""
+    ring = at.visitor.desk.keys()
+    named = at.visitor.request.path_params["paper"]
+    if named not in ("agreement", "notice"):
+        raise Refusal("not_found", _NOT_THERE)
+    async with at.transaction() as session:
+        record = await find_here(at, session)
+
+    async def prepare(session: AsyncSession) -> Prepared:
+        return await prepare_employment_paper(
+            session,
+            at.actor,
+            at.clock,
+            record.id,
+            "agreement" if named == "agreement" else "notice",
+            "es" if at.form.get("language") == "es" else "en",
+        )
+
+    return file_of(at, await issue(at.transaction, ring, at.clock, at.actor, prepare))
+
+
+@household_page(
+    router, "POST", "/employees/{employee_id}/new-hire-report", permission=OBTAIN_DOCUMENTS, fresh=True
+)
+async def new_hire_report(at: AtHousehold) -> Response:
+    """The report as a sheet or a file, with the numbers in full."""
+    ring = at.visitor.desk.keys()
+    async with at.transaction() as session:
+        record = await find_here(at, session)
+    try:
+        wanted = WantedNewHireReport(
+            employee_id=record.id,
+            form="file" if at.form.get("form") == "file" else "sheet",
+            birth_date=day_entered(at.form, "birth_date") if at.form.get("birth_date", "").strip() else None,
+            health_insurance={"yes": True, "no": False}.get(at.form.get("health_insurance", "")),
+        )
+    except Refusal as error:
+        return await _page(at, beside(problems_of(error)))
+
+    async def prepare(session: AsyncSession) -> Prepared:
+        return await prepare_new_hire_report(session, ring, at.actor, wanted)
+
+    return file_of(at, await issue(at.transaction, ring, at.clock, at.actor, prepare))
+
+
+async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+    async with at.transaction() as session:
+        record = await find_here(at, session)
+    facts = {
+        "employee_id": employee_in_path(at),
+        "employee_name": record.name,
+        "language": record.language,
+        "hire": hire_to_report(record),
+        "asked": asked_by(record.work_state),
+        "problems": problems or {},
+        "entered": dict(at.form) if problems else {},
+    }
+    return at.show("employees/hire_papers.html", facts, status=400 if problems else 200)

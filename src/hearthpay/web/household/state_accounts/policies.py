@@ -1,0 +1,86 @@
+"""The household's insurance policies: what the law asks for, and the carrier and number that the household enters."""
+
+from datetime import date
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.responses import Response
+
+from hearthpay.access.permissions import KEEP_REGISTRATIONS
+from hearthpay.access.refusal import Refusal
+from hearthpay.employers.service import find_employer
+from hearthpay.insurance.requirements import PolicyRule, rules_of
+from hearthpay.insurance.service import PolicyDetails, keep_policy, policies_of_household
+from hearthpay.languages.catalogue import mark
+from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.web.household.entered import beside, day_entered
+from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.state_accounts.words import POLICY_WORDS
+from hearthpay.web.shell import problems_of
+
+router: Final = APIRouter(include_in_schema=False)
+
+_AT: Final = "/state-accounts/{state}/policy/{policy}"
+_NOT_THERE: Final = mark("There is nothing here of this name.")
+
+
+@household_page(router, "GET", _AT, permission=KEEP_REGISTRATIONS)
+async def ask_for_policy(at: AtHousehold) -> Response:
+    """The form, with what is on record."""
+    return await _form(at)
+
+
+@household_page(router, "POST", _AT, permission=KEEP_REGISTRATIONS)
+async def enter_policy(at: AtHousehold) -> Response:
+    """Keeps the policy, or takes back that there is one."""
+    rule = _rule(at)
+    try:
+        told = PolicyDetails(state=rule.state, kind=rule.kind, carrier=None)
+        if at.form.get("none") != "on":
+            told = PolicyDetails(
+                state=rule.state,
+                kind=rule.kind,
+                carrier=at.form.get("carrier", "").strip(),
+                policy_number=at.form.get("policy_number", "").strip() or None,
+                starts_on=day_entered(at.form, "starts_on"),
+                ends_on=_optional_day(at, "ends_on"),
+            )
+        async with at.transaction() as session:
+            employer = await find_employer(session, at.actor, at.id)
+            await keep_policy(session, at.actor, at.clock, employer, told)
+    except Refusal as error:
+        return await _form(at, beside(problems_of(error)))
+    return at.go("/state-accounts")
+
+
+def _optional_day(at: AtHousehold, field: str) -> date | None:
+    return day_entered(at.form, field) if at.form.get(field, "").strip() else None
+
+
+def _rule(at: AtHousehold) -> PolicyRule:
+    """Return the rule that the address names. Raises `not_found` where the state has no such policy."""
+    params = at.visitor.request.path_params
+    if params["state"] in STATES:
+        for rule in rules_of(params["state"]):
+            if rule.kind == params["policy"]:
+                return rule
+    raise Refusal("not_found", _NOT_THERE)
+
+
+async def _form(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
+    rule = _rule(at)
+    async with at.transaction() as session:
+        employer = await find_employer(session, at.actor, at.id)
+        policies = await policies_of_household(session, at.actor, at.clock, employer)
+    entered = next(
+        (each.entered for each in policies if (each.state, each.kind) == (rule.state, rule.kind)), None
+    )
+    facts = {
+        "rule": rule,
+        "state_name": STATES[rule.state],
+        "policy_words": POLICY_WORDS,
+        "policy": entered,
+        "problems": problems or {},
+        "entered": dict(at.form) if problems else {},
+    }
+    return at.show("state_accounts/policy.html", facts, status=400 if problems else 200)
