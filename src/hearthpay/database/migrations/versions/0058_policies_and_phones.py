@@ -9,7 +9,7 @@ from alembic import op
 from hearthpay.database.migrations.tenancy import guard_of_household
 
 revision = "0058"
-down_revision = "0056"
+down_revision = "0057"
 branch_labels = None
 depends_on = None
 
