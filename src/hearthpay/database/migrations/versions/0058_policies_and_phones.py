@@ -6,7 +6,7 @@ from typing import Final
 
 from alembic import op
 
-from hearthpay.database.migrations.tenancy import guard_of_household
+from hearthpay.database.migrations.tenancy import ACTS_AS_OWNER, guard_of_household
 
 revision = "0058"
 down_revision = "0057"
@@ -43,11 +43,12 @@ GRANT SELECT ON insurance_policies TO hearthpay_worker;
 """
 
 # As of the tables that the worker reads by a household's time.
-OF_ITS_CLOCK: Final = """
+OF_ITS_CLOCK: Final = f"""
 CREATE POLICY of_its_clock ON insurance_policies AS RESTRICTIVE TO hearthpay_worker USING (
     CASE WHEN (SELECT coalesce(current_setting('hearthpay.clock_of', true), '') = '')
          THEN NOT sandbox OR employer_id NOT IN (SELECT c.employer_id FROM public.household_clocks c)
-         ELSE employer_id = (SELECT nullif(current_setting('hearthpay.clock_of', true), '')::uuid) END)
+         ELSE employer_id = (SELECT nullif(current_setting('hearthpay.clock_of', true), '')::uuid) END
+    OR {ACTS_AS_OWNER})
 """
 
 PAPERS: Final = """
