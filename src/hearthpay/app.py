@@ -90,7 +90,7 @@ OPEN_PATHS: Final = frozenset({"/healthz", "/readyz", "/openapi.json", "/docs", 
 INTERFACE_VERSION: Final = "1.5.0"
 """The version of the API as its clients see it; `docs/changelog-api.md` says what each one brought."""
 
-_LOADED_WITHIN: Final = 10.0  # seconds; some times what it takes where nothing else is done
+_LOADED_WITHIN: Final = 3.0  # seconds; some times what it takes where nothing else is done
 _READY_WITHIN: Final = 2.0  # seconds; a probe that waits longer has its answer
 _DESCRIPTION: Final = (
     "Payroll and taxes for US household employers. Every request carries an API key as "

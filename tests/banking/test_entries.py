@@ -289,10 +289,16 @@ async def test_many_rows_go_with_one_statement(
     family = add_family(owner, add_organization(owner, "Large"))
     await connect_all(owner_database, ring, family, clock.now())
     count = 10_000
+    [(columns,)] = rows(
+        owner,
+        "SELECT string_agg(column_name, ', ') FROM information_schema.columns WHERE table_schema = 'public' "
+        "AND table_name = 'payrolls' AND is_generated = 'NEVER'",
+    )
     payrolls = rows(
         owner,
-        "INSERT INTO payrolls SELECT p.* FROM payrolls o, generate_series(1, %s) n, "
-        "jsonb_populate_record(o, jsonb_build_object('id', md5(n::text)::uuid)) p RETURNING id",
+        f"INSERT INTO payrolls ({columns}) SELECT {columns} FROM (SELECT p.* FROM payrolls o, "
+        "generate_series(1, %s) n, "
+        "jsonb_populate_record(o, jsonb_build_object('id', md5(n::text)::uuid)) p) c RETURNING id",
         count,
     )
     debits = [Debit(payroll, NET, FRIDAY, MONDAY) for (payroll,) in payrolls]

@@ -121,7 +121,7 @@ def test_the_web_is_served_by_a_user_of_its_own(service: Service, data_dir: Path
 
         os.kill(postmaster_of(data_dir), signal.SIGKILL)
         wait_for(lambda: run(client, household, 2, "second").status_code == 200)
-        assert client.get(f"{service.address}/readyz").status_code == 200
+        service.wait_until_ready()
     assert web_of(service).pid == web.pid
     family = [*children(service), psutil.Process(postmaster_of(data_dir))]
     assert service.stop() == 0
@@ -195,7 +195,7 @@ def test_where_its_user_could_not_read_the_program_root_serves_and_says_so(
         warnings = [line for line in service.output if "web_runs_as_root" in line]
         assert len(warnings) == 1
         assert f"the user {WEB_ACCOUNT} cannot read" in warnings[0]
-        assert httpx.get(f"{service.address}/readyz").status_code == 200
+        service.wait_until_ready()
         assert {child.username() for child in children(service)} == {"root"}
         data: Any = httpx.get(f"{service.address}/healthz").json()
         assert data["data"] == {"status": "ok"}

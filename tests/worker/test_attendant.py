@@ -91,7 +91,7 @@ def test_the_worker_comes_back_and_leaves_with_the_service(data_dir: Path) -> No
         (worker,) = workers(process)
         assert os.getpgid(worker.pid) == os.getpgid(process.pid)
         worker.kill()
-        assert httpx.get(f"{address}/readyz").status_code == 200
+        wait_for(lambda: httpx.get(f"{address}/readyz", timeout=30).status_code == 200)
         wait_for(lambda: workers(process) not in ([], [worker]))
         (successor,) = workers(process)
         process.send_signal(signal.SIGTERM)
