@@ -15,12 +15,13 @@ from hearthpay.web.settings.deeds import DEEDS
 _SOURCE: Final = Path(hearthpay.__file__).parent
 _SUBJECTS: Final = (
     "account_change|ach|agent|alert|autopilot|bank_account|bank_entry|calendar_link|certificate|document|duty|employee|"
-    "employer|escrow|household_clock|invitation|key|mail|member|organization|payroll|registration|set_aside_request|vault"
+    "employer|escrow|household_clock|insurance|invitation|key|mail|member|organization|payroll|registration|set_aside_request|vault"
 )
 _ACTION: Final = re.compile(rf"({_SUBJECTS})\.[a-z_]+")
 
 NOT_ACTIONS: Final = frozenset(
     {
+        "document.new_hire_report",
         "document.paystub",
         "document.schedule_h",
         "document.year",

@@ -93,3 +93,17 @@ def test_a_household_that_is_not_there(running: EmbeddedServer):
     refused = register(running, uuid4(), "--state", "CA", "--type", "sui", "--stdin", number="123-4567-8")
     assert refused.returncode == 2
     assert b"there is no such household" in refused.stderr
+
+
+def test_a_policy_is_shown_kept_and_taken_back(running: EmbeddedServer, household: UUID):
+    def policy(*more: str):
+        return hearthpay("households", "policy", str(household), *more, "--data-dir", str(running.data_dir))
+
+    assert b"CA  workers_compensation  required" in policy().stdout
+    kept = policy("--state", "ca", "--carrier", "State Fund", "--number", "77-1", "--starts-on", "2026-01-01")
+    assert (kept.returncode, kept.stdout) == (0, b"CA workers_compensation: kept.\n"), kept.stderr
+    assert b"State Fund 77-1" in policy().stdout
+    refused = policy("--state", "TX", "--kind", "disability", "--carrier", "x", "--starts-on", "2026-01-01")
+    assert (refused.returncode != 0, b"policy" in refused.stderr) == (True, True)
+    assert policy("--state", "CA", "--remove").stdout == b"CA workers_compensation: removed.\n"
+    assert b"State Fund" not in policy().stdout

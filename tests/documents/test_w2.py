@@ -265,6 +265,17 @@ def test_overtime_of_2026_stands_under_tt_and_of_2025_nowhere():
         assert [(entry.code, entry.figure.cents) for entry in only(household).box_12] == expected
 
 
+@pytest.mark.parametrize(
+    ("regular", "overtime", "qualified"),
+    [("30", "8", None), ("36", "8", 4_000), ("32", "8", None), ("40", "8", 8_000)],
+)
+def test_overtime_of_a_day_counts_only_beyond_forty_hours_of_the_week(regular, overtime, qualified):
+    household = Household(2026)
+    household.pay(household.hire("CA"), 0, "2026-02-13", hours=regular, overtime=overtime)
+    found = [entry.figure.cents for entry in only(household).box_12 if entry.code == "TT"]
+    assert found == ([] if qualified is None else [qualified])
+
+
 def test_double_time_counts_as_far_as_the_half_that_the_law_asks_for():
     household = Household(2026)
     household.pay(household.hire("TX", overtime_rate=Decimal(40)), 0, "2026-02-13", hours="40", overtime="10")

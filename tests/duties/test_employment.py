@@ -74,6 +74,13 @@ def test_a_policy_is_due_before_the_first_day_and_renewed_by_its_end() -> None:
     assert (renewal.key, renewal.done_on) == ("NY/workers-compensation/renewal-2027-02-28", None)
 
 
+def test_form_w4_is_due_on_the_first_day_where_tax_is_withheld_and_done_once_signed() -> None:
+    withheld = replace(HIRED, state="TX", withholds=True)
+    assert due(withheld) == [("US/w4/hire-1", "2026-03-02")]
+    (item,) = employment_items(HOUSEHOLD, [replace(withheld, w4_on=date(2026, 3, 1))], [], {})
+    assert item.done_on == date(2026, 3, 1)
+
+
 def test_every_duty_has_a_source_and_is_known_to_the_doctor() -> None:
     rules = employment_rules()
     for rule in (*rules.at_hire, *rules.last_wages.values()):

@@ -121,6 +121,7 @@ async def test_the_calendar_of_a_household_in_two_states(account: Account, house
     ] == [
         ("2026-11-02", "CA/wages-quarterly/2026-Q3"),
         ("2026-11-02", "NY/start-notice/hire-1/john"),
+        ("2026-11-02", "US/w4/hire-1/john"),
         ("2026-11-05", "US/i9/hire-1/john"),
         ("2026-11-22", "NY/new-hire/hire-1/john"),
         ("2026-12-31", "CA/elect-annual/2026"),
@@ -133,7 +134,7 @@ async def test_the_calendar_of_a_household_in_two_states(account: Account, house
     ]
     assert all(
         (item["statutory_date"] == item["due_date"]) == (item["due_date"] not in ("2026-11-02", "2027-02-01"))
-        or item["key"].startswith("NY/start-notice")
+        or item["key"].startswith(("NY/start-notice", "US/w4"))
         for item in told
     )
 

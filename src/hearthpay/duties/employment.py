@@ -12,6 +12,7 @@ from uuid import UUID, uuid5
 
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.employment_rules import LAST_WAGES, HireDuty, LastWages, employment_rules
+from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.office_days import add_office_days
 from hearthpay.insurance.requirements import POLICY_KINDS, NeededPolicy, PolicyKind
 from hearthpay.taxes.jurisdictions import STATES
@@ -19,6 +20,7 @@ from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
 _DAYS_OF_PERIOD: Final = {"weekly": 7, "biweekly": 14, "semimonthly": 16, "monthly": 31}
+_W4: Final = "w4"
 _EMPLOYEE: Final = "The employee"
 _PAY_LAST_WAGES: Final = "Pay the last wages"
 _POLICY_IDS: Final[Mapping[PolicyKind, str]] = {
@@ -50,6 +52,11 @@ class Engagement:
     until: datetime.date | None
     weekly_hours: Decimal | None
     pay_frequency: str
+    withholds: bool = False
+    """Whether federal income tax is withheld, for which Form W-4 is needed."""
+
+    w4_on: datetime.date | None = None
+    """When the employee signed Form W-4 here; None: not here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +94,7 @@ def occasional_duties() -> tuple[str, ...]:
     hires = [f"{duty.state}/{duty.id}" for duty in rules.at_hire]
     ends = [f"{state}/{LAST_WAGES}" for state in rules.last_wages]
     policies = [f"{state}/{_POLICY_IDS[kind]}" for state in STATES for kind in POLICY_KINDS]
-    return (*hires, *ends, *policies)
+    return (f"{FEDERAL}/{_W4}", *hires, *ends, *policies)
 
 
 def employment_items(
@@ -104,6 +111,21 @@ def employment_items(
 
 
 def _at_hire(each: Engagement) -> Iterator[_Occasion]:
+    if each.withholds:
+        w4 = employment_rules().w4
+        yield _Occasion(
+            key=f"{FEDERAL}/{_W4}/hire-{each.number}/{each.person_id}",
+            jurisdiction=FEDERAL,
+            what=w4.what,
+            agency="Kept by the household",
+            day=each.since,
+            due=each.since,
+            note=w4.note,
+            sources=w4.sources,
+            confidence=w4.confidence,
+            done_on=each.w4_on,
+            engagement=each,
+        )
     for duty in employment_rules().at_hire:
         if duty.state == each.state and _holds(duty, each):
             yield _Occasion(

@@ -3,12 +3,13 @@
 import datetime
 from collections.abc import Iterator, Mapping
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.employment import Engagement, PolicyStanding, employment_items
-from hearthpay.employees.models import Employee
+from hearthpay.duties.household import FEDERAL
+from hearthpay.employees.models import Employee, SignedCertificate
 from hearthpay.employers.models import Employer
 from hearthpay.insurance.service import HouseholdPolicy, read_policies
 from hearthpay.taxes.place_names import plain_name
@@ -21,15 +22,23 @@ async def items_of_employment(
     statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
     records = (await session.scalars(statement)).all()
     policies = await read_policies(session, employer.id, today, records)
+    signed = {
+        row.employee_id: row.signed_on
+        for row in await session.execute(
+            select(SignedCertificate.employee_id, func.min(SignedCertificate.signed_on).label("signed_on"))
+            .where(SignedCertificate.employer_id == employer.id, SignedCertificate.jurisdiction == FEDERAL)
+            .group_by(SignedCertificate.employee_id)
+        )
+    }
     return employment_items(
         employer.id,
-        [each for record in records for each in engagements_of(record)],
+        [each for record in records for each in engagements_of(record, signed.get(record.id))],
         [_standing(policy) for policy in policies],
         done,
     )
 
 
-def engagements_of(record: Employee) -> Iterator[Engagement]:
+def engagements_of(record: Employee, w4_on: datetime.date | None = None) -> Iterator[Engagement]:
     """Yield the employments of a record, the earlier ones in the state of today's."""
     spells = [
         (datetime.date.fromisoformat(each["start_date"]), datetime.date.fromisoformat(each["end_date"]))
@@ -47,6 +56,9 @@ def engagements_of(record: Employee) -> Iterator[Engagement]:
             until=until,
             weekly_hours=record.usual_weekly_hours,
             pay_frequency=record.pay_frequency,
+            withholds=record.federal_withholding.get("elected", True)
+            and not record.federal_withholding.get("exempt", False),
+            w4_on=w4_on,
         )
 
 

@@ -49,8 +49,20 @@ class LastWages:
 
 
 @dataclass(frozen=True, slots=True)
+class CertificateDuty:
+    """That the employee completes Form W-4, by the first day of work, where federal income tax is withheld."""
+
+    what: str
+    note: str
+    sources: tuple[Source, ...]
+    confidence: Confidence
+
+
+@dataclass(frozen=True, slots=True)
 class EmploymentRules:
     """All of them, by state."""
+
+    w4: CertificateDuty
 
     at_hire: tuple[HireDuty, ...]
     last_wages: dict[str, LastWages]
@@ -64,6 +76,9 @@ def employment_rules() -> EmploymentRules:
 
 def read_employment_rules(table: RuleTable) -> EmploymentRules:
     """Read the file; raises `RuleError` naming what is wrong."""
+    entry = table.table("w4")
+    w4 = CertificateDuty(entry.text("what"), entry.text("note"), entry.sources(), entry.confidence())
+    entry.close()
     at_hire = tuple(_read_hire_duty(entry) for entry in table.tables("at_hire"))
     last_wages: dict[str, LastWages] = {}
     for entry in table.tables("last_wages"):
@@ -75,7 +90,7 @@ def read_employment_rules(table: RuleTable) -> EmploymentRules:
     names = [(duty.state, duty.id) for duty in at_hire]
     if len(set(names)) != len(names):
         raise table.error("at_hire", "an id stands twice in a state")
-    return EmploymentRules(at_hire, last_wages)
+    return EmploymentRules(w4, at_hire, last_wages)
 
 
 def _read_hire_duty(entry: RuleTable) -> HireDuty:

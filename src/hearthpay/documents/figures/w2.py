@@ -31,6 +31,9 @@ _CODES_ON_A_SHEET: Final = 4
 _OTHER_ON_A_SHEET: Final = 3
 _ROWS_ON_A_SHEET: Final = 2
 _NONRESIDENT: Final = "-NONRESIDENT"
+_FLSA_WEEK: Final = 40_000
+"""Thousandths of hours in a week beyond which the Fair Labor Standards Act asks for overtime."""
+
 _T = TypeVar("_T")
 
 
@@ -112,8 +115,8 @@ def w2_of(books: PersonBooks, told: Sequence[CodedAmount] = ()) -> W2:
         remarks.append(
             Remark(
                 "overtime_taken_for_qualified",
-                "Box 12 takes every overtime hour for one beyond 40 in a week, as the Fair Labor Standards Act asks "
-                "for; leave out what only a state's law or the agreement calls overtime.",
+                "Box 12 takes overtime hours for hours beyond 40 in a week, as far as the pay period's hours allow; "
+                "leave out what only a state's law or the agreement calls overtime.",
                 overtime.cents,
             )
         )
@@ -154,18 +157,29 @@ def qualified_overtime(books: PersonBooks) -> Figure | None:
 
 def _premium(booked: BookedPaycheck) -> int:
     earnings = booked.paycheck.earnings
-    hours = int(earnings.overtime_hours.scaleb(3))
+    overtime = int(earnings.overtime_hours.scaleb(3))
+    hours = _qualified_hours(int(earnings.regular_hours.scaleb(3)), overtime)
     if hours <= 0 or earnings.overtime_pay <= 0:
         return 0
+    paid = earnings.overtime_pay if hours == overtime else half_up(earnings.overtime_pay * hours, overtime)
     salary = booked.paycheck.salary
     if salary is not None:
         straight = half_up(salary.regular_rate * hours, 1_000)
-        return max(0, min(earnings.overtime_pay - straight, half_up(straight, 2)))
+        return max(0, min(paid - straight, half_up(straight, 2)))
     regular_hours = int(earnings.regular_hours.scaleb(3))
     if regular_hours <= 0:
-        return half_up(earnings.overtime_pay, 3)
+        return half_up(paid, 3)
     straight = half_up(earnings.regular_pay * hours, regular_hours)
-    return max(0, min(earnings.overtime_pay - straight, half_up(straight, 2)))
+    return max(0, min(paid - straight, half_up(straight, 2)))
+
+
+def _qualified_hours(regular: int, overtime: int) -> int:
+    """Return how many of the overtime hours (thousandths) can lie beyond 40 in a week (29 U.S.C. 207).
+
+    Of a pay period of one week they are exactly these; of a longer one no more can be, whichever weeks they fell in.
+    Where no regular hours are named, all are taken.
+    """
+    return overtime if regular <= 0 else max(0, min(overtime, regular + overtime - _FLSA_WEEK))
 
 
 def sheets_of(w2: W2) -> tuple[W2, ...]:
