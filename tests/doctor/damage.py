@@ -456,6 +456,13 @@ DAMAGE = {
         (SAID.format("duty_marks", "'CA/wages-daily/2026-Q3', DATE '2026-12-01'"),),
         (SAID.format("duty_marks", "'NY/elect-annual/2026', DATE '2026-12-01'"),),
     ],
+    "policies_entered": [
+        (
+            "INSERT INTO insurance_policies (id, organization_id, employer_id, sandbox, state, kind, carrier, starts_on, "
+            "created_at, updated_at) SELECT gen_random_uuid(), organization_id, id, sandbox, 'CA', 'disability', "
+            "'State Fund', DATE '2026-12-01', created_at, created_at FROM employers ORDER BY id LIMIT 1",
+        ),
+    ],
     "feed_links": [
         ("DROP INDEX calendar_links_one_live_key", LINK.format(1), LINK.format(2)),
     ],

@@ -40,7 +40,7 @@ from hearthpay.doctor.bank_checks import (
 from hearthpay.doctor.clock_checks import household_clocks
 from hearthpay.doctor.document_checks import document_versions, documents_issued, packages_made
 from hearthpay.doctor.draft_checks import drafts
-from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings
+from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings, policies_entered
 from hearthpay.doctor.enrollment_checks import autopilot_events_kept, autopilot_skips, autopilot_terms
 from hearthpay.doctor.entry_checks import entries_apart, entries_live, entries_paid, salary_shares
 from hearthpay.doctor.escrow_checks import escrow_balances, escrow_deposits, escrow_history, escrow_payouts
@@ -111,6 +111,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     drafts,
     filings,
     duties_marked,
+    policies_entered,
     feed_links,
     autopilot_periods,
     autopilot_schedules,

@@ -9,6 +9,7 @@ from typing import Final
 from hearthpay.duties.employment import occasional_duties
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.rules import duties_of
+from hearthpay.insurance.requirements import rules_of
 from hearthpay.taxes.jurisdictions import STATES
 
 _JURISDICTIONS: Final = (FEDERAL, *STATES)
@@ -60,6 +61,19 @@ def duties_marked() -> str:
           FROM duty_marks m
          WHERE m.done_on IS NOT NULL
            AND substring(m.item_key FROM '^[^/]*/[^/]*') NOT IN (SELECT duty FROM known)
+    """
+
+
+def policies_entered() -> str:
+    """An insurance policy that a household entered is of a kind that the law of its state knows."""
+    known = ", ".join(f"('{rule.state}', '{rule.kind}')" for state in STATES for rule in rules_of(state))
+    return f"""
+        WITH known (state, kind) AS (VALUES {known})
+        SELECT 'insurance_policy' AS subject, p.id, 'kind of policy in ' || p.state AS what,
+               p.kind AS recorded, 'one of the law' AS expected
+          FROM insurance_policies p
+         WHERE p.carrier IS NOT NULL
+           AND NOT EXISTS (SELECT FROM known k WHERE k.state = p.state AND k.kind = p.kind)
     """
 
 

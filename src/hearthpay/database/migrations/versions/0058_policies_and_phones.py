@@ -51,6 +51,17 @@ CREATE POLICY of_its_clock ON insurance_policies AS RESTRICTIVE TO hearthpay_wor
     OR {ACTS_AS_OWNER})
 """
 
+# The reminders ask whether an employee has signed a Form W-4.
+CERTIFICATES: Final = f"""
+GRANT SELECT (organization_id, employer_id, sandbox, employee_id, jurisdiction, signed_on)
+    ON signed_certificates TO hearthpay_worker;
+CREATE POLICY of_its_clock ON signed_certificates AS RESTRICTIVE TO hearthpay_worker USING (
+    CASE WHEN (SELECT coalesce(current_setting('hearthpay.clock_of', true), '') = '')
+         THEN NOT sandbox OR employer_id NOT IN (SELECT c.employer_id FROM public.household_clocks c)
+         ELSE employer_id = (SELECT nullif(current_setting('hearthpay.clock_of', true), '')::uuid) END
+    OR {ACTS_AS_OWNER})
+"""
+
 PAPERS: Final = """
 ALTER TABLE documents DROP CONSTRAINT documents_kind_check;
 ALTER TABLE documents ADD CONSTRAINT documents_kind_check CHECK (kind IN (
@@ -71,6 +82,7 @@ def upgrade() -> None:
         cursor.execute(POLICIES)
         cursor.execute(guard_of_household("insurance_policies"))
         cursor.execute(OF_ITS_CLOCK)
+        cursor.execute(CERTIFICATES)
         cursor.execute(PAPERS)
         cursor.execute(PHONE)
     finally:
