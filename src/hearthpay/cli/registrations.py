@@ -22,7 +22,7 @@ _LARGEST_INPUT = 1_000
 def register(
     employer: Annotated[str, typer.Argument(help="The household's id.")],
     state: Annotated[str, typer.Option(help="The state whose agency gave the number, by its two letters.")],
-    account_type: Annotated[str, typer.Option("--type", help="sui, withholding, sdi, pfml or other.")],
+    account_type: Annotated[str, typer.Option("--type", help="sui, withholding, sdi, pfml, other, or a local account.")],
     applied_on: Annotated[
         datetime | None,
         typer.Option(
@@ -34,7 +34,7 @@ def register(
 ) -> None:
     """Keep the number that a state's agency gave a household; it is asked for, hidden and twice."""
     household = _household_id(employer)
-    place = (state.upper(), _type(account_type))
+    place = (state.upper(), _account_id(state.upper(), account_type))
     if applied_on is not None:
         day = applied_on.date()
         run_with_keys(data_dir, lambda opened, ring: _apply(opened, ring, household, place, day))
@@ -68,14 +68,18 @@ def registrations(
     for row in rows:
         end = f" …{row.last_four}" if row.last_four else ""
         where = f"  {row.url}" if row.url and row.status != "registered" else ""
-        typer.echo(f"{row.state}  {row.account_type:<11}  {row.status + end:<18}  {row.agency}{where}")
+        typer.echo(f"{row.state}  {row.account_id:<11}  {row.status + end:<18}  {row.agency}{where}")
 
 
-def _type(text: str) -> "RegistrationType":
-    from hearthpay.registrations.accounts import REGISTRATION_TYPES
+def _account_id(state: str, text: str) -> str:
+    from hearthpay.registrations.accounts import accounts_of
+    from hearthpay.taxes.jurisdictions import STATES
 
-    if text not in REGISTRATION_TYPES:
-        refuse(f"--type must be one of {', '.join(REGISTRATION_TYPES)}")
+    if state not in STATES:
+        refuse("--state must be one of the 50 states or DC, by its two letters")
+    known = [account.id for account in accounts_of(state).accounts]
+    if text not in known:
+        refuse(f"--type must be one of {', '.join(known)}")
     return text
 
 
@@ -101,13 +105,13 @@ async def _employer(session: Any, household: UUID) -> "tuple[Employer, Actor]":
 
 
 async def _keep(
-    opened: Any, ring: Any, household: UUID, place: "tuple[str, RegistrationType]", number: str
+    opened: Any, ring: Any, household: UUID, place: tuple[str, str], number: str
 ) -> Any:
     from hearthpay.registrations.service import keep_number
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         employer, actor = await _employer(session, household)
-        state, account_type = place
+        state, account_id = place
         return await keep_number(
             session,
             ring,
@@ -115,7 +119,7 @@ async def _keep(
             await clock_for_changing(session, employer.id),
             employer,
             state=state,
-            account_type=account_type,
+            account_id=account_id,
             number=number,
         )
 
@@ -124,29 +128,30 @@ async def _apply(
     opened: Any,
     ring: Any,  # noqa: ARG001 - as `run_with_keys` calls it
     household: UUID,
-    place: "tuple[str, RegistrationType]",
+    place: tuple[str, str],
     applied_on: date,
 ) -> None:
     from hearthpay.registrations.service import note_application
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         employer, actor = await _employer(session, household)
-        state, account_type = place
+        state, account_id = place
         await note_application(
             session,
             actor,
             await clock_for_changing(session, employer.id),
             employer,
             state=state,
-            account_type=account_type,
+            account_id=account_id,
             applied_on=applied_on,
         )
 
 
 async def _read(opened: Any, ring: Any, household: UUID) -> Any:  # noqa: ARG001 - as `run_with_keys` calls it
+    from hearthpay.registrations.derivation import EVERY_ACCOUNT
     from hearthpay.registrations.service import registrations_of_household
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:
         employer, actor = await _employer(session, household)
         clock = await clock_for_reading(session, employer.id)
-        return await registrations_of_household(session, actor, clock, employer)
+        return await registrations_of_household(session, actor, clock, employer, include=EVERY_ACCOUNT)

@@ -7,14 +7,14 @@ becomes of its date.
 import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
-from functools import lru_cache
 from typing import Final
 from uuid import UUID, uuid5
 
+from hearthpay.duties.amounts import Amounts, Covered, PaydayPart, is_among
+from hearthpay.duties.frequency import FrequencyReason
 from hearthpay.duties.household import FEDERAL, Household, HouseholdEmployee
 from hearthpay.duties.office_days import office_day_on_or_after
-from hearthpay.duties.periods import YEARS, AfterHire, Period
+from hearthpay.duties.periods import YEARS, AfterHire, AfterPayday, Partition, Paydays, Period
 from hearthpay.duties.rules import (
     ANY_WITHHOLDING,
     EMPLOYEE,
@@ -60,7 +60,8 @@ class CalendarItem:
     employee_id: UUID | None
     employee_name: str | None
     period: str
-    """``2026``, ``2026-Q3``, ``2026-M12``, ``2026-I2`` (an instalment), or the day of the hire."""
+    """``2026``, ``2026-H1``, ``2026-Q3``, ``2026-M12``, ``2026-S24`` (half a month), ``2026-I2`` (an instalment), or
+    the day of the payday or the hire."""
 
     period_start: datetime.date
     period_end: datetime.date
@@ -71,7 +72,13 @@ class CalendarItem:
     """The day that the law names: to aim for where it is not sure how the agency moves it."""
 
     amount: int | None
-    """For a payment, what the ledger has for the period so far, in cents."""
+    """For a payment, what the ledger has for the period so far less what earlier items pay of it, in cents."""
+
+    earlier: int
+    """What earlier items pay for the same period, in cents."""
+
+    reason: FrequencyReason | None
+    """Why it is filed so often; None where the agency gives no choice."""
 
     link: str | None
     done_on: datetime.date | None
@@ -126,43 +133,91 @@ def _check_filings(household: Household) -> None:
 def _items(
     household: Household, duties: Duties, first: datetime.date, last: datetime.date
 ) -> Iterator[CalendarItem]:
+    amounts = Amounts(household, duties)
     for duty in duties.duties:
         if duty.partition is None:
             yield from _at_hires(household, duty, last)
             continue
-        frequencies = None if duty.account is None else duties.account(duty.account).frequencies
         for year in range(first.year - _YEARS_AROUND, last.year + _YEARS_AROUND + 1):
+            if isinstance(duty.partition, Paydays):
+                yield from _at_paydays(household, amounts, duty, year)
+                continue
             for period in duty.partition.periods(year):
                 if first <= _moved(duty, _unmoved(duty, period)) <= last:
-                    yield from _for_period(household, duty, period, frequencies)
+                    yield from _for_period(household, amounts, duty, period)
 
 
 # What is due for a period
 
 
 def _for_period(
-    household: Household, duty: HouseholdDuty, period: Period, frequencies: tuple[str, ...] | None
+    household: Household, amounts: Amounts, duty: HouseholdDuty, period: Period
 ) -> Iterator[CalendarItem]:
-    if (
-        _is_outside(household, duty, period)
-        or (frequencies is not None and duty.frequency != _frequency(household, duty, period, frequencies[0]))
-        or _has_too_high_wages(household, duty, period)
-    ):
+    if _is_outside(household, duty, period) or _has_too_high_wages(household, duty, period):
+        return
+    covered = amounts.covered(duty, period)
+    if covered is None:
         return
     unmoved = _unmoved(duty, period)
     # What is chosen ahead for a year is chosen by a household that is liable in the year in which it chooses.
-    asked = period if unmoved >= period.start else next(YEARS.periods(unmoved.year))
-    if asked.end < _begins(household, duty.jurisdiction):
+    asked = covered.period if unmoved >= period.start else next(YEARS.periods(unmoved.year))
+    begins = _begins(household, duty.jurisdiction)
+    if asked.end < begins:
         return
-    days = (period.start, period.end)
+    days = (covered.period.start, covered.period.end)
     if duty.each_employee:
         for employee in household.employees:
             if _concerns(household, duty, asked, employee):
                 yield _item(household, duty, employee, period.label, days, unmoved)
-    elif _is_liable(household, duty, asked, None) or any(
+        return
+    concerned = _is_liable(household, duty, asked, None) or any(
         _concerns(household, duty, asked, employee) for employee in household.employees
+    )
+    amount = amounts.amount(duty, covered)
+    if _has_nothing_to_say(household, amounts, duty, covered, amount) or not (
+        concerned or (begins > datetime.date.min and duty.nil and _is_open(household, duty))
     ):
-        yield _item(household, duty, None, period.label, days, unmoved, _amount(household, duty, period))
+        return
+    yield _item(household, duty, None, period.label, days, unmoved, amount, covered, amounts.earlier(duty, covered))
+
+
+def _has_nothing_to_say(
+    household: Household, amounts: Amounts, duty: HouseholdDuty, covered: Covered, amount: int | None
+) -> bool:
+    """Tell whether a period is over in which nothing was paid, and for which the agency wants no return."""
+    if covered.period.end >= household.as_of or not duty.lines:
+        return False
+    if duty.kind == "payment":
+        return amount == 0
+    return not duty.nil and not any(
+        _has_money(household, duty.lines, covered.period, employee) for employee in household.employees
+    )
+
+
+def _is_open(household: Household, duty: HouseholdDuty) -> bool:
+    """Tell whether the household has a number for an account under which the duty is filed."""
+    return duty.kind == "return" and any(is_among(line, duty.lines) for line in household.open_lines)
+
+
+# What is due after a payday
+
+
+def _at_paydays(
+    household: Household, amounts: Amounts, duty: HouseholdDuty, year: int
+) -> Iterator[CalendarItem]:
+    if not isinstance(duty.due, AfterPayday):
+        raise TypeError(f"{duty.id} is due for a period of months")
+    for part in amounts.paydays(duty, year):
+        if not _is_outside(household, duty, _month_of(part)):
+            unmoved = duty.due.date(part.last, duty.moving.offices)
+            covered = Covered(_month_of(part), amounts.reason_on(duty, part.last))
+            yield _item(
+                household, duty, None, part.label, (part.first, part.last), unmoved, part.cents, covered
+            )
+
+
+def _month_of(part: PaydayPart) -> Period:
+    return Period(part.label, part.last.year, part.last.month, part.last.month)
 
 
 def _begins(household: Household, jurisdiction: str) -> datetime.date:
@@ -209,17 +264,6 @@ def _is_outside(household: Household, duty: HouseholdDuty, period: Period) -> bo
     )
 
 
-def _frequency(household: Household, duty: HouseholdDuty, period: Period, unless_chosen: str) -> str:
-    """Return how often the household files under the duty's account in the period's year."""
-    chosen = [
-        (filing.since_year, filing.frequency)
-        for filing in household.filings
-        if (filing.jurisdiction, filing.account) == (duty.jurisdiction, duty.account)
-        and filing.since_year <= period.year
-    ]
-    return max(chosen)[1] if chosen else unless_chosen
-
-
 def _has_too_high_wages(household: Household, duty: HouseholdDuty, period: Period) -> bool:
     if duty.wages_at_most is None:
         return False
@@ -258,7 +302,7 @@ def _has_money(
     return any(
         amount.cents and period.covers(amount.year, amount.month)
         for line, amounts in household.amounts_of.get(employee.id, {}).items()
-        if _is_among(line, lines)
+        if is_among(line, lines)
         for amount in amounts
     )
 
@@ -272,11 +316,6 @@ def _is_liable(household: Household, duty: HouseholdDuty, period: Period, employ
         and period.meets(liability.since, liability.until)
         for liability in household.liabilities
     )
-
-
-@lru_cache(4096)
-def _is_among(line: str, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(line, pattern) for pattern in patterns)
 
 
 def _works(employee: HouseholdEmployee, state: str, period: Period) -> bool:
@@ -307,8 +346,8 @@ def _overlap(*stretches: tuple[datetime.date, datetime.date | None]) -> bool:
 
 
 def _unmoved(duty: HouseholdDuty, period: Period) -> datetime.date:
-    if isinstance(duty.due, AfterHire):
-        raise TypeError(f"{duty.id} is due at a hire")
+    if isinstance(duty.due, (AfterHire, AfterPayday)):
+        raise TypeError(f"{duty.id} is due after a day")
     return duty.due.date(period)
 
 
@@ -343,7 +382,7 @@ def _owes_anything(household: Household, hired_on: datetime.date) -> bool:
         or any(employee.withholding for employee in household.employees)
         or any(
             EMPLOYEE in duty.when
-            and duty.partition is not None
+            and isinstance(duty.partition, Partition)
             and employee.relationship not in duty.exempt_relationships
             and (duty.effective_from is None or duty.effective_from <= hired_on)
             for employee in household.employees
@@ -381,6 +420,8 @@ def _item(
     days: tuple[datetime.date, datetime.date],
     unmoved: datetime.date,
     amount: int | None = None,
+    covered: Covered | None = None,
+    earlier: int = 0,
     *,
     label: str | None = None,
 ) -> CalendarItem:
@@ -409,21 +450,11 @@ def _item(
         due=due,
         due_unmoved=unmoved,
         amount=amount,
+        earlier=earlier,
+        reason=None if covered is None else covered.reason,
         link=duty.link,
         done_on=household.done.get(key),
         note=duty.note,
         sources=sources,
         confidence=confidence,
-    )
-
-
-def _amount(household: Household, duty: HouseholdDuty, period: Period) -> int | None:
-    if duty.kind not in PAID or not duty.lines:
-        return None
-    return sum(
-        amount.cents
-        for line, amounts in household.amounts_by_line.items()
-        if _is_among(line, duty.lines)
-        for amount in amounts
-        if period.covers(amount.year, amount.month)
     )

@@ -69,6 +69,15 @@ class LedgerAmount:
     cents: int
 
 
+@dataclass(frozen=True, slots=True)
+class PaydayAmount:
+    """What a line of all paychecks of one day comes to, in cents, voids taken out."""
+
+    line: str
+    day: datetime.date
+    cents: int
+
+
 AmountsByLine = Mapping[str, Sequence[LedgerAmount]]
 """Amounts by the line that they were charged under."""
 
@@ -113,6 +122,15 @@ class Household:
     wages: tuple[WagesInState, ...] = ()
     filings: tuple[Filing, ...] = ()
     closed: tuple[ClosedAccount, ...] = ()
+    paydays: tuple[PaydayAmount, ...] = ()
+    """The amounts by payday, of lines that some duty settles payday by payday."""
+
+    open_lines: frozenset[str] = frozenset()
+    """Codes of the lines whose account has a number on file: their agency may want a return though nothing was paid."""
+
+    as_of: datetime.date = datetime.date.min
+    """The day on which the facts stand: a period before it is over."""
+
     expects_to_owe: bool = False
     """Whether it means to pay enough to cross a threshold: what is due at a hire is due before wages show it."""
 

@@ -55,8 +55,20 @@ class Partition:
 
 
 YEARS: Final = Partition((12,), "")
+HALF_YEARS: Final = Partition((6, 12), "H")
 QUARTERS: Final = Partition((3, 6, 9, 12), "Q")
 MONTHLY: Final = Partition(tuple(range(1, MONTHS + 1)), "M")
+
+
+@dataclass(frozen=True, slots=True)
+class Paydays:
+    """Each payday by itself; ``halves``: the first fifteen days of a month together, and the rest.
+
+    With ``reached`` (cents), only the payday on which the quarter's tax that is not paid yet comes to so much.
+    """
+
+    halves: bool = False
+    reached: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +109,28 @@ class AfterHire:
         if self.office_days:
             return add_office_days(hired_on, self.days, offices)
         return hired_on + datetime.timedelta(days=self.days)
+
+
+@dataclass(frozen=True, slots=True)
+class AfterPayday:
+    """So many days after a payday, or after the end of half a month: days on which offices are open, or any days.
+
+    ``midweek``: by the Wednesday after paydays from Wednesday to Friday, by the Friday after the others (semiweekly
+    deposits, 26 CFR 31.6302-1).
+    """
+
+    days: int = 0
+    office_days: bool = True
+    midweek: bool = False
+
+    def date(self, day: datetime.date, offices: Offices) -> datetime.date:
+        """Return the day on which it is due, before it moves."""
+        if self.midweek:
+            wednesday_to_friday = day.weekday() in (2, 3, 4)
+            return day + datetime.timedelta(days=((2 if wednesday_to_friday else 4) - day.weekday() - 1) % 7 + 1)
+        if self.office_days:
+            return add_office_days(day, self.days, offices)
+        return day + datetime.timedelta(days=self.days)
 
 
 def day_of_month(year: int, month: int, day: int) -> datetime.date:

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Final
 from uuid import UUID
 
+from hearthpay.duties.amounts import is_among
 from hearthpay.duties.household import (
     FEDERAL,
     ClosedAccount,
@@ -19,17 +20,21 @@ from hearthpay.duties.household import (
     Household,
     HouseholdEmployee,
     LedgerAmount,
+    PaydayAmount,
     WagesInState,
     Withholding,
 )
-from hearthpay.duties.periods import day_of_month
+from hearthpay.duties.periods import Paydays, day_of_month
+from hearthpay.duties.rules import duties_of
 from hearthpay.duties.thresholds_crossed import WagesPaid, law_year, liabilities_of
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, basis_of
-from hearthpay.payroll.ledger.months import LineOfMonth, PaidPlace, WagesFromBefore, WagesOfMonth
+from hearthpay.payroll.ledger.months import LineOfMonth, LineOfPayday, PaidPlace, WagesFromBefore, WagesOfMonth
 from hearthpay.registrations.derivation import state_withheld_for
+from hearthpay.registrations.accounts import lines_of_number
 from hearthpay.registrations.records import household_facts
+from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import QuarterlyWages, wages_by_line
 
 _INCOME_TAXES: Final = frozenset({"federal_income_tax", "state_income_tax"})
@@ -44,6 +49,11 @@ class LedgerOfYears:
     wages: Sequence[WagesOfMonth]
     places: Sequence[PaidPlace]
     before: Sequence[WagesFromBefore]
+    paydays: Sequence[LineOfPayday] = ()
+    """Of the lines that some duty settles payday by payday."""
+
+    numbers: Sequence[tuple[str, str]] = ()
+    """The numbers on file of state accounts: state, and the number's name there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +91,26 @@ def household_of(
         wages=_state_wages(ledger.wages),
         filings=said.filings,
         closed=said.closed,
+        paydays=tuple(
+            PaydayAmount(*line) for line in ledger.paydays if line.pay_date.year in years
+        ),
+        open_lines=frozenset(line for number in ledger.numbers for line in lines_of_number(*number, today.year)),
+        as_of=today,
         expects_to_owe=_expects_to_owe(employer, amounts, today),
         done=said.done,
     )
+
+
+def codes_by_payday(codes: Iterable[str]) -> list[str]:
+    """Return the codes of lines that a duty of their jurisdiction settles payday by payday."""
+    found = []
+    for code in sorted(codes):
+        if code[:2] in STATES and any(
+            isinstance(duty.partition, Paydays) and is_among(code, duty.lines)
+            for duty in duties_of(code[:2]).duties
+        ):
+            found.append(code)
+    return found
 
 
 def _expects_to_owe(employer: Employer, amounts: Iterable[LedgerAmount], today: datetime.date) -> bool:

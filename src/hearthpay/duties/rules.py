@@ -6,17 +6,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, cast
 
+from hearthpay.duties.accounts import Account, read_account
 from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.office_days import Offices
 from hearthpay.duties.periods import (
+    HALF_YEARS,
     MONTHLY,
     MONTHS,
     QUARTERS,
     YEARS,
     AfterHire,
+    AfterPayday,
     AfterPeriod,
     DayOfYear,
     Partition,
+    Paydays,
 )
 from hearthpay.taxes.agencies import agencies, read_agency
 from hearthpay.taxes.jurisdictions import STATES
@@ -41,7 +45,7 @@ CONDITIONS: Final = ("fica", "futa", "sui", "sdi", WITHHOLDING, ANY_WITHHOLDING,
 """When there is a duty: a threshold of the jurisdiction is crossed, its income tax is withheld (``any_withholding``: of
 any jurisdiction), somebody works there (``employee``), or somebody claims to be exempt (``exemption``)."""
 
-_PARTITIONS: Final = {"year": YEARS, "quarter": QUARTERS, "month": MONTHLY}
+_PARTITIONS: Final = {"year": YEARS, "halfyear": HALF_YEARS, "quarter": QUARTERS, "month": MONTHLY}
 _LONGEST_DELAY: Final = 366
 
 
@@ -56,11 +60,14 @@ class Moving:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
-    """An account under which a household may choose how often it files; the first frequency stands until it does."""
+class Payee:
+    """Whoever is paid a line's amount on a date that no law names: an insurer bills its premium."""
 
+    lines: tuple[str, ...]
     name: str
-    frequencies: tuple[str, ...]
+    note: str
+    sources: tuple[Source, ...]
+    confidence: Confidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,13 +82,27 @@ class HouseholdDuty:
     agency: str
     link: str | None
     when: tuple[str, ...]
-    partition: Partition | None
+    partition: Partition | Paydays | None
     """None for what is due at a hire."""
 
-    due: AfterPeriod | DayOfYear | AfterHire
+    due: AfterPeriod | DayOfYear | AfterHire | AfterPayday
     moving: Moving
     account: str | None
-    frequency: str | None
+    frequencies: tuple[str, ...]
+    """How often the household files under the account where there is this duty."""
+
+    not_third_month: bool
+    """Whether a quarter's last month has none: the quarter's return pays it."""
+
+    over: int | None
+    """The amount of a month, in cents, above which alone it is due."""
+
+    less: tuple[str, ...]
+    """Ids of the duties whose payments for the same months come off what it pays."""
+
+    nil: bool
+    """Whether it is due for a period in which nothing was paid, as long as the account is open."""
+
     each_employee: bool
     lines: tuple[str, ...]
     """Codes of the paycheck lines that it settles; ``*`` stands for any text."""
@@ -109,6 +130,9 @@ class Duties:
     jurisdiction: str
     accounts: tuple[Account, ...]
     duties: tuple[HouseholdDuty, ...]
+    payees: tuple[Payee, ...] = ()
+    prohibited: tuple[str, ...] = ()
+    """Codes of lines that a household may not withhold: nothing is ever owed under them."""
 
     def account(self, name: str) -> Account:
         """Return an account by its name; raises KeyError where there is none."""
@@ -139,17 +163,23 @@ def read_duties(table: RuleTable, jurisdiction: str) -> Duties:
     accounts: list[Account] = []
     if "accounts" in table:
         listed = table.table("accounts")
-        accounts.extend(_read_account(name, listed.table(name)) for name in listed)
+        accounts.extend(read_account(name, listed.table(name)) for name in listed)
     duties = tuple(
         _read_duty(entry, jurisdiction, moving, {account.name: account for account in accounts})
         for entry in table.tables("duty")
     )
+    payees = tuple(_read_payee(entry) for entry in table.tables("payee"))
+    prohibited = table.texts("prohibited")
     table.close()
     ids = [duty.id for duty in duties]
+    for duty in duties:
+        for other in duty.less:
+            if other not in ids or other == duty.id:
+                raise table.error("duty", f"{duty.id}: {other!r} is not the id of another duty")
     for twice in ids:
         if ids.count(twice) > 1:
             raise table.error("duty", f"{twice!r} stands twice")
-    return Duties(jurisdiction, tuple(accounts), duties)
+    return Duties(jurisdiction, tuple(accounts), duties, payees, prohibited)
 
 
 def _read_moving(table: RuleTable) -> Moving:
@@ -163,12 +193,18 @@ def _read_moving(table: RuleTable) -> Moving:
     return moving
 
 
-def _read_account(name: str, table: RuleTable) -> Account:
-    frequencies = table.texts("frequencies")
+def _read_payee(table: RuleTable) -> Payee:
+    payee = Payee(
+        lines=table.texts("lines"),
+        name=table.text("name"),
+        note=table.text("note", default=""),
+        sources=table.sources(),
+        confidence=table.confidence(),
+    )
     table.close()
-    if not frequencies:
-        raise table.error("frequencies", "must name at least one")
-    return Account(name, frequencies)
+    if not payee.lines:
+        raise table.error("lines", "must name at least one")
+    return payee
 
 
 def _read_duty(
@@ -176,11 +212,13 @@ def _read_duty(
 ) -> HouseholdDuty:
     kind = cast("Kind", table.choice("kind", KINDS))
     partition = _read_partition(table)
-    account, frequency = table.optional_text("account"), table.optional_text("frequency")
-    if (account is None) != (frequency is None):
+    account, frequencies = table.optional_text("account"), _read_frequencies(table)
+    if (account is None) != (not frequencies):
         raise table.error("account", "needs a frequency, and a frequency an account")
-    if account is not None and (account not in accounts or frequency not in accounts[account].frequencies):
-        raise table.error("frequency", f"{frequency!r} is not one of the account {account!r}")
+    if account is not None and (
+        account not in accounts or not set(frequencies) <= set(accounts[account].frequencies)
+    ):
+        raise table.error("frequency", f"{', '.join(frequencies)} is not of the account {account!r}")
     stays = table.flag("stays", default=False)
     duty = HouseholdDuty(
         jurisdiction=jurisdiction,
@@ -195,7 +233,11 @@ def _read_duty(
         due=_read_due(table.table("due"), partition),
         moving=Moving(False, moving.offices, moving.sources, moving.confidence) if stays else moving,
         account=account,
-        frequency=frequency,
+        frequencies=frequencies,
+        not_third_month=table.flag("not_third_month", default=False),
+        over=table.optional_cents("over"),
+        less=table.texts("less"),
+        nil=table.flag("nil", default=True),
         each_employee=table.flag("each_employee", default=partition is None),
         lines=table.texts("lines"),
         without_lines=table.texts("without_lines"),
@@ -233,10 +275,20 @@ def _read_conditions(table: RuleTable) -> tuple[str, ...]:
     return when
 
 
-def _read_partition(table: RuleTable) -> Partition | None:
-    period = table.choice("period", ("hire", "instalments", *_PARTITIONS))
+def _read_frequencies(table: RuleTable) -> tuple[str, ...]:
+    """Return the one frequency of a duty, or its list of them."""
+    if "frequencies" in table:
+        return table.texts("frequencies")
+    one = table.optional_text("frequency")
+    return () if one is None else (one,)
+
+
+def _read_partition(table: RuleTable) -> Partition | Paydays | None:
+    period = table.choice("period", ("hire", "instalments", "payday", "halfmonth", *_PARTITIONS))
     if period == "hire":
         return None
+    if period in ("payday", "halfmonth"):
+        return Paydays(period == "halfmonth", table.optional_cents("reached"))
     if period == "instalments":
         ends = []
         for instalment in table.tables("instalment"):
@@ -248,9 +300,17 @@ def _read_partition(table: RuleTable) -> Partition | None:
     return _PARTITIONS[period]
 
 
-def _read_due(table: RuleTable, partition: Partition | None) -> AfterPeriod | DayOfYear | AfterHire:
-    due: AfterPeriod | DayOfYear | AfterHire
-    if partition is None:
+def _read_due(
+    table: RuleTable, partition: Partition | Paydays | None
+) -> AfterPeriod | DayOfYear | AfterHire | AfterPayday:
+    due: AfterPeriod | DayOfYear | AfterHire | AfterPayday
+    if isinstance(partition, Paydays):
+        if "midweek" in table:
+            due = AfterPayday(midweek=table.flag("midweek", default=False))
+        else:
+            key = "office_days_after" if "office_days_after" in table else "days_after"
+            due = AfterPayday(_whole(table, key, 0, _LONGEST_DELAY), key == "office_days_after")
+    elif partition is None:
         key = "office_days_after" if "office_days_after" in table else "days_after"
         due = AfterHire(_whole(table, key, 0, _LONGEST_DELAY), key == "office_days_after")
     elif "months_after" in table:

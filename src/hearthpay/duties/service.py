@@ -20,17 +20,19 @@ from hearthpay.duties.employment_records import items_of_employment
 from hearthpay.duties.household import FEDERAL, ClosedAccount, Filing, Household
 from hearthpay.duties.models import AccountClosing, DutyMark, FilingChoice
 from hearthpay.duties.periods import MONTHS, day_of_month
-from hearthpay.duties.records import LedgerOfYears, SaidOfDuties, household_of
+from hearthpay.duties.records import LedgerOfYears, SaidOfDuties, codes_by_payday, household_of
 from hearthpay.duties.rules import Account, duties_of
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.ledger.months import (
     read_lines_by_month,
+    read_lines_by_payday,
     read_paid_places,
     read_wages_by_month,
     read_wages_from_before,
 )
+from hearthpay.registrations.service import read_numbers_on_file
 from hearthpay.taxes.jurisdictions import STATES
 
 YEARS_BACK: Final = 3
@@ -142,11 +144,15 @@ async def _household(
     statement = select(Employee).where(Employee.employer_id == employer.id).order_by(Employee.id)
     records = (await session.scalars(statement)).all()
     spanned = {"first_year": years[0] - 1, "last_year": years[-1]}
+    lines = await read_lines_by_month(session, employer.id, **spanned)
+    by_payday = codes_by_payday({line.code for line in lines})
     ledger = LedgerOfYears(
-        lines=await read_lines_by_month(session, employer.id, **spanned),
+        lines=lines,
         wages=await read_wages_by_month(session, employer.id, **spanned),
         places=await read_paid_places(session, employer.id),
         before=await read_wages_from_before(session, employer.id, **spanned),
+        paydays=await read_lines_by_payday(session, employer.id, by_payday, **spanned) if by_payday else (),
+        numbers=await read_numbers_on_file(session, employer.id),
     )
     return household_of(
         employer, records, ledger, await _said(session, employer.id), today=today, years=years
@@ -183,9 +189,18 @@ async def _said(session: AsyncSession, employer_id: UUID) -> SaidOfDuties:
     return SaidOfDuties(
         done={row.item_key: row.done_on for row in marks},
         filings=tuple(
-            Filing(row.jurisdiction, row.account, row.frequency, row.since_year) for row in filings
+            Filing(row.jurisdiction, row.account, row.frequency, row.since_year)
+            for row in filings
+            if not _is_retired(row.jurisdiction, row.account, row.frequency)
         ),
         closed=tuple(ClosedAccount(row.jurisdiction, row.account, row.closed_on) for row in closed),
+    )
+
+
+def _is_retired(jurisdiction: str, account: str, frequency: str) -> bool:
+    """Tell whether a choice is of a frequency that the agency does not have, though it once was listed."""
+    return any(
+        frequency in known.retired for known in duties_of(jurisdiction).accounts if known.name == account
     )
 
 

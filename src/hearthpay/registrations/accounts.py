@@ -10,11 +10,13 @@ from typing import Final, Literal, cast, get_args
 from hearthpay.taxes.agencies import Agency, agencies
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
-RegistrationType = Literal["sui", "withholding", "sdi", "pfml", "other"]
-"""Unemployment insurance, income tax withholding, disability insurance, paid family and medical leave, and others."""
+RegistrationType = Literal["sui", "withholding", "sdi", "pfml", "other", "local"]
+"""Unemployment insurance, income tax withholding, disability insurance, paid family and medical leave, others, and taxes
+of a city, county or school district."""
 
 REGISTRATION_TYPES: Final[tuple[RegistrationType, ...]] = get_args(RegistrationType)
 """In the order in which a state's accounts are listed."""
@@ -47,6 +49,9 @@ class StateAccount:
     """One account, or policy, that a household employer may need in a state."""
 
     state: str
+    id: str
+    """Its name within the state: its type, and of a local tax the name of whoever collects it."""
+
     type: RegistrationType
     agency: Agency
     label: str
@@ -84,13 +89,13 @@ class StateAccounts:
     state: str
     numbers: tuple[NumberFormat, ...]
     accounts: tuple[StateAccount, ...]
-    """One for each type at the most, in the order of `REGISTRATION_TYPES`."""
+    """One for each type at the most but ``local``, in the order of `REGISTRATION_TYPES`."""
 
     sources: tuple[Source, ...]
 
-    def account(self, account_type: RegistrationType) -> StateAccount | None:
-        """Return the account of a type, or None where the state has none."""
-        return next((account for account in self.accounts if account.type == account_type), None)
+    def account(self, account_id: str) -> StateAccount | None:
+        """Return the account of a name, which is its type but for local taxes; None where the state has none."""
+        return next((account for account in self.accounts if account.id == account_id), None)
 
 
 @functools.cache
@@ -102,6 +107,26 @@ def accounts_of(state: str) -> StateAccounts:
     if state not in STATES:
         raise ValueError(f"{state!r} is not a US state or DC")
     return read_accounts(state, RuleTable.load(FOLDER / f"{state}.toml"))
+
+
+def lines_of_number(state: str, number_id: str, year: int) -> frozenset[str]:
+    """Return the codes of the lines that are reported under the accounts that go by a number.
+
+    Raises what `accounts_of` and `rulebook_of` raise.
+    """
+    rules = rulebook_of(min(max(year, supported_years()[0]), supported_years()[-1])).state(state)
+    accounts = accounts_of(state).accounts
+    elsewhere = {line for account in accounts for line in account.lines}
+    codes: set[str] = set()
+    for account in accounts:
+        if account.number.id != number_id:
+            continue
+        codes |= set(account.lines)
+        if account.type == "withholding" and rules.income_tax is not None:
+            codes.add(rules.income_tax.code)
+        if account.type == "sui":
+            codes |= {line.code for line in rules.contributions if line.code.startswith(f"{state}-")} - elsewhere
+    return frozenset(codes)
 
 
 def read_accounts(state: str, table: RuleTable) -> StateAccounts:
@@ -118,8 +143,8 @@ def read_accounts(state: str, table: RuleTable) -> StateAccounts:
     accounts: list[StateAccount] = []
     for entry in table.tables("account"):
         account = _read_account(state, entry, numbers)
-        if any(account.type == other.type for other in accounts):
-            raise entry.error("type", f"{account.type!r} is listed twice")
+        if any(account.id == other.id for other in accounts):
+            raise entry.error("type", f"{account.id!r} is listed twice")
         accounts.append(account)
     unused = numbers.keys() - {account.number.id for account in accounts}
     if unused:
@@ -129,7 +154,7 @@ def read_accounts(state: str, table: RuleTable) -> StateAccounts:
     # The table itself has read what stands under [sources].
     table.table("sources")
     table.close()
-    accounts.sort(key=lambda account: REGISTRATION_TYPES.index(account.type))
+    accounts.sort(key=lambda account: (REGISTRATION_TYPES.index(account.type), account.label))
     return StateAccounts(state, tuple(numbers.values()), tuple(accounts), sources)
 
 
@@ -169,8 +194,11 @@ def _read_account(state: str, entry: RuleTable, numbers: Mapping[str, NumberForm
     if (account_type in ("sui", "withholding")) == bool(lines):
         raise entry.error("lines", "belong to every account but sui and withholding")
     for line in lines:
-        if not line.startswith(f"{state}-") or _CODE.fullmatch(line) is None:
+        if not line.startswith(f"{state}-") or (account_type != "local" and _CODE.fullmatch(line) is None):
             raise entry.error("lines", f"{line!r} is not the code of a line of {state}")
+    account_id = entry.text("id", default=account_type)
+    if (account_type == "local") == (account_id == account_type):
+        raise entry.error("id", "belongs to local accounts, and each of them has one")
     voluntary = entry.flag("voluntary", default=False)
     if voluntary and account_type != "withholding":
         raise entry.error("voluntary", "is for withholding alone")
@@ -179,6 +207,7 @@ def _read_account(state: str, entry: RuleTable, numbers: Mapping[str, NumberForm
         raise entry.error("url", "must begin with https://")
     account = StateAccount(
         state=state,
+        id=account_id,
         type=account_type,
         agency=agency,
         label=entry.text("label"),

@@ -5,13 +5,14 @@ paid leave do, as their tax lines exempt relatives; whether income tax withholdi
 """
 
 import datetime
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from hearthpay.registrations.accounts import RegistrationType, StateAccount, accounts_of
 from hearthpay.taxes.certificates import FederalCertificate
 from hearthpay.taxes.contribution import Contribution
+from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.paycheck.state_income_tax import is_withheld
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.state import StateRules
@@ -67,6 +68,12 @@ class EmployeeFacts:
     """None where it is the work state."""
 
     election: WithholdingElection = WithholdingElection()
+    localities: tuple[str, ...] = ()
+    """The places with a tax of their own that were chosen, by their codes."""
+
+    certificate: Mapping[str, Any] = field(default_factory=dict)
+    """The entries of the work state's certificate, which may choose places too."""
+
     wages: tuple[WagesOfQuarter, ...] = ()
 
 
@@ -111,6 +118,9 @@ class Registration:
     """One row: an account or policy of a state, and where the household stands with it."""
 
     state: str
+    account_id: str
+    """The account's name within the state; its type but for local taxes."""
+
     account_type: RegistrationType
     agency: str
     label: str
@@ -130,14 +140,21 @@ class Registration:
         return self.status in ("required", "pending")
 
 
+Inclusion = Literal["voluntary", "local"]
+"""Accounts that are listed only where they are asked for: for income tax withheld by agreement alone, and for taxes of a
+city, county or school district."""
+
+EVERY_ACCOUNT: Final[frozenset[Inclusion]] = frozenset(get_args(Inclusion))
+
+
 def registrations_of(
-    household: HouseholdFacts, on: datetime.date, *, voluntary: bool = False
+    household: HouseholdFacts, on: datetime.date, *, include: Set[Inclusion] = frozenset()
 ) -> tuple[Registration, ...]:
     """Return the rows of every state that concerns the household on a day: by state, then by type of account.
 
     These are its own state, those of its employees' work, past ones included, those whose income tax is withheld, and
-    those of its numbers and applications. With ``voluntary``, also the accounts for income tax that is withheld by
-    agreement alone, while it is, and while a number of them is on file. Raises `ValueError` for what is no state.
+    those of its numbers and applications. What ``include`` names is listed too: while something is withheld under it,
+    and while a number of it is on file. Raises `ValueError` for what is no state.
     """
     states = {household.state}
     states |= {employee.work_state for employee in household.employees}
@@ -149,9 +166,15 @@ def registrations_of(
         (account, _row(account, household, on))
         for state in sorted(states)
         for account in accounts_of(state).accounts
-        if voluntary or not account.voluntary
+        if (kind := _inclusion(account)) is None or kind in include
     )
-    return tuple(row for account, row in rows if not account.voluntary or row.status != "not_required")
+    return tuple(row for account, row in rows if _inclusion(account) is None or row.status != "not_required")
+
+
+def _inclusion(account: StateAccount) -> Inclusion | None:
+    if account.type == "local":
+        return "local"
+    return "voluntary" if account.voluntary else None
 
 
 def state_withheld_for(employee: EmployeeFacts, on: datetime.date) -> str | None:
@@ -175,6 +198,19 @@ def state_withheld_for(employee: EmployeeFacts, on: datetime.date) -> str | None
     return state
 
 
+def local_lines_of(employee: EmployeeFacts, on: datetime.date) -> frozenset[str]:
+    """Return the codes of the local taxes that an active employee's pay bears on a day, by the places chosen."""
+    if not employee.active:
+        return frozenset()
+    rules = _rules(employee.work_state, on.year)
+    try:
+        certificate = {} if rules.income_tax is None else rules.income_tax.form.read(employee.certificate)
+        _, taxes = rules.local_taxes.choose(employee.localities, certificate, on)
+    except TaxInputError:
+        return frozenset()
+    return frozenset(tax.code for tax in taxes)
+
+
 def _row(account: StateAccount, household: HouseholdFacts, on: datetime.date) -> Registration:
     entry = (account.state, account.number.id)
     last_four = next(
@@ -193,6 +229,7 @@ def _row(account: StateAccount, household: HouseholdFacts, on: datetime.date) ->
         status = "required" if applied_on is None else "pending"
     return Registration(
         state=account.state,
+        account_id=account.id,
         account_type=account.type,
         agency=account.agency.full_name,
         label=account.label,
@@ -210,6 +247,8 @@ def _row(account: StateAccount, household: HouseholdFacts, on: datetime.date) ->
 def _is_required(account: StateAccount, employees: tuple[EmployeeFacts, ...], on: datetime.date) -> bool:
     if account.type == "withholding":
         return any(state_withheld_for(employee, on) == account.state for employee in employees)
+    if account.type == "local":
+        return any(not local_lines_of(employee, on).isdisjoint(account.lines) for employee in employees)
     if account.type == "sui":
         return _works_in(account.state, employees) or _paid_enough(account.state, "sui", employees, on)
     return any(_is_liable(account, line, employees, on) for line in _lines(account, on.year))
@@ -255,7 +294,7 @@ def _required_from(
     account: StateAccount, employees: tuple[EmployeeFacts, ...], on: datetime.date
 ) -> RequiredFrom | None:
     """Return from which wages of a quarter on the account is owed; None where they are reached or there are none."""
-    if account.type == "withholding":
+    if account.type in ("withholding", "local"):
         return None
     liabilities: list[tuple[str, list[EmployeeFacts]]] = [("sui", list(employees))]
     if account.type != "sui":

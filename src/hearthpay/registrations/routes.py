@@ -13,12 +13,16 @@ from hearthpay.http.auth import require
 from hearthpay.http.envelope import DatedEnvelope, answer
 from hearthpay.http.routing import api_router, describe
 from hearthpay.http.runtime import runtime_of
+from hearthpay.insurance.service import HouseholdPolicy, policies_of_household
+from hearthpay.registrations.derivation import EVERY_ACCOUNT
 from hearthpay.registrations.schemas import (
     RegistrationsQuery,
     RevealedRegistrations,
     StateRegistrations,
     item_of,
+    policy_item_of,
     revealed_item_of,
+    revealed_policy_item_of,
 )
 from hearthpay.registrations.service import list_registrations, reveal_numbers
 
@@ -56,14 +60,20 @@ async def get_state_registrations(
     if query.reveal and runtime.ring is None:
         raise Refusal("service_unavailable", "This service has no key ring: it cannot read numbers.")
     data: StateRegistrations | RevealedRegistrations
+    asked = query.include or frozenset()
     async with runtime.database.transaction(actor.tenant) as session:
         employer, rows = await list_registrations(
-            session, actor, runtime.clock, query.employer_id, voluntary=query.include is not None
+            session, actor, runtime.clock, query.employer_id, include=EVERY_ACCOUNT & asked
         )
+        policies: tuple[HouseholdPolicy, ...] = ()
+        if "insurance" in asked:
+            policies = await policies_of_household(session, actor, runtime.clock, employer)
         if query.reveal and runtime.ring is not None:
             numbers = await reveal_numbers(session, runtime.ring, actor, employer, rows)
             revealed = [revealed_item_of(row, numbers) for row in rows]
+            revealed += [revealed_policy_item_of(policy) for policy in policies]
             data = RevealedRegistrations(employer.id, revealed)
         else:
-            data = StateRegistrations(employer.id, [item_of(row) for row in rows])
+            items = [item_of(row) for row in rows] + [policy_item_of(policy) for policy in policies]
+            data = StateRegistrations(employer.id, items)
     return answer(request, data, as_of=runtime.clock.today())

@@ -2,19 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 from uuid import UUID
 
 from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
+from hearthpay.insurance.requirements import PolicyKind
+from hearthpay.insurance.service import HouseholdPolicy
 from hearthpay.registrations.accounts import RegistrationType
 from hearthpay.registrations.derivation import Registration, RegistrationStatus
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.fields import Identifier, RequestModel
 from hearthpay.wire.money import Dollars
 
-Inclusion = Literal["voluntary"]
+Inclusion = Literal["voluntary", "local", "insurance"]
+
+AccountType = RegistrationType | PolicyKind
+"""An account with an agency, or a kind of insurance policy."""
+
+
+_POLICY_LABELS: Final[Mapping[PolicyKind, str]] = {
+    "workers_compensation": "Workers' compensation policy",
+    "disability": "Disability and paid family leave policy",
+}
 
 
 def _read_inclusions(value: object) -> frozenset[str] | None:
@@ -38,8 +49,12 @@ class RegistrationsQuery(RequestModel):
     include: Annotated[frozenset[Inclusion] | None, BeforeValidator(_read_inclusions)] = Field(
         default=None,
         description="What is listed besides, separated by commas: `voluntary` adds the account for income tax of a "
-        "state that leaves it to an agreement with the employee, while it is withheld.",
-        json_schema_extra={"type": "string", "pattern": "^voluntary(,voluntary)*$"},
+        "state that leaves it to an agreement with the employee, while it is withheld; `local` those of cities, "
+        "counties and school districts whose tax is withheld; `insurance` the policies that a state asks for.",
+        json_schema_extra={
+            "type": "string",
+            "pattern": "^(voluntary|local|insurance)(,(voluntary|local|insurance))*$",
+        },
     )
 
 
@@ -56,7 +71,7 @@ class StateRegistrationItem:
     """One account or policy of a state, and where the household stands with it."""
 
     state_code: str
-    account_type: RegistrationType
+    account_type: AccountType
     label: str
     agency: str
     registration_url: str | None
@@ -111,6 +126,40 @@ def item_of(row: Registration) -> StateRegistrationItem:
         if row.required_from is None
         else WagesRequired(from_cents(row.required_from.quarterly_wages), from_cents(row.required_from.paid)),
     )
+
+
+def policy_item_of(policy: HouseholdPolicy) -> StateRegistrationItem:
+    """Return an insurance policy as the API tells it: who sells it is for the household to choose."""
+    required = policy.missing
+    entered = policy.entered
+    number = None if entered is None else entered.policy_number
+    return StateRegistrationItem(
+        state_code=policy.state,
+        account_type=policy.kind,
+        label=_POLICY_LABELS[policy.kind],
+        agency="" if entered is None else entered.carrier or "",
+        registration_url=_rules_url(policy) if required else None,
+        account_number_last_four=number[-4:] if number else None,
+        status="registered" if entered is not None else "required" if required else "not_required",
+        required=required,
+        required_from=None,
+    )
+
+
+def revealed_policy_item_of(policy: HouseholdPolicy) -> RevealedRegistrationItem:
+    """Return the same with the policy's number, which the household entered itself and is no secret."""
+    item = policy_item_of(policy)
+    told = {each.name: getattr(item, each.name) for each in fields(item)}
+    return RevealedRegistrationItem(
+        **told, account_number=None if policy.entered is None else policy.entered.policy_number
+    )
+
+
+def _rules_url(policy: HouseholdPolicy) -> str | None:
+    """Return where the state says what it asks for; None where its source has no address."""
+    if policy.needed is None or not policy.needed.rule.sources:
+        return None
+    return policy.needed.rule.sources[0].url or None
 
 
 def revealed_item_of(row: Registration, numbers: Mapping[tuple[str, str], str]) -> RevealedRegistrationItem:

@@ -1,7 +1,7 @@
 """A household's state registrations: what is needed, the numbers it has, and what it said of applications."""
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Final
 from uuid import UUID
 
@@ -22,8 +22,9 @@ from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
 from hearthpay.payroll.ledger.quarters import read_quarters
 from hearthpay.payroll.years.prior_wages import read_prior_quarters
-from hearthpay.registrations.accounts import RegistrationType, StateAccount, accounts_of
+from hearthpay.registrations.accounts import StateAccount, accounts_of
 from hearthpay.registrations.derivation import (
+    Inclusion,
     NumberOnFile,
     Registration,
     RegistrationApplication,
@@ -46,8 +47,14 @@ _SAID: Final = text(
 )
 
 
+async def read_numbers_on_file(session: AsyncSession, employer_id: UUID) -> list[tuple[str, str]]:
+    """Return the state accounts of which a number is on file, by state and the number's name there."""
+    said = await session.execute(_SAID, {"employer": employer_id})
+    return [(row.state, row.number_id) for row in said if row.last_four is not None]
+
+
 async def list_registrations(
-    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID | None, *, voluntary: bool = False
+    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID | None, *, include: Set[Inclusion] = frozenset()
 ) -> tuple[Employer, tuple[Registration, ...]]:
     """Return the household and its rows of today, see `registrations_of`.
 
@@ -55,11 +62,11 @@ async def list_registrations(
     """
     allow(actor, READ_REGISTRATIONS)
     employer = await resolve_employer(session, actor, employer_id)
-    return employer, await registrations_of_household(session, actor, clock, employer, voluntary=voluntary)
+    return employer, await registrations_of_household(session, actor, clock, employer, include=include)
 
 
 async def registrations_of_household(
-    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer, *, voluntary: bool = False
+    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer, *, include: Set[Inclusion] = frozenset()
 ) -> tuple[Registration, ...]:
     """Return the rows of a household that has been found. Raises what `allow` raises."""
     allow(actor, READ_REGISTRATIONS, employer.id)
@@ -82,7 +89,7 @@ async def registrations_of_household(
         if row.applied_on is not None
     )
     facts = household_facts(employer, employees, wages, numbers, applications)
-    return registrations_of(facts, today, voluntary=voluntary)
+    return registrations_of(facts, today, include=include)
 
 
 async def reveal_numbers(
@@ -112,7 +119,7 @@ async def keep_number(
     employer: Employer,
     *,
     state: str,
-    account_type: RegistrationType,
+    account_id: str,
     number: str,
 ) -> str | None:
     """Keep the number that an agency gave, in place of an earlier one; return a warning where it looks odd.
@@ -121,7 +128,7 @@ async def keep_number(
     a state or type that has no account, and for what is no number at all.
     """
     allow(actor, KEEP_REGISTRATIONS, employer.id)
-    account = _account(state, account_type)
+    account = _account(state, account_id)
     try:
         secret = parse_number("state_account", number)
     except InvalidNumberError as error:
@@ -138,7 +145,7 @@ async def note_application(
     employer: Employer,
     *,
     state: str,
-    account_type: RegistrationType,
+    account_id: str,
     applied_on: datetime.date | None,
 ) -> None:
     """Note when the household applied, by its word, or with None that it did not; with an audit row.
@@ -146,7 +153,7 @@ async def note_application(
     Raises what `allow` raises, and `validation_error` for a state or type without an account and a day to come.
     """
     allow(actor, KEEP_REGISTRATIONS, employer.id)
-    account = _account(state, account_type)
+    account = _account(state, account_id)
     if applied_on is not None and applied_on > clock.today():
         raise invalid("applied_on", "must not lie in the future")
     registration = await session.get(
@@ -190,12 +197,12 @@ async def withholding_accounts(
     return found
 
 
-def _account(state: str, account_type: RegistrationType) -> StateAccount:
+def _account(state: str, account_id: str) -> StateAccount:
     if state not in STATES:
         raise invalid("state", "must be one of the 50 states or DC, by its two letters")
-    account = accounts_of(state).account(account_type)
+    account = accounts_of(state).account(account_id)
     if account is None:
-        known = ", ".join(each.type for each in accounts_of(state).accounts)
+        known = ", ".join(each.id for each in accounts_of(state).accounts)
         raise invalid("type", f"is no account of {state}, which has {known}")
     return account
 

@@ -4,6 +4,7 @@ Sums of the lines as they stand: what a void or a failure took back is deducted,
 """
 
 import datetime
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 from uuid import UUID
 
@@ -18,6 +19,12 @@ _LINES: Final = text(
     "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
     "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last "
     "GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 4, 5, 2"
+)
+_PAYDAYS: Final = text(
+    "SELECT l.code, p.pay_date, CAST(sum(l.amount) AS bigint) "
+    "FROM paychecks c JOIN payrolls p ON p.id = c.payroll_id JOIN paycheck_lines l ON l.paycheck_id = c.id "
+    "WHERE c.employer_id = :employer AND c.tax_year BETWEEN :first AND :last AND l.code = ANY(:codes) "
+    "GROUP BY 1, 2 HAVING sum(l.amount) <> 0 ORDER BY 2, 1"
 )
 _WAGES: Final = text(
     "SELECT c.employee_id, c.work_state, c.tax_year, CAST(extract(month FROM p.pay_date) AS int), "
@@ -51,6 +58,14 @@ class LineOfMonth(NamedTuple):
     amount: int
     subject_wages: int
     taxable_wages: int
+
+
+class LineOfPayday(NamedTuple):
+    """A line of all paychecks of one pay date, in cents."""
+
+    code: str
+    pay_date: datetime.date
+    amount: int
 
 
 class WagesOfMonth(NamedTuple):
@@ -89,6 +104,14 @@ async def read_lines_by_month(
     """Return every line of the household's paychecks of these years; those of other payrolls are not among them."""
     wanted = {"employer": employer_id, "first": first_year, "last": last_year}
     return [LineOfMonth(*row) for row in await session.execute(_LINES, wanted)]
+
+
+async def read_lines_by_payday(
+    session: AsyncSession, employer_id: UUID, codes: Sequence[str], *, first_year: int, last_year: int
+) -> list[LineOfPayday]:
+    """Return what the lines with these codes come to on each pay date of these years."""
+    wanted = {"employer": employer_id, "first": first_year, "last": last_year, "codes": list(codes)}
+    return [LineOfPayday(*row) for row in await session.execute(_PAYDAYS, wanted)]
 
 
 async def read_wages_by_month(

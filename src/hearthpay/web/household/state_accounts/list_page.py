@@ -18,7 +18,7 @@ from hearthpay.employers.ein import ein_ending
 from hearthpay.employers.service import find_employer
 from hearthpay.insurance.service import HouseholdPolicy, policies_of_household
 from hearthpay.registrations.accounts import StateAccount, accounts_of
-from hearthpay.registrations.derivation import Registration
+from hearthpay.registrations.derivation import EVERY_ACCOUNT, Registration
 from hearthpay.registrations.service import registrations_of_household
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.place import AtHousehold, household_page
@@ -52,7 +52,7 @@ async def state_accounts(at: AtHousehold) -> Response:
     """One card for each state, and one for the IRS."""
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
-        rows = await registrations_of_household(session, at.actor, at.clock, employer, voluntary=True)
+        rows = await registrations_of_household(session, at.actor, at.clock, employer, include=EVERY_ACCOUNT)
         said = await said_of_accounts(session, at.actor, employer)
         ending = await ein_ending(session, employer)
         policies = await policies_of_household(session, at.actor, at.clock, employer)
@@ -108,7 +108,7 @@ def _by_number(rows: list[Registration]) -> list[NumberRows]:
     found = []
     for own in numbers.values():
         first = next((row for row in own if row.required), own[0])
-        account = accounts_of(first.state).account(first.account_type)
+        account = accounts_of(first.state).account(first.account_id)
         assert account is not None, "a row is of an account"
         found.append(NumberRows(tuple(own), first, account))
     return found

@@ -10,7 +10,7 @@ from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.registrations.accounts import StateAccount, accounts_of
-from hearthpay.registrations.derivation import Registration
+from hearthpay.registrations.derivation import EVERY_ACCOUNT, Registration
 from hearthpay.registrations.service import (
     keep_number,
     note_application,
@@ -25,7 +25,7 @@ from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
 
-_AT: Final = "/state-accounts/{state}/{account_type}"
+_AT: Final = "/state-accounts/{state}/{account_id}"
 _FUTURE: Final = mark("must not lie in the future")
 _NOT_THERE: Final = mark("There is nothing here of this name.")
 _NONE: Final = mark("There is no number on file to be shown.")
@@ -51,7 +51,7 @@ async def enter_number(at: AtHousehold) -> Response:
                 at.clock,
                 employer,
                 state=account.state,
-                account_type=account.type,
+                account_id=account.id,
                 number=at.form.get("number", ""),
             )
     except Refusal as error:
@@ -85,7 +85,7 @@ async def say_applied(at: AtHousehold) -> Response:
                 at.clock,
                 employer,
                 state=account.state,
-                account_type=account.type,
+                account_id=account.id,
                 applied_on=day,
             )
     except Refusal as error:
@@ -107,8 +107,8 @@ async def reveal(at: AtHousehold) -> Response:
     account, ring = _account(at), at.visitor.desk.keys()
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
-        rows = await registrations_of_household(session, at.actor, at.clock, employer, voluntary=True)
-        own = [row for row in rows if (row.state, row.account_type) == (account.state, account.type)]
+        rows = await registrations_of_household(session, at.actor, at.clock, employer, include=EVERY_ACCOUNT)
+        own = [row for row in rows if (row.state, row.account_id) == (account.state, account.id)]
         numbers = await reveal_numbers(session, ring, at.actor, employer, own)
     number = numbers.get((account.state, account.number.id))
     if number is None:
@@ -121,7 +121,7 @@ def _account(at: AtHousehold) -> StateAccount:
     params = at.visitor.request.path_params
     if params["state"] in STATES:
         for account in accounts_of(params["state"]).accounts:
-            if account.type == params["account_type"]:
+            if account.id == params["account_id"]:
                 return account
     raise Refusal("not_found", _NOT_THERE)
 
@@ -129,8 +129,8 @@ def _account(at: AtHousehold) -> StateAccount:
 async def _row(at: AtHousehold, account: StateAccount) -> Registration | None:
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
-        rows = await registrations_of_household(session, at.actor, at.clock, employer, voluntary=True)
-    return next((row for row in rows if (row.state, row.account_type) == (account.state, account.type)), None)
+        rows = await registrations_of_household(session, at.actor, at.clock, employer, include=EVERY_ACCOUNT)
+    return next((row for row in rows if (row.state, row.account_id) == (account.state, account.id)), None)
 
 
 def _facts(account: StateAccount) -> dict[str, object]:

@@ -1,0 +1,119 @@
+"""The accounts under which a household files, and how the law chooses how often: by what was withheld, or not at all."""
+
+from dataclasses import dataclass
+from typing import Final, Literal, cast, get_args
+
+from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.trace import Source
+from hearthpay.taxes.vocabulary import Confidence
+
+Measure = Literal["assigned", "month", "quarter", "year", "year_before", "july_june"]
+"""What the limits of an account are compared with: the tax of any month of the quarter, of the quarter, of the calendar
+year, of the calendar year before, or of the twelve months that end on June 30 before the year. ``assigned``: the agency
+alone decides, and nothing is compared."""
+
+MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+
+FREQUENCIES: Final = (
+    "annual",
+    "semiannual",
+    "quarterly",
+    "monthly",
+    "semimonthly",
+    "quarter_monthly",
+    "eighth_monthly",
+    "semiweekly",
+    "weekly",
+    "payday",
+    "daily",
+    "instalments",
+    "own_withholding",
+)
+"""From rarest to most frequent; the last two are those of estimated tax."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A frequency, and the amount (in cents) from which on it no longer is the one; None: it has no end."""
+
+    frequency: str
+    below: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """An account under which a household files."""
+
+    name: str
+    frequencies: tuple[str, ...]
+    """All that the agency has; the first stands where neither the ledger nor the household says another."""
+
+    retired: tuple[str, ...] = ()
+    """Frequencies that households chose when they were listed, and that the agency does not have: the choice is void."""
+
+    measure: Measure = "assigned"
+    bands: tuple[Band, ...] = ()
+    """From rarest to most frequent; empty where the ledger does not decide."""
+
+    measured_lines: tuple[str, ...] = ()
+    """Codes of the lines that count; empty where all lines of the account do."""
+
+    new_account: str | None = None
+    """The frequency of an account that has no look-back yet; None where the first months decide."""
+
+    household_rule: bool = False
+    """Whether the first frequency is a rule for household employers alone."""
+
+    note: str = ""
+    sources: tuple[Source, ...] = ()
+    confidence: Confidence | None = None
+
+
+def read_account(name: str, table: RuleTable) -> Account:
+    """Read an account of a file of duties; raises `RuleError`."""
+    frequencies = table.texts("frequencies")
+    if not frequencies:
+        raise table.error("frequencies", "must name at least one")
+    for frequency in frequencies:
+        if frequency not in FREQUENCIES:
+            raise table.error("frequencies", f"{frequency!r} is not one of {', '.join(FREQUENCIES)}")
+    measure = cast("Measure", table.choice("measure", MEASURES, default="assigned"))
+    new_account = table.optional_text("new_account")
+    if new_account is not None and new_account not in frequencies:
+        raise table.error("new_account", "must be one of the frequencies")
+    named = "source" in table
+    account = Account(
+        name=name,
+        frequencies=frequencies,
+        retired=table.texts("retired"),
+        measure=measure,
+        bands=_read_bands(table, measure, frequencies),
+        measured_lines=table.texts("measured_lines"),
+        new_account=new_account,
+        household_rule=table.flag("household_rule", default=False),
+        note=table.text("note", default=""),
+        sources=table.sources() if named else (),
+        confidence=table.confidence() if named else None,
+    )
+    if not named and (len(frequencies) > 1 and frequencies[0] not in ("instalments",)):
+        raise table.error("source", "is missing: frequencies need one")
+    table.close()
+    return account
+
+
+def _read_bands(table: RuleTable, measure: Measure, frequencies: tuple[str, ...]) -> tuple[Band, ...]:
+    """Read ``bands`` and the ``limits`` between them, in dollars."""
+    names = table.texts("bands")
+    limits = table.cents_list("limits") if "limits" in table else ()
+    if bool(names) == (measure == "assigned"):
+        raise table.error("bands", "belong to a measure, and a measure to bands")
+    if names and len(limits) != len(names) - 1:
+        raise table.error("limits", "must have one fewer than the bands")
+    if list(limits) != sorted(set(limits)):
+        raise table.error("limits", "must ascend")
+    for name in names:
+        if name not in frequencies:
+            raise table.error("bands", f"{name!r} is not one of the frequencies")
+    if list(names) != sorted(names, key=FREQUENCIES.index):
+        raise table.error("bands", "must go from the rarest to the most frequent")
+    return tuple(Band(name, below) for name, below in zip(names, (*limits, None), strict=True)) if names else ()

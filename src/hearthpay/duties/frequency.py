@@ -1,0 +1,199 @@
+"""How often a household files under an account, month by month of a year, by the ledger, and why.
+
+The months of a year are parted into stretches, each filed once: a cent is in one of them, whatever the frequency becomes.
+Inside a quarter or year a frequency is decided by what was withheld up to each month; a later month never changes what
+an earlier one was told.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from hearthpay.duties.accounts import Account, Band, Measure
+from hearthpay.duties.periods import MONTHS
+
+ReasonCode = Literal["only", "chosen", "household_rule", "assigned", "new_account", "reached", "below", "nothing_yet"]
+"""Why: the agency knows no other frequency; the household, or a letter, said so; a rule for households; what the agency
+gives a new account until it writes otherwise; a new account's by law; a limit was reached; the next limit was not; or
+nothing was withheld yet."""
+
+QUARTER: Final = 3
+_STEPS: Final[Mapping[str, int]] = {"annual": MONTHS, "semiannual": 6, "quarterly": QUARTER}
+_NEAR: Final = 80
+"""Per cent of a limit from which on it is near."""
+
+MonthAmounts = Callable[[int, int], int]
+"""The tax of a month in cents, by year and month."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencyReason:
+    """Why a frequency holds; amounts in cents."""
+
+    code: ReasonCode
+    frequency: str
+    measure: Measure = "assigned"
+    measured: int | None = None
+    """What was withheld in the measure's window."""
+
+    expected: int | None = None
+    """What it comes to by the window's end if it goes on so; None where the window is over."""
+
+    limit: int | None = None
+    """The limit that was reached."""
+
+    next_limit: int | None = None
+    """The next one, which was not."""
+
+    next_frequency: str | None = None
+    """What begins there."""
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the next limit is near: 80 per cent of it or more."""
+        if self.next_limit is None:
+            return False
+        return max(self.measured or 0, self.expected or 0) * 100 >= self.next_limit * _NEAR
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Months of a year that are filed at once."""
+
+    first_month: int
+    last_month: int
+    reason: FrequencyReason
+
+    @property
+    def frequency(self) -> str:
+        """How often the household files then."""
+        return self.reason.frequency
+
+
+def stretches_of(
+    account: Account, chosen: str | None, amounts: MonthAmounts, year: int, steps: Mapping[str, int] | None = None
+) -> tuple[Stretch, ...]:
+    """Return how the year is filed under an account, in order, without gap or overlap.
+
+    ``chosen`` is what the household said of the year. ``steps`` tells, by frequency, how many months a payment covers
+    where it is not what the frequency's name says.
+    """
+    reasons = months_of(account, chosen, amounts, year)
+    found: list[Stretch] = []
+    first = 1
+    for month, reason in enumerate(reasons, 1):
+        step = (steps or {}).get(reason.frequency) or _STEPS.get(reason.frequency, 1)
+        falls = month < MONTHS and _is_more_frequent(account, reason.frequency, reasons[month].frequency)
+        if month % step == 0 or falls:
+            found.append(Stretch(first, month, reason))
+            first = month + 1
+    return tuple(found)
+
+
+def months_of(
+    account: Account, chosen: str | None, amounts: MonthAmounts, year: int
+) -> tuple[FrequencyReason, ...]:
+    """Return the frequency of each month of a year, with the reason."""
+    if chosen is not None:
+        return (FrequencyReason("chosen", chosen),) * MONTHS
+    if not account.bands:
+        first = account.frequencies[0]
+        code: ReasonCode = (
+            "only" if len(account.frequencies) == 1 else "household_rule" if account.household_rule else "assigned"
+        )
+        return (FrequencyReason(code, first),) * MONTHS
+    if account.measure in ("year_before", "july_june"):
+        return _by_look_back(account, amounts, year)
+    return _in_course(account, amounts, year)
+
+
+def _by_look_back(account: Account, amounts: MonthAmounts, year: int) -> tuple[FrequencyReason, ...]:
+    """Return the frequency that the twelve months looked back on give the whole year; a new account has none."""
+    if account.measure == "year_before":
+        window = [(year - 1, month) for month in range(1, MONTHS + 1)]
+    else:
+        window = [(year - 2, month) for month in range(7, MONTHS + 1)] + [(year - 1, month) for month in range(1, 7)]
+    measured = sum(max(amounts(*month), 0) for month in window)
+    if measured:
+        return (_reason(account, measured, None),) * MONTHS
+    if account.new_account is not None:
+        return (FrequencyReason("new_account", account.new_account, account.measure),) * MONTHS
+    return _in_course(account, amounts, year)
+
+
+def _in_course(account: Account, amounts: MonthAmounts, year: int) -> tuple[FrequencyReason, ...]:
+    """Return the frequencies as the year's own months decide them, each window by itself."""
+    size = QUARTER if account.measure in ("quarter", "month") else MONTHS
+    before = _last_of_window(account, amounts, year - 1, MONTHS - size + 1, size)
+    reasons: list[FrequencyReason] = []
+    for start in range(1, MONTHS + 1, size):
+        window = _window(account, amounts, year, start, size, before)
+        reasons.extend(window)
+        before = window[-1]
+    return tuple(reasons)
+
+
+def _last_of_window(
+    account: Account, amounts: MonthAmounts, year: int, start: int, size: int
+) -> FrequencyReason | None:
+    """Return how a window ended, None where nothing was withheld in it."""
+    if not any(amounts(year, month) > 0 for month in range(start, start + size)):
+        return None
+    return _window(account, amounts, year, start, size, None)[-1]
+
+
+def _window(
+    account: Account,
+    amounts: MonthAmounts,
+    year: int,
+    start: int,
+    size: int,
+    before: FrequencyReason | None,
+) -> list[FrequencyReason]:
+    """Return the frequency of each month of a window: the rarest until a limit is reached, and then on."""
+    rarest = FrequencyReason("nothing_yet", account.bands[0].frequency, account.measure)
+    reached: FrequencyReason | None = None
+    reasons: list[FrequencyReason] = []
+    paid: list[int] = []
+    for month in range(start, start + size):
+        cents = max(amounts(year, month), 0)
+        if cents:
+            paid.append(cents)
+            found = _reason(account, *_measured(account.measure, paid, size))
+            if reached is None or not _is_more_frequent(account, reached.frequency, found.frequency):
+                reached = found
+        reasons.append(reached or before or rarest)
+    return reasons
+
+
+def _measured(measure: Measure, paid: list[int], size: int) -> tuple[int, int | None]:
+    """Return what counts against the limits so far, and what it comes to at this rate by the window's end."""
+    if measure == "month":
+        return max(paid), None
+    return sum(paid), sum(paid) * size // len(paid)
+
+
+def _reason(account: Account, measured: int, expected: int | None) -> FrequencyReason:
+    position = _band(account.bands, max(measured, expected or 0))
+    after = account.bands[position + 1].frequency if position + 1 < len(account.bands) else None
+    return FrequencyReason(
+        "reached" if position else "below",
+        account.bands[position].frequency,
+        account.measure,
+        measured,
+        expected,
+        account.bands[position - 1].below if position else None,
+        account.bands[position].below,
+        after,
+    )
+
+
+def _band(bands: tuple[Band, ...], cents: int) -> int:
+    return next(number for number, band in enumerate(bands) if band.below is None or cents < band.below)
+
+
+def _is_more_frequent(account: Account, one: str, other: str) -> bool:
+    order = [band.frequency for band in account.bands]
+    if one not in order or other not in order:
+        return False
+    return order.index(one) > order.index(other)
