@@ -7,18 +7,24 @@ from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
-Measure = Literal["assigned", "month", "quarter", "year", "year_before", "july_june"]
-"""What the limits of an account are compared with: the tax of any month of the quarter, of the quarter, of the calendar
-year, of the calendar year before, or of the twelve months that end on June 30 before the year. ``assigned``: the agency
+Measure = Literal["assigned", "month", "quarter", "quarter_before", "year", "year_before", "july_june"]
+"""What the limits of an account are compared with: the tax of any month of the quarter, of the quarter, of the quarter
+before, of the calendar year, of the calendar year before, or of the twelve months that end on June 30 before the year. ``assigned``: the agency
 alone decides, and nothing is compared."""
 
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 
+HouseholdRule = Literal["no", "always", "without_number"]
+"""Whether the first frequency of an account is a rule for household employers, whatever they withhold, or only for those
+who have no number of the account."""
+
 FREQUENCIES: Final = (
+    "own_return",
     "annual",
     "semiannual",
     "quarterly",
     "monthly",
+    "monthly_early",
     "semimonthly",
     "quarter_monthly",
     "eighth_monthly",
@@ -29,7 +35,8 @@ FREQUENCIES: Final = (
     "instalments",
     "own_withholding",
 )
-"""From rarest to most frequent; the last two are those of estimated tax."""
+"""From rarest to most frequent; the last two are those of estimated tax. ``own_return``: with the household's own income
+tax return."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +66,9 @@ class Account:
     """Codes of the lines that count; empty where all lines of the account do."""
 
     new_account: str | None = None
-    """The frequency of an account that has no look-back yet; None where the first months decide."""
+    """The rarest frequency of an account that has no look-back yet; None where the first months alone decide."""
 
-    household_rule: bool = False
-    """Whether the first frequency is a rule for household employers alone."""
+    household_rule: HouseholdRule = "no"
 
     note: str = ""
     sources: tuple[Source, ...] = ()
@@ -90,7 +96,9 @@ def read_account(name: str, table: RuleTable) -> Account:
         bands=_read_bands(table, measure, frequencies),
         measured_lines=table.texts("measured_lines"),
         new_account=new_account,
-        household_rule=table.flag("household_rule", default=False),
+        household_rule=cast(
+            "HouseholdRule", table.choice("household_rule", get_args(HouseholdRule), default="no")
+        ),
         note=table.text("note", default=""),
         sources=table.sources() if named else (),
         confidence=table.confidence() if named else None,

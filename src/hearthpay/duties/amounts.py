@@ -10,12 +10,8 @@ from typing import Final
 from hearthpay.duties.accounts import Account
 from hearthpay.duties.frequency import QUARTER, FrequencyReason, Stretch, stretches_of
 from hearthpay.duties.household import Household, LedgerAmount
-from hearthpay.duties.periods import MONTHS, Partition, Paydays, Period, day_of_month
+from hearthpay.duties.periods import MONTH_END, MONTHS, Partition, Paydays, Period, day_of_month
 from hearthpay.duties.rules import PAID, Duties, HouseholdDuty
-
-_HALF: Final = 15
-"""The last day of a month's first half."""
-
 
 @dataclass(frozen=True, slots=True)
 class Covered:
@@ -27,12 +23,21 @@ class Covered:
 
 @dataclass(frozen=True, slots=True)
 class PaydayPart:
-    """A payday, or half a month, with what is paid for it."""
+    """A payday, or the paydays of one month that are paid together, with what is paid for them."""
 
-    label: str
     first: datetime.date
     last: datetime.date
+    """In the month of ``first``."""
+
+    closes: datetime.date
+    """The day from which its due date counts; in the next month where a week goes over the month's end."""
+
     cents: int
+
+    @property
+    def label(self) -> str:
+        """What names it for good: its last day."""
+        return self.last.isoformat()
 
 
 @lru_cache(4096)
@@ -64,6 +69,7 @@ class Amounts:
                 lambda of_year, month: months.get((of_year, month), 0),
                 year,
                 self._steps(account_name),
+                has_number=any(is_among(line, self._lines_of(account_name)) for line in self._household.open_lines),
             )
         return self._years[key]
 
@@ -80,7 +86,7 @@ class Amounts:
             for each in stretches
             if period.first_month <= each.last_month <= period.last_month and each.frequency in duty.frequencies
         ]
-        if not own or (duty.not_third_month and period.last_month % QUARTER == 0):
+        if not own or (duty.months and period.last_month not in duty.months):
             return None
         months = Period(period.label, period.year, own[0].first_month, own[-1].last_month)
         if duty.over is not None and self._total(duty.lines, months) <= duty.over:
@@ -102,19 +108,21 @@ class Amounts:
         )
 
     def paydays(self, duty: HouseholdDuty, year: int) -> Iterator[PaydayPart]:
-        """Yield the paydays, or half months, of a year for which the duty pays something."""
+        """Yield the paydays, or the parts of months, of a year for which the duty pays something."""
         if not isinstance(duty.partition, Paydays):
             return
-        cents: dict[datetime.date, int] = {}
+        counted = duty.partition.reached_lines or duty.lines
+        cents: dict[_Part, int] = {}
+        towards: dict[_Part, int] = {}
         for paid in self._household.paydays:
             if paid.day.year == year and is_among(paid.line, duty.lines) and self._is_filed(duty, paid.day):
-                cents[paid.day] = cents.get(paid.day, 0) + paid.cents
-        if duty.partition.halves:
-            yield from _halves(cents)
-        elif duty.partition.reached is not None:
-            yield from _whenever_reached(cents, duty.partition.reached)
+                part = _part(duty.partition, paid.day)
+                cents[part] = cents.get(part, 0) + paid.cents
+                towards[part] = towards.get(part, 0) + (paid.cents if is_among(paid.line, counted) else 0)
+        if duty.partition.reached is not None:
+            yield from _whenever_reached(cents, towards, duty.partition.reached)
         else:
-            yield from (PaydayPart(day.isoformat(), day, day, cents[day]) for day in sorted(cents) if cents[day] > 0)
+            yield from (PaydayPart(*part, cents[part]) for part in sorted(cents) if cents[part] > 0)
 
     def reason_on(self, duty: HouseholdDuty, day: datetime.date) -> FrequencyReason | None:
         """Return why the duty's account is filed as it is on a day; None for a duty without an account."""
@@ -156,7 +164,11 @@ class Amounts:
     def _measured_lines(self, account: Account) -> tuple[str, ...]:
         if account.measured_lines:
             return account.measured_lines
-        own = (each for each in self._duties.duties if each.account == account.name and each.kind in PAID)
+        return self._lines_of(account.name)
+
+    def _lines_of(self, account_name: str) -> tuple[str, ...]:
+        """Return the codes of the lines that are paid under an account."""
+        own = (each for each in self._duties.duties if each.account == account_name and each.kind in PAID)
         return tuple(sorted({line for duty in own for line in duty.lines}))
 
     def _steps(self, account_name: str) -> dict[str, int]:
@@ -191,27 +203,31 @@ def _amounts_of(household: Household, lines: tuple[str, ...]) -> Iterator[Ledger
             yield from amounts
 
 
-def _halves(cents: Mapping[datetime.date, int]) -> Iterator[PaydayPart]:
-    parts: dict[tuple[int, int, int], int] = {}
-    for day, paid in cents.items():
-        half = (day.year, day.month, 1 if day.day <= _HALF else 2)
-        parts[half] = parts.get(half, 0) + paid
-    for (year, month, half), paid in sorted(parts.items()):
-        if paid > 0:
-            first = datetime.date(year, month, 1 if half == 1 else _HALF + 1)
-            last = datetime.date(year, month, _HALF) if half == 1 else day_of_month(year, month, 31)
-            yield PaydayPart(f"{year}-S{2 * month - 2 + half}", first, last, paid)
+_Part = tuple[datetime.date, datetime.date, datetime.date]
+"""The first and last day of a part within the month of its paydays, and the day on which it closes."""
 
 
-def _whenever_reached(cents: Mapping[datetime.date, int], limit: int) -> Iterator[PaydayPart]:
-    """Yield the paydays on which what is not paid yet of a quarter reaches the limit, with all that is not paid yet."""
-    open_cents, since, quarter = 0, None, None
-    for day in sorted(cents):
-        now = (day.year, (day.month - 1) // QUARTER)
+def _part(partition: Paydays, day: datetime.date) -> _Part:
+    first, closes = partition.part_of(day)
+    last = day_of_month(day.year, day.month, MONTH_END)
+    return max(first, day.replace(day=1)), min(closes, last), closes
+
+
+def _whenever_reached(
+    cents: Mapping[_Part, int], towards: Mapping[_Part, int], limit: int
+) -> Iterator[PaydayPart]:
+    """Yield the parts with which what is not paid yet of a quarter reaches the limit, with all that is not paid yet."""
+    open_cents = open_towards = 0
+    since: datetime.date | None = None
+    quarter: tuple[int, int] | None = None
+    for part in sorted(cents):
+        first, last, closes = part
+        now = (last.year, (last.month - 1) // QUARTER)
         if now != quarter:
-            open_cents, since, quarter = 0, day, now
-        since = since or day
-        open_cents += cents[day]
-        if open_cents >= limit:
-            yield PaydayPart(day.isoformat(), since, day, open_cents)
-            open_cents, since = 0, None
+            open_cents, open_towards, since, quarter = 0, 0, first, now
+        since = since or first
+        open_cents += cents[part]
+        open_towards += towards[part]
+        if open_towards >= limit and open_cents > 0:
+            yield PaydayPart(since, last, closes, open_cents)
+            open_cents, open_towards, since = 0, 0, None

@@ -19,6 +19,7 @@ from hearthpay.duties.rules import (
     ANY_WITHHOLDING,
     EMPLOYEE,
     EXEMPTION,
+    LOCAL,
     PAID,
     WITHHOLDING,
     Duties,
@@ -60,8 +61,8 @@ class CalendarItem:
     employee_id: UUID | None
     employee_name: str | None
     period: str
-    """``2026``, ``2026-H1``, ``2026-Q3``, ``2026-M12``, ``2026-S24`` (half a month), ``2026-I2`` (an instalment), or
-    the day of the payday or the hire."""
+    """``2026``, ``2026-H1``, ``2026-Q3``, ``2026-M12``, ``2026-I2`` (an instalment), or a day: of the hire, or the last of
+    the paydays that are paid together."""
 
     period_start: datetime.date
     period_end: datetime.date
@@ -209,7 +210,7 @@ def _at_paydays(
         raise TypeError(f"{duty.id} is due for a period of months")
     for part in amounts.paydays(duty, year):
         if not _is_outside(household, duty, _month_of(part)):
-            unmoved = duty.due.date(part.last, duty.moving.offices)
+            unmoved = duty.due.date(part.closes, duty.moving.offices)
             covered = Covered(_month_of(part), amounts.reason_on(duty, part.last))
             yield _item(
                 household, duty, None, part.label, (part.first, part.last), unmoved, part.cents, covered
@@ -287,6 +288,11 @@ def _concerns(household: Household, duty: HouseholdDuty, period: Period, employe
         or _is_liable(household, duty, period, employee.id)
         or (ANY_WITHHOLDING in duty.when and _withholds(employee, None, period))
         or (WITHHOLDING in duty.when and _withholds(employee, duty.jurisdiction, period))
+        or (
+            LOCAL in duty.when
+            and any(is_among(line, duty.lines) for line in employee.local_lines)
+            and _works(employee, duty.jurisdiction, period)
+        )
         or (EXEMPTION in duty.when and employee.claims_exemption and _works(employee, FEDERAL, period))
         or (
             EMPLOYEE in duty.when

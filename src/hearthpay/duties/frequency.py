@@ -71,14 +71,20 @@ class Stretch:
 
 
 def stretches_of(
-    account: Account, chosen: str | None, amounts: MonthAmounts, year: int, steps: Mapping[str, int] | None = None
+    account: Account,
+    chosen: str | None,
+    amounts: MonthAmounts,
+    year: int,
+    steps: Mapping[str, int] | None = None,
+    *,
+    has_number: bool = False,
 ) -> tuple[Stretch, ...]:
     """Return how the year is filed under an account, in order, without gap or overlap.
 
     ``chosen`` is what the household said of the year. ``steps`` tells, by frequency, how many months a payment covers
-    where it is not what the frequency's name says.
+    where it is not what the frequency's name says; ``has_number``, whether the account's number is on file.
     """
-    reasons = months_of(account, chosen, amounts, year)
+    reasons = months_of(account, chosen, amounts, year, has_number=has_number)
     found: list[Stretch] = []
     first = 1
     for month, reason in enumerate(reasons, 1):
@@ -91,17 +97,19 @@ def stretches_of(
 
 
 def months_of(
-    account: Account, chosen: str | None, amounts: MonthAmounts, year: int
+    account: Account, chosen: str | None, amounts: MonthAmounts, year: int, *, has_number: bool = False
 ) -> tuple[FrequencyReason, ...]:
     """Return the frequency of each month of a year, with the reason."""
     if chosen is not None:
         return (FrequencyReason("chosen", chosen),) * MONTHS
+    first = account.frequencies[0]
+    if account.household_rule == "always" or (account.household_rule == "without_number" and not has_number):
+        return (FrequencyReason("household_rule", first),) * MONTHS
     if not account.bands:
-        first = account.frequencies[0]
-        code: ReasonCode = (
-            "only" if len(account.frequencies) == 1 else "household_rule" if account.household_rule else "assigned"
-        )
+        code: ReasonCode = "only" if len(account.frequencies) == 1 else "assigned"
         return (FrequencyReason(code, first),) * MONTHS
+    if account.measure == "quarter_before":
+        return _by_quarter_before(account, amounts, year)
     if account.measure in ("year_before", "july_june"):
         return _by_look_back(account, amounts, year)
     return _in_course(account, amounts, year)
@@ -116,30 +124,46 @@ def _by_look_back(account: Account, amounts: MonthAmounts, year: int) -> tuple[F
     measured = sum(max(amounts(*month), 0) for month in window)
     if measured:
         return (_reason(account, measured, None),) * MONTHS
-    if account.new_account is not None:
-        return (FrequencyReason("new_account", account.new_account, account.measure),) * MONTHS
-    return _in_course(account, amounts, year)
+    return _in_course(account, amounts, year, _first_band(account))
 
 
-def _in_course(account: Account, amounts: MonthAmounts, year: int) -> tuple[FrequencyReason, ...]:
+def _first_band(account: Account) -> int:
+    """Return the position of the rarest frequency that an account without a look-back may have."""
+    names = [band.frequency for band in account.bands]
+    return 0 if account.new_account is None else names.index(account.new_account)
+
+
+def _by_quarter_before(account: Account, amounts: MonthAmounts, year: int) -> tuple[FrequencyReason, ...]:
+    """Return the frequencies that each quarter is given by the tax of the one before."""
+    reasons: list[FrequencyReason] = []
+    for start in range(1, MONTHS + 1, QUARTER):
+        of_year, first = (year, start - QUARTER) if start > QUARTER else (year - 1, MONTHS - QUARTER + 1)
+        measured = sum(max(amounts(of_year, month), 0) for month in range(first, first + QUARTER))
+        reasons.extend([_reason(account, measured, None)] * QUARTER)
+    return tuple(reasons)
+
+
+def _in_course(
+    account: Account, amounts: MonthAmounts, year: int, floor: int = 0
+) -> tuple[FrequencyReason, ...]:
     """Return the frequencies as the year's own months decide them, each window by itself."""
     size = QUARTER if account.measure in ("quarter", "month") else MONTHS
-    before = _last_of_window(account, amounts, year - 1, MONTHS - size + 1, size)
+    before = _last_of_window(account, amounts, year - 1, MONTHS - size + 1, size, floor)
     reasons: list[FrequencyReason] = []
     for start in range(1, MONTHS + 1, size):
-        window = _window(account, amounts, year, start, size, before)
+        window = _window(account, amounts, year, start, size, before, floor)
         reasons.extend(window)
         before = window[-1]
     return tuple(reasons)
 
 
 def _last_of_window(
-    account: Account, amounts: MonthAmounts, year: int, start: int, size: int
+    account: Account, amounts: MonthAmounts, year: int, start: int, size: int, floor: int
 ) -> FrequencyReason | None:
     """Return how a window ended, None where nothing was withheld in it."""
     if not any(amounts(year, month) > 0 for month in range(start, start + size)):
         return None
-    return _window(account, amounts, year, start, size, None)[-1]
+    return _window(account, amounts, year, start, size, None, floor)[-1]
 
 
 def _window(
@@ -149,9 +173,10 @@ def _window(
     start: int,
     size: int,
     before: FrequencyReason | None,
+    floor: int,
 ) -> list[FrequencyReason]:
     """Return the frequency of each month of a window: the rarest until a limit is reached, and then on."""
-    rarest = FrequencyReason("nothing_yet", account.bands[0].frequency, account.measure)
+    rarest = FrequencyReason("nothing_yet", account.bands[floor].frequency, account.measure)
     reached: FrequencyReason | None = None
     reasons: list[FrequencyReason] = []
     paid: list[int] = []
@@ -159,7 +184,7 @@ def _window(
         cents = max(amounts(year, month), 0)
         if cents:
             paid.append(cents)
-            found = _reason(account, *_measured(account.measure, paid, size))
+            found = _reason(account, *_measured(account.measure, paid, size), floor)
             if reached is None or not _is_more_frequent(account, reached.frequency, found.frequency):
                 reached = found
         reasons.append(reached or before or rarest)
@@ -173,16 +198,17 @@ def _measured(measure: Measure, paid: list[int], size: int) -> tuple[int, int | 
     return sum(paid), sum(paid) * size // len(paid)
 
 
-def _reason(account: Account, measured: int, expected: int | None) -> FrequencyReason:
-    position = _band(account.bands, max(measured, expected or 0))
+def _reason(account: Account, measured: int, expected: int | None, floor: int = 0) -> FrequencyReason:
+    decided = _band(account.bands, max(measured, expected or 0))
+    position = max(decided, floor)
     after = account.bands[position + 1].frequency if position + 1 < len(account.bands) else None
     return FrequencyReason(
-        "reached" if position else "below",
+        "new_account" if position > decided else "reached" if position else "below",
         account.bands[position].frequency,
         account.measure,
         measured,
         expected,
-        account.bands[position - 1].below if position else None,
+        account.bands[position - 1].below if 0 < position == decided else None,
         account.bands[position].below,
         after,
     )

@@ -42,6 +42,9 @@ class HouseholdEmployee:
     claims_exemption: bool = False
     """Whether the Form W-4 on file claims exemption from federal withholding."""
 
+    local_lines: frozenset[str] = frozenset()
+    """Codes of the local taxes that the pay bears today, by the places chosen."""
+
 
 @dataclass(frozen=True, slots=True)
 class Liability:

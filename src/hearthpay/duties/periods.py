@@ -9,6 +9,8 @@ from typing import Final
 from hearthpay.duties.office_days import Offices, add_office_days
 
 MONTHS: Final = 12
+MONTH_END: Final = 31
+"""The last day of a month, however many it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +64,30 @@ MONTHLY: Final = Partition(tuple(range(1, MONTHS + 1)), "M")
 
 @dataclass(frozen=True, slots=True)
 class Paydays:
-    """Each payday by itself; ``halves``: the first fifteen days of a month together, and the rest.
+    """Each payday by itself, or all paydays up to one of the days of the month, or to a day of the week, together."""
 
-    With ``reached`` (cents), only the payday on which the quarter's tax that is not paid yet comes to so much.
-    """
+    ends: tuple[int, ...] = ()
+    """The days of the month up to which paydays are paid together; 31 is the last. Empty: none are."""
 
-    halves: bool = False
+    weekday: int | None = None
+    """The day of the week (0: Monday) up to which they are; None: they are not."""
+
     reached: int | None = None
+    """In cents: only the part with which what a quarter's parts have not paid yet comes to so much; None: each part."""
+
+    reached_lines: tuple[str, ...] = ()
+    """Codes of the lines that count towards ``reached``; empty where all of the duty do."""
+
+    def part_of(self, day: datetime.date) -> tuple[datetime.date, datetime.date]:
+        """Return the first and last day of the part to which a payday belongs."""
+        if self.ends:
+            end = next(end for end in self.ends if day.day <= end)
+            first = max((earlier for earlier in self.ends if earlier < end), default=0) + 1
+            return day.replace(day=first), day_of_month(day.year, day.month, end)
+        if self.weekday is not None:
+            last = day + datetime.timedelta(days=(self.weekday - day.weekday()) % 7)
+            return last - datetime.timedelta(days=6), last
+        return day, day
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,21 +132,27 @@ class AfterHire:
 
 @dataclass(frozen=True, slots=True)
 class AfterPayday:
-    """So many days after a payday, or after the end of half a month: days on which offices are open, or any days.
+    """So many days after the end of a part of `Paydays`: days on which offices are open, or any days.
 
     ``midweek``: by the Wednesday after paydays from Wednesday to Friday, by the Friday after the others (semiweekly
-    deposits, 26 CFR 31.6302-1).
+    deposits, 26 CFR 31.6302-1). ``on_days``: for each of the ends of a month's parts, the day of the month that comes
+    next after it.
     """
 
     days: int = 0
     office_days: bool = True
     midweek: bool = False
+    on_days: tuple[tuple[int, int], ...] = ()
 
     def date(self, day: datetime.date, offices: Offices) -> datetime.date:
         """Return the day on which it is due, before it moves."""
         if self.midweek:
             wednesday_to_friday = day.weekday() in (2, 3, 4)
             return day + datetime.timedelta(days=((2 if wednesday_to_friday else 4) - day.weekday() - 1) % 7 + 1)
+        if self.on_days:
+            named = next(on for end, on in self.on_days if day.day <= end)
+            due = day_of_month(day.year, day.month, named)
+            return due if due > day else day_of_month(day.year + day.month // MONTHS, day.month % MONTHS + 1, named)
         if self.office_days:
             return add_office_days(day, self.days, offices)
         return day + datetime.timedelta(days=self.days)

@@ -31,8 +31,8 @@ from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, basis_of
 from hearthpay.payroll.ledger.months import LineOfMonth, LineOfPayday, PaidPlace, WagesFromBefore, WagesOfMonth
-from hearthpay.registrations.derivation import state_withheld_for
 from hearthpay.registrations.accounts import lines_of_number
+from hearthpay.registrations.derivation import local_lines_of, state_withheld_for
 from hearthpay.registrations.records import household_facts
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.liability import QuarterlyWages, wages_by_line
@@ -158,6 +158,7 @@ def _person(
             )
         ),
         claims_exemption=bool(latest.federal_withholding.get("exempt", False)),
+        local_lines=frozenset().union(*(_local_lines(employer, record, today) for record in records)),
     )
 
 
@@ -217,6 +218,14 @@ def _withheld(taxed: Sequence[LineOfMonth]) -> Iterator[Withholding]:
             until = day_of_month(year, month, 31)
         if since is not None:
             yield Withholding(jurisdiction, since, until)
+
+
+def _local_lines(employer: Employer, record: Employee, today: datetime.date) -> frozenset[str]:
+    """Return the codes of the local taxes that an active employee's pay bears."""
+    if record.status != "active":
+        return frozenset()
+    (facts,) = household_facts(employer, [record], {}, (), ()).employees
+    return local_lines_of(facts, today)
 
 
 def _agreed(

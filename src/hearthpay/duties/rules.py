@@ -11,6 +11,7 @@ from hearthpay.duties.household import FEDERAL
 from hearthpay.duties.office_days import Offices
 from hearthpay.duties.periods import (
     HALF_YEARS,
+    MONTH_END,
     MONTHLY,
     MONTHS,
     QUARTERS,
@@ -24,7 +25,7 @@ from hearthpay.duties.periods import (
 )
 from hearthpay.taxes.agencies import agencies, read_agency
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.rule_file import RuleTable, read_toml, with_places
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
@@ -40,13 +41,16 @@ PAID: Final = frozenset({"return", "payment"})
 WITHHOLDING: Final = "withholding"
 EMPLOYEE: Final = "employee"
 EXEMPTION: Final = "exemption"
+LOCAL: Final = "local"
 ANY_WITHHOLDING: Final = "any_withholding"
-CONDITIONS: Final = ("fica", "futa", "sui", "sdi", WITHHOLDING, ANY_WITHHOLDING, EMPLOYEE, EXEMPTION)
+CONDITIONS: Final = ("fica", "futa", "sui", "sdi", WITHHOLDING, ANY_WITHHOLDING, EMPLOYEE, EXEMPTION, LOCAL)
 """When there is a duty: a threshold of the jurisdiction is crossed, its income tax is withheld (``any_withholding``: of
-any jurisdiction), somebody works there (``employee``), or somebody claims to be exempt (``exemption``)."""
+any jurisdiction), somebody works there (``employee``), claims to be exempt (``exemption``), or bears one of its lines by
+the place chosen (``local``)."""
 
 _PARTITIONS: Final = {"year": YEARS, "halfyear": HALF_YEARS, "quarter": QUARTERS, "month": MONTHLY}
 _LONGEST_DELAY: Final = 366
+_WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +95,8 @@ class HouseholdDuty:
     frequencies: tuple[str, ...]
     """How often the household files under the account where there is this duty."""
 
-    not_third_month: bool
-    """Whether a quarter's last month has none: the quarter's return pays it."""
+    months: tuple[int, ...]
+    """The months with whose end alone it is due (a quarter's return may pay its last month's tax); empty: any."""
 
     over: int | None
     """The amount of a month, in cents, above which alone it is due."""
@@ -149,10 +153,14 @@ def duties_of(jurisdiction: str) -> Duties:
     Raises KeyError for a jurisdiction that has none, `RuleError` for a file that is not sound.
     """
     if jurisdiction == FEDERAL:
-        return read_duties(RuleTable.load(FOLDER / "us.toml"), jurisdiction)
+        return read_duties(_load(FOLDER / "us.toml"), jurisdiction)
     if jurisdiction not in STATES:
         raise KeyError(jurisdiction)
-    return read_duties(RuleTable.load(FOLDER / "states" / f"{jurisdiction}.toml"), jurisdiction)
+    return read_duties(_load(FOLDER / "states" / f"{jurisdiction}.toml"), jurisdiction)
+
+
+def _load(path: Path) -> RuleTable:
+    return RuleTable.of(path.name, with_places(read_toml(path)))
 
 
 def read_duties(table: RuleTable, jurisdiction: str) -> Duties:
@@ -234,7 +242,7 @@ def _read_duty(
         moving=Moving(False, moving.offices, moving.sources, moving.confidence) if stays else moving,
         account=account,
         frequencies=frequencies,
-        not_third_month=table.flag("not_third_month", default=False),
+        months=_read_months(table),
         over=table.optional_cents("over"),
         less=table.texts("less"),
         nil=table.flag("nil", default=True),
@@ -284,11 +292,11 @@ def _read_frequencies(table: RuleTable) -> tuple[str, ...]:
 
 
 def _read_partition(table: RuleTable) -> Partition | Paydays | None:
-    period = table.choice("period", ("hire", "instalments", "payday", "halfmonth", *_PARTITIONS))
+    period = table.choice("period", ("hire", "instalments", "payday", *_PARTITIONS))
     if period == "hire":
         return None
-    if period in ("payday", "halfmonth"):
-        return Paydays(period == "halfmonth", table.optional_cents("reached"))
+    if period == "payday":
+        return _read_paydays(table)
     if period == "instalments":
         ends = []
         for instalment in table.tables("instalment"):
@@ -300,6 +308,30 @@ def _read_partition(table: RuleTable) -> Partition | Paydays | None:
     return _PARTITIONS[period]
 
 
+def _read_paydays(table: RuleTable) -> Paydays:
+    ends = table.integers("ends") if "ends" in table else ()
+    if ends and (list(ends) != sorted(set(ends)) or ends[0] < 1 or ends[-1] != MONTH_END):
+        raise table.error("ends", "must ascend to 31")
+    weekday = table.optional_text("week_ends_on")
+    if weekday is not None and weekday not in _WEEKDAYS:
+        raise table.error("week_ends_on", f"must be one of {', '.join(_WEEKDAYS)}")
+    if ends and weekday is not None:
+        raise table.error("week_ends_on", "does not go with ends")
+    return Paydays(
+        ends=ends,
+        weekday=None if weekday is None else _WEEKDAYS.index(weekday),
+        reached=table.optional_cents("reached"),
+        reached_lines=table.texts("reached_lines"),
+    )
+
+
+def _read_months(table: RuleTable) -> tuple[int, ...]:
+    months = table.integers("months") if "months" in table else ()
+    if list(months) != sorted(set(months)) or not set(months) <= set(range(1, MONTHS + 1)):
+        raise table.error("months", "must ascend from 1 to 12")
+    return months
+
+
 def _read_due(
     table: RuleTable, partition: Partition | Paydays | None
 ) -> AfterPeriod | DayOfYear | AfterHire | AfterPayday:
@@ -307,6 +339,11 @@ def _read_due(
     if isinstance(partition, Paydays):
         if "midweek" in table:
             due = AfterPayday(midweek=table.flag("midweek", default=False))
+        elif "on_days" in table:
+            days = table.integers("on_days")
+            if len(days) != len(partition.ends) or not set(days) <= set(range(1, MONTH_END + 1)):
+                raise table.error("on_days", "must name a day of the month for each of the ends")
+            due = AfterPayday(on_days=tuple(zip(partition.ends, days, strict=True)))
         else:
             key = "office_days_after" if "office_days_after" in table else "days_after"
             due = AfterPayday(_whole(table, key, 0, _LONGEST_DELAY), key == "office_days_after")

@@ -9,7 +9,7 @@ from typing import Final, Literal, cast, get_args
 
 from hearthpay.taxes.agencies import Agency, agencies
 from hearthpay.taxes.jurisdictions import STATES
-from hearthpay.taxes.rule_file import RuleTable
+from hearthpay.taxes.rule_file import RuleTable, read_toml, with_places
 from hearthpay.taxes.rulebook import rulebook_of, supported_years
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
@@ -106,7 +106,11 @@ def accounts_of(state: str) -> StateAccounts:
     """
     if state not in STATES:
         raise ValueError(f"{state!r} is not a US state or DC")
-    return read_accounts(state, RuleTable.load(FOLDER / f"{state}.toml"))
+    return read_accounts(state, _load(FOLDER / f"{state}.toml"))
+
+
+def _load(path: Path) -> RuleTable:
+    return RuleTable.of(path.name, with_places(read_toml(path)))
 
 
 def lines_of_number(state: str, number_id: str, year: int) -> frozenset[str]:

@@ -62,6 +62,49 @@ def _filled_in(rule: Any, shared: Mapping[str, Any], unused: set[str], file: str
     return own
 
 
+def with_places(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a rule file's content with each table that names ``places`` in one copy for each of them.
+
+    In the copies, ``{PLACE}`` stands for the place as the file writes it (``BATTLE-CREEK``), ``{place}`` for the same in
+    small letters, ``{Place}`` for its name (``Battle Creek``); in the names of tables too.
+    """
+    expanded: dict[str, Any] = {}
+    for key, value in content.items():
+        if isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
+            expanded[key] = [copy for entry in value for copy, _ in _at_places(entry)]
+        elif isinstance(value, dict) and any(isinstance(entry, dict) and "places" in entry for entry in value.values()):
+            expanded[key] = {
+                _with_place(name, place): copy for name, entry in value.items() for copy, place in _at_places(entry)
+            }
+        else:
+            expanded[key] = value
+    return expanded
+
+
+def _at_places(entry: Mapping[str, Any]) -> Iterator[tuple[Any, str | None]]:
+    """Yield a table, or its copies with the place of each."""
+    places = entry.get("places")
+    if places is None:
+        yield entry, None
+        return
+    own = {name: value for name, value in entry.items() if name != "places"}
+    for place in places:
+        yield _with_place(own, place), place
+
+
+def _with_place(value: Any, place: str | None) -> Any:
+    if place is None:
+        return value
+    if isinstance(value, str):
+        name = place.replace("-", " ").title()
+        return value.replace("{PLACE}", place).replace("{place}", place.lower()).replace("{Place}", name)
+    if isinstance(value, list):
+        return [_with_place(entry, place) for entry in value]
+    if isinstance(value, dict):
+        return {name: _with_place(entry, place) for name, entry in value.items()}
+    return value
+
+
 _JOINT_CENTS = 300
 """How far a printed base may lie from the tax at the end of the row before: three dollars, on a year's table."""
 
@@ -181,6 +224,13 @@ class RuleTable:
         if isinstance(value, bool) or not isinstance(value, int):
             raise self.error(key, "must be a whole number")
         return value
+
+    def integers(self, key: str) -> tuple[int, ...]:
+        """Return the whole numbers of a list."""
+        value = self._take(key)
+        if not isinstance(value, list) or not all(type(entry) is int for entry in value):
+            raise self.error(key, "must be a list of whole numbers")
+        return tuple(value)
 
     def date(self, key: str) -> datetime.date:
         """Return a date."""
