@@ -531,7 +531,7 @@ async def _save_employee_address(session: AsyncSession, actor: Actor, target: Ta
 async def _keep_number(session: AsyncSession, actor: Actor, target: Target) -> object:
     household = await _employer(session, target)
     return await registrations.keep_number(
-        session, RING, actor, CLOCK, household, state="CA", account_type="sui", number="123-4567-8"
+        session, RING, actor, CLOCK, household, state="CA", account_id="sui", number="123-4567-8"
     )
 
 
@@ -539,7 +539,7 @@ async def _keep_number(session: AsyncSession, actor: Actor, target: Target) -> o
 async def _note_application(session: AsyncSession, actor: Actor, target: Target) -> object:
     household, day = await _employer(session, target), date(2026, 11, 2)
     return await registrations.note_application(
-        session, actor, CLOCK, household, state="CA", account_type="sui", applied_on=day
+        session, actor, CLOCK, household, state="CA", account_id="sui", applied_on=day
     )
 
 

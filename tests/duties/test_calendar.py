@@ -92,7 +92,7 @@ IN_FULL = f"""
 2027-02-01 US/w2-employee/2026/{JOHN}            statement  W-2
 2027-02-01 US/w2-ssa/2026                        report     W-2 and W-3, or EFW2
 2027-04-15 US/estimated-tax/2027-I1              payment    1040-ES                          0.00
-2027-04-15 US/schedule-h/2026                    return     Schedule H (Form 1040)       10284.00
+2027-04-15 US/schedule-h/2026                    return     Schedule H (Form 1040)           0.00
 2027-04-15 US/state-contributions/2026           payment
 2027-04-30 CA/wages-quarterly/2027-Q1            return     DE 9 + DE 9C, paid with DE 88    0.00
 2027-04-30 NY/wages-quarterly/2027-Q1            return     NYS-45                           0.00
@@ -122,6 +122,8 @@ def test_an_item_says_whose_it_is_and_where_it_is_from():
     statement = by_key[f"US/w2-employee/2026/{JOHN}"]
     assert (statement.employee_name, statement.agency) == ("John", "The employee")
     assert (statement.period_start, statement.period_end) == (NEW_YEAR, datetime.date(2026, 12, 31))
+    schedule_h = by_key["US/schedule-h/2026"]
+    assert (schedule_h.amount, schedule_h.earlier) == (0, 10284_00)
     returned = by_key["NY/wages-quarterly/2026-Q2"]
     assert returned.agency == "New York State Department of Labor"
     assert returned.link == "https://www.businessexpress.ny.gov"
@@ -142,8 +144,11 @@ def test_a_year_of_annual_filing_replaces_the_quarters_of_that_year_alone():
 
 def test_the_later_choice_stands():
     filings = (Filing("CA", "sui", "annual", 2025), Filing("CA", "sui", "quarterly", 2026))
-    assert _calendar(replace(IN_CA_AND_NY, filings=filings)) == _calendar(IN_CA_AND_NY)
-    assert _calendar(replace(IN_CA_AND_NY, filings=filings[::-1])) == _calendar(IN_CA_AND_NY)
+    chosen = _calendar(replace(IN_CA_AND_NY, filings=filings))
+    assert chosen == _calendar(replace(IN_CA_AND_NY, filings=filings[::-1]))
+    assert [_line(item) for item in chosen] == [_line(item) for item in _calendar(IN_CA_AND_NY)]
+    by_key = {item.key: item for item in chosen}
+    assert by_key["CA/wages-quarterly/2026-Q2"].reason.code == "chosen"
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_every_cent_of_the_ledger_is_in_the_payments(household):
     def owed(*prefixes):
         return sum(one.cents for one in household.amounts if one.line.startswith(prefixes))
 
-    assert paid("US/schedule-h/") == owed("US-") == paid("US/estimated-tax/")
+    assert paid("US/schedule-h/") + paid("US/estimated-tax/") == owed("US-")
     assert paid("CA/") == owed("CA-")
     assert paid("NY/") == owed("NY-")
     assert paid("NJ/") == owed("NJ-")

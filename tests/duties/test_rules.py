@@ -5,18 +5,14 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from hearthpay.duties.frequency import months_of, stretches_of
 from hearthpay.duties.rules import FOLDER, PAID, duties_of, read_duties
+from hearthpay.registrations.accounts import accounts_of, lines_of_number
 from hearthpay.taxes.agencies import agencies
 from hearthpay.taxes.errors import RuleError
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.rule_file import RuleTable, read_toml
-from hearthpay.taxes.rulebook import rulebook_of
-
-INSURED = {"NY-DBL-EE", "NY-PFL-EE", "HI-TDI-EE"}
-"""Premiums that an insurer bills, on no date of the law."""
-
-NOT_YET = {"AL-SIT", "AR-SIT", "AZ-SIT", "OK-SIT", "SC-SIT"}
-"""Income tax of states that register no household for withholding: no due date is known for it."""
+from hearthpay.taxes.rulebook import rulebook_of, supported_years
 
 STATE_FILES = sorted((FOLDER / "states").glob("*.toml"))
 
@@ -25,24 +21,86 @@ def test_every_state_has_its_file():
     assert [path.stem for path in STATE_FILES] == sorted(STATES)
 
 
+def _years(state):
+    return [year for year in supported_years() if state in rulebook_of(year).supported_states]
+
+
+def _codes(state):
+    """Every code that a rule file of any year can charge in a state, local taxes included."""
+    codes = set()
+    for year in _years(state):
+        rules = rulebook_of(year).state(state)
+        codes |= {line.code for line in rules.contributions if line.code.startswith(f"{state}-")}
+        codes |= {tax.code for tax in rules.local_taxes}
+        codes |= {rules.income_tax.code} if rules.income_tax is not None else set()
+    return codes
+
+
+def _among(code, patterns):
+    return any(fnmatchcase(code, pattern) for pattern in patterns)
+
+
 @pytest.mark.parametrize("state", STATES)
-def test_every_line_is_paid_once_whatever_the_frequency(state):
+def test_every_line_is_paid_under_one_account_whatever_the_frequency(state):
+    """No money without a duty: a line has a return or payment for each frequency, a payee, or may not be withheld."""
     duties = duties_of(state)
-    rules = rulebook_of(2026).state(state)
-    lines = {line.code for line in rules.contributions if line.code.startswith(f"{state}-")}
-    if rules.income_tax is not None:
-        lines.add(rules.income_tax.code)
-    for line in lines - INSURED - NOT_YET:
-        paying = [
-            duty
-            for duty in duties.duties
-            if duty.kind in PAID and any(fnmatchcase(line, pattern) for pattern in duty.lines)
-        ]
+    for line in _codes(state):
+        paying = [duty for duty in duties.duties if duty.kind in PAID and _among(line, duty.lines)]
+        if _among(line, duties.prohibited) or any(_among(line, payee.lines) for payee in duties.payees):
+            assert not paying, line
+            continue
         assert len({duty.account for duty in paying}) == 1, line
-        by = [duty.frequency for duty in paying]
         account = paying[0].account
-        wanted = (None,) if account is None else duties.account(account).frequencies
-        assert sorted(map(str, by)) == sorted(map(str, wanted)), line
+        if account is not None:
+            assert {each for duty in paying for each in duty.frequencies} == set(
+                duties.account(account).frequencies
+            ), line
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_line_is_reported_under_one_registration(state):
+    """Whatever is paid to an agency is paid under an account that the household is told to open."""
+    duties = duties_of(state)
+    numbers = {account.number.id for account in accounts_of(state).accounts}
+    for year in _years(state):
+        by_number = {number: lines_of_number(state, number, year) for number in numbers}
+        rules = rulebook_of(year).state(state)
+        codes = {line.code for line in rules.contributions if line.code.startswith(f"{state}-")}
+        codes |= {tax.code for tax in rules.local_taxes}
+        codes |= {rules.income_tax.code} if rules.income_tax is not None else set()
+        for line in codes:
+            if _among(line, duties.prohibited):
+                continue
+            assert sum(line in lines for lines in by_number.values()) == 1, (year, line)
+
+
+@pytest.mark.parametrize("jurisdiction", ["US", *STATES])
+def test_every_frequency_is_filed_and_can_be_reached(jurisdiction):
+    duties = duties_of(jurisdiction)
+    for account in duties.accounts:
+        filed = {
+            each for duty in duties.duties if duty.account == account.name for each in duty.frequencies
+        } | ({"own_withholding"} if jurisdiction == "US" else set())
+        assert filed == set(account.frequencies), account.name
+        for frequency in account.frequencies:
+            chosen = stretches_of(account, frequency, lambda year, month: 0, 2026)
+            assert {each.frequency for each in chosen} == {frequency}
+        for number, band in enumerate(account.bands):
+            floor = account.bands[number - 1].below if number else 0
+            months = {"month": 1, "quarter": 3, "quarter_before": 3}.get(account.measure, 12)
+            monthly = floor // months + 1
+            reasons = months_of(account, None, lambda *_, paid=monthly: paid, 2026, has_number=True)
+            if account.household_rule == "always":
+                assert {each.code for each in reasons} == {"household_rule"}
+            else:
+                assert {each.frequency for each in reasons} == {band.frequency}, (account.name, band)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_account_is_sourced(state):
+    for account in duties_of(state).accounts:
+        assert account.sources, account.name
+        assert account.confidence, account.name
 
 
 @pytest.mark.parametrize("jurisdiction", ["US", *STATES])

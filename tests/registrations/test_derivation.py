@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from hearthpay.registrations.accounts import accounts_of
 from hearthpay.registrations.derivation import (
+    EVERY_ACCOUNT,
     EmployeeFacts,
     HouseholdFacts,
     NumberOnFile,
@@ -107,7 +108,9 @@ def test_nobody_employed_or_gone_before_the_first_payday_asks_for_nothing(state:
     for facts in (household(state), household(state, gone)):
         rows = registrations_of(facts, TODAY)
         assert [row.account_type for row in rows] == [
-            account.type for account in accounts_of(state).accounts if not account.voluntary
+            account.type
+            for account in accounts_of(state).accounts
+            if not account.voluntary and account.type != "local"
         ]
         assert {(row.status, row.required, row.url) for row in rows} == {("not_required", False, None)}
 
@@ -326,7 +329,7 @@ def test_withholding_by_agreement_is_listed_when_asked_for(case: str):
     assert by_agreement == {"AL", "AR", "OK", "SC"}
     for state in (*by_agreement, "AZ"):
         facts = household(state, *CASES[case](state))
-        rows = registrations_of(facts, TODAY, voluntary=True)
+        rows = registrations_of(facts, TODAY, include=EVERY_ACCOUNT)
         added = [told(row) for row in rows if row not in registrations_of(facts, TODAY)]
         (line,) = [each for each in EXPECTED if (each["state"], each["include"]) == (state, "voluntary")] or [
             {}
@@ -394,7 +397,7 @@ def test_a_number_on_file_registers_every_row_that_goes_by_it_and_no_other(state
         facts = replace(
             household(state, *first_hire(state)), numbers=(NumberOnFile(state, number.id, "4321"),)
         )
-        for row in registrations_of(facts, TODAY, voluntary=True):
+        for row in registrations_of(facts, TODAY, include=EVERY_ACCOUNT):
             assert (row.status == "registered") == (row.number_id == number.id)
             assert row.required == (row.status in ("required", "pending"))
             assert row.last_four == ("4321" if row.number_id == number.id else None)

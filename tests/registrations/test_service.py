@@ -54,7 +54,7 @@ async def keep(
             CLOCK,
             employer,
             state=state,
-            account_type=account_type,
+            account_id=account_type,
             number=number,
         )
 
@@ -140,7 +140,7 @@ async def test_an_application_is_pending_until_it_is_taken_back(
                 CLOCK,
                 employer,
                 state="CA",
-                account_type="sdi",
+                account_id="sdi",
                 applied_on=applied_on,
             )
 

@@ -162,7 +162,8 @@ def _line(item: "CalendarItem") -> str:
     amount = "" if item.amount is None else f"{from_cents(item.amount):,.2f}"
     whose = "" if item.employee_name is None else f" ({item.employee_name})"
     done = "" if item.done_on is None else f"done {item.done_on}"
-    return f"{item.due}  {done:<15}  {amount:>12}  {item.key}  {item.what}{whose}"
+    how_often = "" if item.reason is None else f" [{item.reason.frequency.replace('_', ' ')}]"
+    return f"{item.due}  {done:<15}  {amount:>12}  {item.key}  {item.what}{whose}{how_often}"
 
 
 def _mark(

@@ -14,7 +14,6 @@ from hearthpay.cli.operator import DataDir, refuse, run_with_keys
 if TYPE_CHECKING:
     from hearthpay.access.actor import Actor
     from hearthpay.employers.models import Employer
-    from hearthpay.registrations.accounts import RegistrationType
 
 _LARGEST_INPUT = 1_000
 
@@ -22,7 +21,9 @@ _LARGEST_INPUT = 1_000
 def register(
     employer: Annotated[str, typer.Argument(help="The household's id.")],
     state: Annotated[str, typer.Option(help="The state whose agency gave the number, by its two letters.")],
-    account_type: Annotated[str, typer.Option("--type", help="sui, withholding, sdi, pfml, other, or a local account.")],
+    account_type: Annotated[
+        str, typer.Option("--type", help="sui, withholding, sdi, pfml, other, or a local account.")
+    ],
     applied_on: Annotated[
         datetime | None,
         typer.Option(
@@ -104,9 +105,7 @@ async def _employer(session: Any, household: UUID) -> "tuple[Employer, Actor]":
     )
 
 
-async def _keep(
-    opened: Any, ring: Any, household: UUID, place: tuple[str, str], number: str
-) -> Any:
+async def _keep(opened: Any, ring: Any, household: UUID, place: tuple[str, str], number: str) -> Any:
     from hearthpay.registrations.service import keep_number
 
     async with opened.as_operator() as operator, operator.transaction(None) as session:

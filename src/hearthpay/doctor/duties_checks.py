@@ -22,16 +22,16 @@ def _frequencies() -> str:
         f"('{jurisdiction}', '{account.name}', '{frequency}')"
         for jurisdiction in _JURISDICTIONS
         for account in duties_of(jurisdiction).accounts
-        for frequency in account.frequencies
+        for frequency in (*account.frequencies, *account.retired)
     )
 
 
 @functools.cache
 def _duties() -> str:
     return ", ".join(
-        f"('{jurisdiction}/{duty.id}')"
+        f"('{jurisdiction}/{duty}')"
         for jurisdiction in _JURISDICTIONS
-        for duty in duties_of(jurisdiction).duties
+        for duty in (*(duty.id for duty in duties_of(jurisdiction).duties), *duties_of(jurisdiction).retired)
     ) + "".join(f", ('{duty}')" for duty in occasional_duties())
 
 

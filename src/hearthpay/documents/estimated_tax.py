@@ -21,7 +21,7 @@ from hearthpay.documents.availability import not_available, require_year
 from hearthpay.documents.figures.books import BookedPaycheck, PersonBooks
 from hearthpay.documents.year_books import YearOnRecord, read_year_on_record
 from hearthpay.duties.office_days import office_day_on_or_after
-from hearthpay.duties.periods import AfterPeriod, Period, day_of_month
+from hearthpay.duties.periods import AfterPeriod, Partition, Period, day_of_month
 from hearthpay.duties.rules import HouseholdDuty, duties_of
 from hearthpay.employers.service import resolve_employer
 from hearthpay.taxes.money import from_cents
@@ -201,7 +201,7 @@ def _told(
     expected: Sequence[_Payment],
 ) -> EstimatedTax:
     duty = next(each for each in duties_of("US").duties if each.id == _INSTALMENTS)
-    assert duty.partition is not None
+    assert isinstance(duty.partition, Partition)
     instalments = [_instalment(duty, period, paid, expected) for period in duty.partition.periods(tax_year)]
     total = sum(each.cents for each in (*paid, *expected))
     notes = [

@@ -1,4 +1,4 @@
-"""The accounts under which a household files, and how the law chooses how often: by what was withheld, or not at all."""
+"""The accounts under which a household files, and how the law chooses how often: by what was withheld, or not."""
 
 from dataclasses import dataclass
 from typing import Final, Literal, cast, get_args
@@ -9,14 +9,14 @@ from hearthpay.taxes.vocabulary import Confidence
 
 Measure = Literal["assigned", "month", "quarter", "quarter_before", "year", "year_before", "july_june"]
 """What the limits of an account are compared with: the tax of any month of the quarter, of the quarter, of the quarter
-before, of the calendar year, of the calendar year before, or of the twelve months that end on June 30 before the year. ``assigned``: the agency
-alone decides, and nothing is compared."""
+before, of the calendar year, of the calendar year before, or of the twelve months that end on June 30 before the year.
+``assigned``: the agency alone decides, and nothing is compared."""
 
 MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
 
 HouseholdRule = Literal["no", "always", "without_number"]
-"""Whether the first frequency of an account is a rule for household employers, whatever they withhold, or only for those
-who have no number of the account."""
+"""Whether the first frequency of an account is a rule for household employers, whatever they withhold, or only for
+those who have no number of the account."""
 
 FREQUENCIES: Final = (
     "own_return",
@@ -35,8 +35,8 @@ FREQUENCIES: Final = (
     "instalments",
     "own_withholding",
 )
-"""From rarest to most frequent; the last two are those of estimated tax. ``own_return``: with the household's own income
-tax return."""
+"""From rarest to most frequent; the last two are those of estimated tax. ``own_return``: with the household's own
+income tax return."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Account:
     """All that the agency has; the first stands where neither the ledger nor the household says another."""
 
     retired: tuple[str, ...] = ()
-    """Frequencies that households chose when they were listed, and that the agency does not have: the choice is void."""
+    """Frequencies that households chose when they were listed, and that the agency does not have: they do not count."""
 
     measure: Measure = "assigned"
     bands: tuple[Band, ...] = ()
@@ -69,6 +69,8 @@ class Account:
     """The rarest frequency of an account that has no look-back yet; None where the first months alone decide."""
 
     household_rule: HouseholdRule = "no"
+    label: str = ""
+    """What a local tax is called; empty for the accounts that every state has."""
 
     note: str = ""
     sources: tuple[Source, ...] = ()
@@ -99,6 +101,7 @@ def read_account(name: str, table: RuleTable) -> Account:
         household_rule=cast(
             "HouseholdRule", table.choice("household_rule", get_args(HouseholdRule), default="no")
         ),
+        label=table.text("label", default=""),
         note=table.text("note", default=""),
         sources=table.sources() if named else (),
         confidence=table.confidence() if named else None,
@@ -124,4 +127,6 @@ def _read_bands(table: RuleTable, measure: Measure, frequencies: tuple[str, ...]
             raise table.error("bands", f"{name!r} is not one of the frequencies")
     if list(names) != sorted(names, key=FREQUENCIES.index):
         raise table.error("bands", "must go from the rarest to the most frequent")
-    return tuple(Band(name, below) for name, below in zip(names, (*limits, None), strict=True)) if names else ()
+    return (
+        tuple(Band(name, below) for name, below in zip(names, (*limits, None), strict=True)) if names else ()
+    )

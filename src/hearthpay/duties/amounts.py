@@ -5,13 +5,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Final
 
 from hearthpay.duties.accounts import Account
 from hearthpay.duties.frequency import QUARTER, FrequencyReason, Stretch, stretches_of
 from hearthpay.duties.household import Household, LedgerAmount
 from hearthpay.duties.periods import MONTH_END, MONTHS, Partition, Paydays, Period, day_of_month
 from hearthpay.duties.rules import PAID, Duties, HouseholdDuty
+
 
 @dataclass(frozen=True, slots=True)
 class Covered:
@@ -69,7 +69,9 @@ class Amounts:
                 lambda of_year, month: months.get((of_year, month), 0),
                 year,
                 self._steps(account_name),
-                has_number=any(is_among(line, self._lines_of(account_name)) for line in self._household.open_lines),
+                has_number=any(
+                    is_among(line, self.lines_of(account_name)) for line in self._household.open_lines
+                ),
             )
         return self._years[key]
 
@@ -84,7 +86,8 @@ class Amounts:
         own = [
             each
             for each in stretches
-            if period.first_month <= each.last_month <= period.last_month and each.frequency in duty.frequencies
+            if period.first_month <= each.last_month <= period.last_month
+            and each.frequency in duty.frequencies
         ]
         if not own or (duty.months and period.last_month not in duty.months):
             return None
@@ -126,10 +129,12 @@ class Amounts:
 
     def reason_on(self, duty: HouseholdDuty, day: datetime.date) -> FrequencyReason | None:
         """Return why the duty's account is filed as it is on a day; None for a duty without an account."""
-        if duty.account is None:
-            return None
+        return None if duty.account is None else self.reason_of(duty.account, day)
+
+    def reason_of(self, account_name: str, day: datetime.date) -> FrequencyReason:
+        """Return how often an account is filed on a day, and why. Raises KeyError for an account that there is not."""
         return next(
-            each.reason for each in self.stretches(duty.account, day.year) if each.last_month >= day.month
+            each.reason for each in self.stretches(account_name, day.year) if each.last_month >= day.month
         )
 
     def _is_filed(self, duty: HouseholdDuty, day: datetime.date) -> bool:
@@ -143,14 +148,17 @@ class Amounts:
                     yield part.cents
         elif isinstance(duty.partition, Partition):
             for period in duty.partition.periods(months.year):
-                covered = self.covered(duty, period) if months.covers(period.year, period.last_month) else None
+                covered = (
+                    self.covered(duty, period) if months.covers(period.year, period.last_month) else None
+                )
                 if covered is not None:
                     yield self.amount(duty, covered) or 0
 
     def _total(self, lines: tuple[str, ...], months: Period) -> int:
         by_month = self._by_month(lines)
         return sum(
-            by_month.get((months.year, month), 0) for month in range(months.first_month, months.last_month + 1)
+            by_month.get((months.year, month), 0)
+            for month in range(months.first_month, months.last_month + 1)
         )
 
     def _by_month(self, lines: tuple[str, ...]) -> dict[tuple[int, int], int]:
@@ -164,9 +172,9 @@ class Amounts:
     def _measured_lines(self, account: Account) -> tuple[str, ...]:
         if account.measured_lines:
             return account.measured_lines
-        return self._lines_of(account.name)
+        return self.lines_of(account.name)
 
-    def _lines_of(self, account_name: str) -> tuple[str, ...]:
+    def lines_of(self, account_name: str) -> tuple[str, ...]:
         """Return the codes of the lines that are paid under an account."""
         own = (each for each in self._duties.duties if each.account == account_name and each.kind in PAID)
         return tuple(sorted({line for duty in own for line in duty.lines}))
@@ -179,12 +187,18 @@ class Amounts:
                 continue
             step = 1
             if isinstance(duty.partition, Partition):
-                step = MONTHS // len(duty.partition.ends)
+                step = _length(duty.partition)
             elif isinstance(duty.partition, Paydays) and duty.partition.reached is not None:
                 continue
             for frequency in duty.frequencies:
                 steps[frequency] = min(step, steps.get(frequency, MONTHS))
         return steps
+
+
+def _length(partition: Partition) -> int:
+    """Return how many months each period has; 1 where they differ, as months fit into all of them."""
+    length = MONTHS // len(partition.ends)
+    return length if all(end % length == 0 for end in partition.ends) else 1
 
 
 def chosen_frequency(household: Household, jurisdiction: str, account: str, year: int) -> str | None:

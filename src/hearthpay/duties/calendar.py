@@ -20,7 +20,6 @@ from hearthpay.duties.rules import (
     EMPLOYEE,
     EXEMPTION,
     LOCAL,
-    PAID,
     WITHHOLDING,
     Duties,
     HouseholdDuty,
@@ -61,8 +60,8 @@ class CalendarItem:
     employee_id: UUID | None
     employee_name: str | None
     period: str
-    """``2026``, ``2026-H1``, ``2026-Q3``, ``2026-M12``, ``2026-I2`` (an instalment), or a day: of the hire, or the last of
-    the paydays that are paid together."""
+    """``2026``, ``2026-H1``, ``2026-Q3``, ``2026-M12``, ``2026-I2`` (an instalment), or a day: of the hire, or the
+    last of the paydays that are paid together."""
 
     period_start: datetime.date
     period_end: datetime.date
@@ -175,15 +174,17 @@ def _for_period(
         _concerns(household, duty, asked, employee) for employee in household.employees
     )
     amount = amounts.amount(duty, covered)
-    if _has_nothing_to_say(household, amounts, duty, covered, amount) or not (
+    if _has_nothing_to_say(household, duty, covered, amount) or not (
         concerned or (begins > datetime.date.min and duty.nil and _is_open(household, duty))
     ):
         return
-    yield _item(household, duty, None, period.label, days, unmoved, amount, covered, amounts.earlier(duty, covered))
+    yield _item(
+        household, duty, None, period.label, days, unmoved, amount, covered, amounts.earlier(duty, covered)
+    )
 
 
 def _has_nothing_to_say(
-    household: Household, amounts: Amounts, duty: HouseholdDuty, covered: Covered, amount: int | None
+    household: Household, duty: HouseholdDuty, covered: Covered, amount: int | None
 ) -> bool:
     """Tell whether a period is over in which nothing was paid, and for which the agency wants no return."""
     if covered.period.end >= household.as_of or not duty.lines:

@@ -227,6 +227,8 @@ def _item(household_id: UUID, occasion: _Occasion, done: Mapping[str, datetime.d
         due=occasion.due,
         due_unmoved=occasion.due,
         amount=None,
+        earlier=0,
+        reason=None,
         link=None,
         done_on=occasion.done_on or done.get(occasion.key),
         note=occasion.note,

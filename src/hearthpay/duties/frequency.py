@@ -1,8 +1,8 @@
 """How often a household files under an account, month by month of a year, by the ledger, and why.
 
-The months of a year are parted into stretches, each filed once: a cent is in one of them, whatever the frequency becomes.
-Inside a quarter or year a frequency is decided by what was withheld up to each month; a later month never changes what
-an earlier one was told.
+The months of a year are parted into stretches, each filed once: a cent is in one of them, whatever the frequency
+becomes. Inside a quarter or year a frequency is decided by what was withheld up to each month; a later month never
+changes what an earlier one was told.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,7 +12,9 @@ from typing import Final, Literal
 from hearthpay.duties.accounts import Account, Band, Measure
 from hearthpay.duties.periods import MONTHS
 
-ReasonCode = Literal["only", "chosen", "household_rule", "assigned", "new_account", "reached", "below", "nothing_yet"]
+ReasonCode = Literal[
+    "only", "chosen", "household_rule", "assigned", "new_account", "reached", "below", "nothing_yet"
+]
 """Why: the agency knows no other frequency; the household, or a letter, said so; a rule for households; what the agency
 gives a new account until it writes otherwise; a new account's by law; a limit was reached; the next limit was not; or
 nothing was withheld yet."""
@@ -120,7 +122,9 @@ def _by_look_back(account: Account, amounts: MonthAmounts, year: int) -> tuple[F
     if account.measure == "year_before":
         window = [(year - 1, month) for month in range(1, MONTHS + 1)]
     else:
-        window = [(year - 2, month) for month in range(7, MONTHS + 1)] + [(year - 1, month) for month in range(1, 7)]
+        window = [(year - 2, month) for month in range(7, MONTHS + 1)] + [
+            (year - 1, month) for month in range(1, 7)
+        ]
     measured = sum(max(amounts(*month), 0) for month in window)
     if measured:
         return (_reason(account, measured, None),) * MONTHS

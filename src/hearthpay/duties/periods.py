@@ -148,11 +148,17 @@ class AfterPayday:
         """Return the day on which it is due, before it moves."""
         if self.midweek:
             wednesday_to_friday = day.weekday() in (2, 3, 4)
-            return day + datetime.timedelta(days=((2 if wednesday_to_friday else 4) - day.weekday() - 1) % 7 + 1)
+            return day + datetime.timedelta(
+                days=((2 if wednesday_to_friday else 4) - day.weekday() - 1) % 7 + 1
+            )
         if self.on_days:
             named = next(on for end, on in self.on_days if day.day <= end)
             due = day_of_month(day.year, day.month, named)
-            return due if due > day else day_of_month(day.year + day.month // MONTHS, day.month % MONTHS + 1, named)
+            return (
+                due
+                if due > day
+                else day_of_month(day.year + day.month // MONTHS, day.month % MONTHS + 1, named)
+            )
         if self.office_days:
             return add_office_days(day, self.days, offices)
         return day + datetime.timedelta(days=self.days)

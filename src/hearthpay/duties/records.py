@@ -30,7 +30,13 @@ from hearthpay.duties.thresholds_crossed import WagesPaid, law_year, liabilities
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.threshold_basis import ASSUME_CROSSED, basis_of
-from hearthpay.payroll.ledger.months import LineOfMonth, LineOfPayday, PaidPlace, WagesFromBefore, WagesOfMonth
+from hearthpay.payroll.ledger.months import (
+    LineOfMonth,
+    LineOfPayday,
+    PaidPlace,
+    WagesFromBefore,
+    WagesOfMonth,
+)
 from hearthpay.registrations.accounts import lines_of_number
 from hearthpay.registrations.derivation import local_lines_of, state_withheld_for
 from hearthpay.registrations.records import household_facts
@@ -91,10 +97,10 @@ def household_of(
         wages=_state_wages(ledger.wages),
         filings=said.filings,
         closed=said.closed,
-        paydays=tuple(
-            PaydayAmount(*line) for line in ledger.paydays if line.pay_date.year in years
+        paydays=tuple(PaydayAmount(*line) for line in ledger.paydays if line.pay_date.year in years),
+        open_lines=frozenset(
+            line for number in ledger.numbers for line in lines_of_number(*number, today.year)
         ),
-        open_lines=frozenset(line for number in ledger.numbers for line in lines_of_number(*number, today.year)),
         as_of=today,
         expects_to_owe=_expects_to_owe(employer, amounts, today),
         done=said.done,
@@ -103,14 +109,15 @@ def household_of(
 
 def codes_by_payday(codes: Iterable[str]) -> list[str]:
     """Return the codes of lines that a duty of their jurisdiction settles payday by payday."""
-    found = []
-    for code in sorted(codes):
-        if code[:2] in STATES and any(
+    return [
+        code
+        for code in sorted(codes)
+        if code[:2] in STATES
+        and any(
             isinstance(duty.partition, Paydays) and is_among(code, duty.lines)
             for duty in duties_of(code[:2]).duties
-        ):
-            found.append(code)
-    return found
+        )
+    ]
 
 
 def _expects_to_owe(employer: Employer, amounts: Iterable[LedgerAmount], today: datetime.date) -> bool:

@@ -45,8 +45,8 @@ LOCAL: Final = "local"
 ANY_WITHHOLDING: Final = "any_withholding"
 CONDITIONS: Final = ("fica", "futa", "sui", "sdi", WITHHOLDING, ANY_WITHHOLDING, EMPLOYEE, EXEMPTION, LOCAL)
 """When there is a duty: a threshold of the jurisdiction is crossed, its income tax is withheld (``any_withholding``: of
-any jurisdiction), somebody works there (``employee``), claims to be exempt (``exemption``), or bears one of its lines by
-the place chosen (``local``)."""
+any jurisdiction), somebody works there (``employee``), claims to be exempt (``exemption``), or bears one of its lines
+by the place chosen (``local``)."""
 
 _PARTITIONS: Final = {"year": YEARS, "halfyear": HALF_YEARS, "quarter": QUARTERS, "month": MONTHLY}
 _LONGEST_DELAY: Final = 366
@@ -138,6 +138,9 @@ class Duties:
     prohibited: tuple[str, ...] = ()
     """Codes of lines that a household may not withhold: nothing is ever owed under them."""
 
+    retired: tuple[str, ...] = ()
+    """Ids of duties that households may have marked as done, and that there no longer are."""
+
     def account(self, name: str) -> Account:
         """Return an account by its name; raises KeyError where there is none."""
         for account in self.accounts:
@@ -178,6 +181,7 @@ def read_duties(table: RuleTable, jurisdiction: str) -> Duties:
     )
     payees = tuple(_read_payee(entry) for entry in table.tables("payee"))
     prohibited = table.texts("prohibited")
+    retired = table.texts("retired_duties")
     table.close()
     ids = [duty.id for duty in duties]
     for duty in duties:
@@ -187,7 +191,7 @@ def read_duties(table: RuleTable, jurisdiction: str) -> Duties:
     for twice in ids:
         if ids.count(twice) > 1:
             raise table.error("duty", f"{twice!r} stands twice")
-    return Duties(jurisdiction, tuple(accounts), duties, payees, prohibited)
+    return Duties(jurisdiction, tuple(accounts), duties, payees, prohibited, retired)
 
 
 def _read_moving(table: RuleTable) -> Moving:

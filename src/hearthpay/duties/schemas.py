@@ -2,11 +2,14 @@
 
 import datetime
 from dataclasses import dataclass
+from decimal import Decimal
 from uuid import UUID
 
 from pydantic import Field
 
+from hearthpay.duties.accounts import Measure
 from hearthpay.duties.calendar import CalendarItem
+from hearthpay.duties.frequency import FrequencyReason, ReasonCode
 from hearthpay.duties.rules import Kind
 from hearthpay.duties.service import CalendarWanted, HouseholdCalendar
 from hearthpay.taxes.money import from_cents
@@ -44,6 +47,31 @@ class DutySource:
 
 
 @dataclass(frozen=True, slots=True)
+class FilingReason:
+    """How often the household files under the account, and why."""
+
+    code: ReasonCode
+    """`reached` or `below` a limit of the law; `chosen` by the household, or by the agency's letter; a
+    `household_rule`; `assigned` by the agency; the frequency of a `new_account`; the `only` one; `nothing_yet` was
+    withheld."""
+
+    frequency: str
+    measure: Measure
+    """What the limits are compared with: the tax of a month, of the quarter, of the quarter before, of the year, and so
+    on."""
+
+    measured: Dollars | None
+    expected: Dollars | None
+    """What it comes to by the end of the quarter or year if it goes on so."""
+
+    limit: Dollars | None
+    next_limit: Dollars | None
+    next_frequency: str | None
+    is_near: bool
+    """Whether 80 per cent of the next limit are reached."""
+
+
+@dataclass(frozen=True, slots=True)
 class TaxCalendarItem:
     """Something a household must do, may choose, or must hand out, by a day."""
 
@@ -63,7 +91,8 @@ class TaxCalendarItem:
     employee_id: UUID | None
     employee_name: str | None
     period: str
-    """`2026`, `2026-Q3`, `2026-M12`, `2026-I2` (an instalment), or the day of the hire."""
+    """`2026`, `2026-H1`, `2026-Q3`, `2026-M12`, `2026-I2` (an instalment), or a day: of the hire, or the last of the
+    paydays that are paid together."""
 
     period_start: datetime.date
     period_end: datetime.date
@@ -74,7 +103,13 @@ class TaxCalendarItem:
     """The day that the law names."""
 
     amount: Dollars | None
-    """Of a payment, what the paychecks of the period come to so far."""
+    """Of a payment, what the paychecks of the period come to so far, without what other items pay of it."""
+
+    paid_with_other_items: Dollars | None
+    """What other items of the calendar pay for the same period; null where none does."""
+
+    filing_reason: FilingReason | None
+    """Why it is filed so often; null where the agency has no choice of frequencies."""
 
     link: str | None
     done: bool
@@ -106,6 +141,23 @@ def tax_calendar(calendar: HouseholdCalendar) -> TaxCalendar:
     )
 
 
+def _filing_reason(reason: FrequencyReason) -> FilingReason:
+    def dollars(cents: int | None) -> Decimal | None:
+        return None if cents is None else from_cents(cents)
+
+    return FilingReason(
+        code=reason.code,
+        frequency=reason.frequency,
+        measure=reason.measure,
+        measured=dollars(reason.measured),
+        expected=dollars(reason.expected),
+        limit=dollars(reason.limit),
+        next_limit=dollars(reason.next_limit),
+        next_frequency=reason.next_frequency,
+        is_near=reason.is_near,
+    )
+
+
 def tax_calendar_item(item: CalendarItem) -> TaxCalendarItem:
     """Return an item as the API tells it, its amount in dollars."""
     return TaxCalendarItem(
@@ -123,6 +175,8 @@ def tax_calendar_item(item: CalendarItem) -> TaxCalendarItem:
         due_date=item.due,
         statutory_date=item.due_unmoved,
         amount=None if item.amount is None else from_cents(item.amount),
+        paid_with_other_items=from_cents(item.earlier) if item.earlier else None,
+        filing_reason=None if item.reason is None else _filing_reason(item.reason),
         link=item.link,
         done=item.done_on is not None,
         done_on=item.done_on,

@@ -1,6 +1,7 @@
 """A household's calendar of duties from its books, and what the household says of it: done, how often, closed."""
 
 import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
@@ -15,13 +16,16 @@ from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.permissions import KEEP_CALENDAR, READ_CALENDAR, allow
 from hearthpay.access.refusal import invalid
 from hearthpay.clock import Clock
+from hearthpay.duties.accounts import Account
+from hearthpay.duties.amounts import Amounts, is_among
 from hearthpay.duties.calendar import CalendarItem, calendar_of_duties
 from hearthpay.duties.employment_records import items_of_employment
+from hearthpay.duties.frequency import FrequencyReason
 from hearthpay.duties.household import FEDERAL, ClosedAccount, Filing, Household
 from hearthpay.duties.models import AccountClosing, DutyMark, FilingChoice
 from hearthpay.duties.periods import MONTHS, day_of_month
 from hearthpay.duties.records import LedgerOfYears, SaidOfDuties, codes_by_payday, household_of
-from hearthpay.duties.rules import Account, duties_of
+from hearthpay.duties.rules import duties_of
 from hearthpay.employees.models import Employee
 from hearthpay.employers.models import Employer
 from hearthpay.employers.service import resolve_employer
@@ -159,13 +163,49 @@ async def _household(
     )
 
 
-async def said_of_accounts(session: AsyncSession, actor: Actor, employer: Employer) -> SaidOfDuties:
-    """Return what the household said of its accounts and duties: how often it files, what is closed, what is done.
+@dataclass(frozen=True, slots=True)
+class AccountFiling:
+    """How often a household files under an account today, and why; ``closed_on`` is the account's last day."""
 
-    Raises what `allow` raises.
+    jurisdiction: str
+    account: Account
+    reason: FrequencyReason
+    closed_on: datetime.date | None
+    concerns: bool
+    """Whether anything is, or was, paid under it; the household may have chosen a frequency all the same."""
+
+
+async def account_filings(
+    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer, jurisdictions: Iterable[str]
+) -> tuple[AccountFiling, ...]:
+    """Return how the household files under each account of the jurisdictions, in their order, as the books are today.
+
+    Raises what `allow` raises, KeyError for a jurisdiction without duties.
     """
     allow(actor, READ_CALENDAR, employer.id)
-    return await _said(session, employer.id)
+    today = clock.today()
+    household = await _household(session, employer, today, range(today.year - _YEARS_BEFORE, today.year + 1))
+    closed = {(each.jurisdiction, each.account): each.on for each in household.closed}
+    said = {(each.jurisdiction, each.account) for each in household.filings} | closed.keys()
+    found = []
+    for jurisdiction in jurisdictions:
+        duties = duties_of(jurisdiction)
+        amounts = Amounts(household, duties)
+        borne = {line for person in household.employees for line in person.local_lines} | household.open_lines
+        borne |= household.amounts_by_line.keys()
+        for account in duties.accounts:
+            key = (jurisdiction, account.name)
+            lines = amounts.lines_of(account.name)
+            found.append(
+                AccountFiling(
+                    jurisdiction,
+                    account,
+                    amounts.reason_of(account.name, today),
+                    closed.get(key),
+                    key in said or any(is_among(line, lines) for line in borne),
+                )
+            )
+    return tuple(found)
 
 
 async def _said(session: AsyncSession, employer_id: UUID) -> SaidOfDuties:

@@ -15,8 +15,8 @@ from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
 RegistrationType = Literal["sui", "withholding", "sdi", "pfml", "other", "local"]
-"""Unemployment insurance, income tax withholding, disability insurance, paid family and medical leave, others, and taxes
-of a city, county or school district."""
+"""Unemployment insurance, income tax withholding, disability insurance, paid family and medical leave, others, and
+taxes of a city, county or school district."""
 
 REGISTRATION_TYPES: Final[tuple[RegistrationType, ...]] = get_args(RegistrationType)
 """In the order in which a state's accounts are listed."""
@@ -128,8 +128,11 @@ def lines_of_number(state: str, number_id: str, year: int) -> frozenset[str]:
         codes |= set(account.lines)
         if account.type == "withholding" and rules.income_tax is not None:
             codes.add(rules.income_tax.code)
+            codes |= {tax.code for tax in rules.local_taxes} - elsewhere
         if account.type == "sui":
-            codes |= {line.code for line in rules.contributions if line.code.startswith(f"{state}-")} - elsewhere
+            codes |= {
+                line.code for line in rules.contributions if line.code.startswith(f"{state}-")
+            } - elsewhere
     return frozenset(codes)
 
 

@@ -141,8 +141,8 @@ class Registration:
 
 
 Inclusion = Literal["voluntary", "local"]
-"""Accounts that are listed only where they are asked for: for income tax withheld by agreement alone, and for taxes of a
-city, county or school district."""
+"""Accounts that are listed only where they are asked for: for income tax withheld by agreement alone, and for taxes
+of a city, county or school district."""
 
 EVERY_ACCOUNT: Final[frozenset[Inclusion]] = frozenset(get_args(Inclusion))
 

@@ -37,7 +37,7 @@ def _employee_facts(employee: Employee, wages: tuple[WagesOfQuarter, ...]) -> Em
         active=employee.status == "active",
         relationship=employee.relationship,
         residence_state=employee.residence_state,
-        localities=tuple(employee.localities),
+        localities=tuple(employee.localities or ()),
         certificate=employee.state_withholding,
         election=_election(employee.federal_withholding, employee.state_withholding),
         wages=wages,

@@ -54,7 +54,12 @@ async def read_numbers_on_file(session: AsyncSession, employer_id: UUID) -> list
 
 
 async def list_registrations(
-    session: AsyncSession, actor: Actor, clock: Clock, employer_id: UUID | None, *, include: Set[Inclusion] = frozenset()
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employer_id: UUID | None,
+    *,
+    include: Set[Inclusion] = frozenset(),
 ) -> tuple[Employer, tuple[Registration, ...]]:
     """Return the household and its rows of today, see `registrations_of`.
 
@@ -66,7 +71,12 @@ async def list_registrations(
 
 
 async def registrations_of_household(
-    session: AsyncSession, actor: Actor, clock: Clock, employer: Employer, *, include: Set[Inclusion] = frozenset()
+    session: AsyncSession,
+    actor: Actor,
+    clock: Clock,
+    employer: Employer,
+    *,
+    include: Set[Inclusion] = frozenset(),
 ) -> tuple[Registration, ...]:
     """Return the rows of a household that has been found. Raises what `allow` raises."""
     allow(actor, READ_REGISTRATIONS, employer.id)

@@ -65,16 +65,20 @@ def _filled_in(rule: Any, shared: Mapping[str, Any], unused: set[str], file: str
 def with_places(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rule file's content with each table that names ``places`` in one copy for each of them.
 
-    In the copies, ``{PLACE}`` stands for the place as the file writes it (``BATTLE-CREEK``), ``{place}`` for the same in
-    small letters, ``{Place}`` for its name (``Battle Creek``); in the names of tables too.
+    In the copies, ``{PLACE}`` stands for the place as the file writes it (``BATTLE-CREEK``), ``{place}`` for the same
+    in small letters, ``{Place}`` for its name (``Battle Creek``); in the names of tables too.
     """
     expanded: dict[str, Any] = {}
     for key, value in content.items():
         if isinstance(value, list) and value and all(isinstance(entry, dict) for entry in value):
             expanded[key] = [copy for entry in value for copy, _ in _at_places(entry)]
-        elif isinstance(value, dict) and any(isinstance(entry, dict) and "places" in entry for entry in value.values()):
+        elif isinstance(value, dict) and any(
+            isinstance(entry, dict) and "places" in entry for entry in value.values()
+        ):
             expanded[key] = {
-                _with_place(name, place): copy for name, entry in value.items() for copy, place in _at_places(entry)
+                _with_place(name, place): copy
+                for name, entry in value.items()
+                for copy, place in _at_places(entry)
             }
         else:
             expanded[key] = value

@@ -117,6 +117,7 @@ STATUS_WORDS: Final[Mapping[str, Mapping[str, StatusWord]]] = {
         "registered": StatusWord(mark("Number on file"), "good"),
         "pending": StatusWord(mark("Applied for"), "plain"),
         "required": StatusWord(mark("To apply for"), "waits"),
+        "coming": StatusWord(mark("Not yet required"), "plain"),
         "not_required": StatusWord(mark("Not needed"), "plain"),
     },
     "ein": {

@@ -20,6 +20,8 @@ from hearthpay.reports.tax_liability import LineLiability
 from hearthpay.web.household.calendar.span import is_overdue, items_at
 from hearthpay.web.household.entered import beside, day_entered, id_in
 from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.household.state_accounts.words import FREQUENCY_WORDS, reason_said
+from hearthpay.web.presentation import money_text
 from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
@@ -75,8 +77,14 @@ async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Resp
         lines: tuple[LineLiability, ...] = ()
         if found.amount is not None:
             lines = await _lines(at, session, found)
+    why = near = None
+    if found.reason is not None:
+        why, near = reason_said(found.reason, at.say, money_text)
     facts = {
         "item": found,
+        "why": why,
+        "near": near,
+        "frequency_words": FREQUENCY_WORDS,
         "lines": lines,
         "overdue": is_overdue(found, at.clock.today()),
         "today": at.clock.today(),

@@ -8,16 +8,17 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import KEEP_CALENDAR
 from hearthpay.access.refusal import Refusal, invalid
+from hearthpay.duties.accounts import Account
 from hearthpay.duties.household import FEDERAL
-from hearthpay.duties.rules import Account, duties_of
-from hearthpay.duties.service import choose_filing, note_closing, said_of_accounts
+from hearthpay.duties.rules import duties_of
+from hearthpay.duties.service import account_filings, choose_filing, note_closing
 from hearthpay.employers.service import find_employer
 from hearthpay.languages.catalogue import mark
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.entered import beside, day_entered
 from hearthpay.web.household.place import AtHousehold, household_page
-from hearthpay.web.household.state_accounts.list_page import frequency_of
-from hearthpay.web.household.state_accounts.words import ACCOUNT_WORDS, FREQUENCY_WORDS
+from hearthpay.web.household.state_accounts.words import ACCOUNT_WORDS, FREQUENCY_WORDS, reason_said
+from hearthpay.web.presentation import money_text
 from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
@@ -100,21 +101,22 @@ async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Resp
     jurisdiction, account = _account(at)
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
-        said = await said_of_accounts(session, at.actor, employer)
+        filings = await account_filings(session, at.actor, at.clock, employer, (jurisdiction,))
+    now = next(each for each in filings if each.account == account)
+    why, near = reason_said(now.reason, at.say, money_text)
     this_year = at.clock.today().year
-    closed = [
-        each.on for each in said.closed if (each.jurisdiction, each.account) == (jurisdiction, account.name)
-    ]
     facts = {
         "state": jurisdiction,
         "state_name": at.say(_FEDERAL) if jurisdiction == FEDERAL else STATES[jurisdiction],
         "account": account,
-        "account_name": ACCOUNT_WORDS[account.name],
-        "now": frequency_of(said, jurisdiction, account, this_year),
+        "account_name": account.label or at.say(ACCOUNT_WORDS[account.name]),
+        "now": now.reason.frequency,
+        "why": None if now.closed_on else why,
+        "near": None if now.closed_on else near,
         "options": [(each, at.say(FREQUENCY_WORDS[each]), "") for each in account.frequencies],
         "years": [(year, year) for year in (this_year, this_year + 1)],
         "frequency_words": FREQUENCY_WORDS,
-        "closed_on": closed[0] if closed else None,
+        "closed_on": now.closed_on,
         "problems": problems or {},
         "entered": dict(at.form) if problems else {},
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,9 +11,7 @@ from starlette.responses import Response
 
 from hearthpay.access.permissions import KEEP_CALENDAR, KEEP_EIN, KEEP_REGISTRATIONS, READ_REGISTRATIONS
 from hearthpay.duties.household import FEDERAL
-from hearthpay.duties.records import SaidOfDuties
-from hearthpay.duties.rules import Account, duties_of
-from hearthpay.duties.service import said_of_accounts
+from hearthpay.duties.service import AccountFiling, account_filings
 from hearthpay.employers.ein import ein_ending
 from hearthpay.employers.service import find_employer
 from hearthpay.insurance.service import HouseholdPolicy, policies_of_household
@@ -22,18 +20,24 @@ from hearthpay.registrations.derivation import EVERY_ACCOUNT, Registration
 from hearthpay.registrations.service import registrations_of_household
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.place import AtHousehold, household_page
-from hearthpay.web.household.state_accounts.words import ACCOUNT_WORDS, FREQUENCY_WORDS, POLICY_WORDS
+from hearthpay.web.household.state_accounts.words import (
+    ACCOUNT_WORDS,
+    FREQUENCY_WORDS,
+    POLICY_WORDS,
+    reason_said,
+)
+from hearthpay.web.presentation import money_text
 
 router: Final = APIRouter(include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
 class FilingNow:
-    """How often the household files under an account this year, and since when it is closed."""
+    """How often the household files under an account, why, and a warning where that will soon change."""
 
-    account: str
-    frequency: str
-    closed_on: datetime.date | None
+    filing: AccountFiling
+    why: str
+    near: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +57,11 @@ async def state_accounts(at: AtHousehold) -> Response:
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         rows = await registrations_of_household(session, at.actor, at.clock, employer, include=EVERY_ACCOUNT)
-        said = await said_of_accounts(session, at.actor, employer)
         ending = await ein_ending(session, employer)
         policies = await policies_of_household(session, at.actor, at.clock, employer)
-    year = at.clock.today().year
+        concerned = sorted({row.state for row in rows} | {policy.state for policy in policies})
+        filed = await account_filings(session, at.actor, at.clock, employer, (FEDERAL, *concerned))
+    filings = _shown(at, filed)
     by_state: dict[str, list[Registration]] = {}
     for row in rows:
         by_state.setdefault(row.state, []).append(row)
@@ -66,9 +71,9 @@ async def state_accounts(at: AtHousehold) -> Response:
     facts = {
         "ein_status": employer.ein_status,
         "ein_ending": ending,
-        "federal": _filings(FEDERAL, said, year),
+        "federal": filings.get(FEDERAL, []),
         "states": [
-            (state, STATES[state], _by_number(own), _filings(state, said, year))
+            (state, STATES[state], _by_number(own), filings.get(state, []))
             for state, own in ((state, by_state.get(state, [])) for state in sorted(insured))
         ],
         "policies": insured,
@@ -83,22 +88,15 @@ async def state_accounts(at: AtHousehold) -> Response:
     return at.show("state_accounts/list.html", facts)
 
 
-def frequency_of(said: SaidOfDuties, jurisdiction: str, account: Account, year: int) -> str:
-    """Return how often the household files under an account in a year: as chosen last, else as the law begins."""
-    chosen = [
-        (each.since_year, each.frequency)
-        for each in said.filings
-        if (each.jurisdiction, each.account) == (jurisdiction, account.name) and each.since_year <= year
-    ]
-    return max(chosen)[1] if chosen else account.frequencies[0]
-
-
-def _filings(jurisdiction: str, said: SaidOfDuties, year: int) -> list[FilingNow]:
-    closed = {each.account: each.on for each in said.closed if each.jurisdiction == jurisdiction}
-    return [
-        FilingNow(each.name, frequency_of(said, jurisdiction, each, year), closed.get(each.name))
-        for each in duties_of(jurisdiction).accounts
-    ]
+def _shown(at: AtHousehold, found: Iterable[AccountFiling]) -> dict[str, list[FilingNow]]:
+    """Return the filings by jurisdiction; a local tax is among them only where it is, or was, paid."""
+    shown: dict[str, list[FilingNow]] = {}
+    for each in found:
+        if each.account.label and not each.concerns:
+            continue
+        why, near = reason_said(each.reason, at.say, money_text)
+        shown.setdefault(each.jurisdiction, []).append(FilingNow(each, why, near))
+    return shown
 
 
 def _by_number(rows: list[Registration]) -> list[NumberRows]:
