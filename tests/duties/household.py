@@ -8,11 +8,13 @@ from hearthpay.duties.household import (
     Filing,
     Household,
     HouseholdEmployee,
+    LedgerAmount,
     Liability,
     Withholding,
 )
 from hearthpay.duties.rules import duties_of
 from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.rulebook import rulebook_of
 
 HOUSEHOLD = UUID("0190a000-0000-7000-8000-000000000001")
 MARIA = UUID("0190a000-0000-7000-8000-00000000000a")
@@ -22,7 +24,10 @@ LONG_AGO = datetime.date(2020, 1, 1)
 
 
 def everywhere(frequency: str | None = None) -> Household:
-    """A household that owes all there is in every state, and files as often as it may choose to, where it may."""
+    """A household that owes all there is in every state, and files as often as it may choose to, where it may.
+
+    What is due above an amount of a month alone is withheld in plenty.
+    """
     jurisdictions = ("US", *STATES)
     maria = HouseholdEmployee(
         MARIA,
@@ -30,6 +35,9 @@ def everywhere(frequency: str | None = None) -> Household:
         tuple(EmploymentSpell(state, LONG_AGO) for state in STATES),
         withholding=tuple(Withholding(jurisdiction, LONG_AGO) for jurisdiction in jurisdictions),
         claims_exemption=True,
+        local_lines=frozenset(
+            tax.code for state in STATES for tax in rulebook_of(2026).state(state).local_taxes
+        ),
     )
     liabilities = [
         Liability(jurisdiction, name, LONG_AGO) for jurisdiction in STATES for name in ("sui", "sdi", "tdi")
@@ -41,4 +49,13 @@ def everywhere(frequency: str | None = None) -> Household:
         for account in duties_of(jurisdiction).accounts
         if frequency in account.frequencies
     ]
-    return Household(HOUSEHOLD, (maria,), tuple(liabilities), filings=tuple(filings))
+    plenty = sorted(
+        {line for state in STATES for duty in duties_of(state).duties if duty.over for line in duty.lines}
+    )
+    amounts = tuple(
+        LedgerAmount(MARIA, line, year, month, 9000_00)
+        for line in plenty
+        for year in (2025, 2026, 2027)
+        for month in range(1, 13)
+    )
+    return Household(HOUSEHOLD, (maria,), tuple(liabilities), amounts, filings=tuple(filings))

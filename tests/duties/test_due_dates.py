@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from hearthpay.duties.accounts import FREQUENCIES
 from hearthpay.duties.calendar import calendar_of_duties
 from hearthpay.duties.household import EmploymentSpell, Household, HouseholdEmployee
 from hearthpay.duties.office_days import add_office_days, is_office_day, office_day_on_or_after
@@ -27,7 +28,7 @@ def test_each_date_is_the_tables():
     }
     found = {
         item.key.removesuffix(f"/{MARIA}"): item.due
-        for frequency in (None, "quarterly", "annual", "monthly")
+        for frequency in (None, *FREQUENCIES)
         for item in calendar_of_duties(everywhere(frequency), FIRST, LAST)
     }
     assert found == expected

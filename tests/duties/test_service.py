@@ -86,15 +86,18 @@ async def test_amounts_are_what_the_paychecks_that_stand_come_to(
     by_period = {
         "US/estimated-tax/2026-I3": (FEDERAL_LINES, "2026-06-01", "2026-08-31"),
         "US/estimated-tax/2026-I4": (FEDERAL_LINES, "2026-09-01", "2026-12-31"),
-        "US/schedule-h/2026": (FEDERAL_LINES, "2026-01-01", "2026-12-31"),
         "CA/wages-quarterly/2026-Q3": (CALIFORNIAN_LINES, "2026-07-01", "2026-09-30"),
         "CA/wages-quarterly/2026-Q4": (CALIFORNIAN_LINES, "2026-10-01", "2026-12-31"),
     }
     due = {key: float(paid(owner_connection, *period)) for key, period in by_period.items()}
     assert all(due.values())
+    # What the instalments pay is not owed again with the year's return.
+    year = float(paid(owner_connection, FEDERAL_LINES, "2026-01-01", "2026-12-31"))
+    schedule_h = (await by_key(account))["US/schedule-h/2026"]
+    assert (schedule_h["amount"], schedule_h["paid_with_other_items"]) == (0, year)
     assert told == due
     whole = owner_connection.execute("SELECT sum(amount) FROM paycheck_lines").fetchone()
-    assert whole == (round(100 * (due["US/schedule-h/2026"] + due["CA/wages-quarterly/2026-Q3"]
+    assert whole == (round(100 * (year + due["CA/wages-quarterly/2026-Q3"]
                                   + due["CA/wages-quarterly/2026-Q4"])),)  # fmt: skip
 
 

@@ -77,6 +77,8 @@ class Amounts:
 
     def covered(self, duty: HouseholdDuty, period: Period) -> Covered | None:
         """Return the months that the duty settles at the end of a period; None where it is not filed then."""
+        if duty.months and period.last_month not in duty.months:
+            return None
         if duty.account is None:
             return Covered(period)
         stretches = self.stretches(duty.account, period.year)
@@ -89,7 +91,7 @@ class Amounts:
             if period.first_month <= each.last_month <= period.last_month
             and each.frequency in duty.frequencies
         ]
-        if not own or (duty.months and period.last_month not in duty.months):
+        if not own:
             return None
         months = Period(period.label, period.year, own[0].first_month, own[-1].last_month)
         if duty.over is not None and self._total(duty.lines, months) <= duty.over:
