@@ -73,7 +73,7 @@ def test_an_odd_number_is_kept_with_a_warning(running: EmbeddedServer, household
 @pytest.mark.parametrize(
     ("state", "account_type", "told"),
     [
-        ("TX", "withholding", "is no account of TX"),
+        ("TX", "withholding", "--type must be one of sui"),
         ("XX", "sui", "50 states"),
         ("CA", "ett", "--type must be"),
     ],

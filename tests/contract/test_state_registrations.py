@@ -31,7 +31,7 @@ async def registered(
     async with owner_database.transaction(None) as session:
         employer = await session.get_one(Employer, UUID(household["id"]))
         actor = Actor.operator(employer.organization_id, sandbox=False, request_id="req_planted")
-        place = {"state": "CA", "account_type": "sui"}
+        place = {"state": "CA", "account_id": "sui"}
         await keep_number(session, ring, actor, clock, employer, number=PLANTED, **place)  # type: ignore[arg-type]
     return household
 
@@ -130,7 +130,25 @@ async def test_voluntary_withholding_is_listed_when_asked_for(account: Account) 
         assert await types(include="voluntary") == ["sui"]
 
 
-@pytest.mark.parametrize("include", ["local", "insurance", "voluntary,local", "", "everything"])
+async def test_local_accounts_and_policies_are_listed_when_asked_for(account: Account) -> None:
+    """`include=voluntary,local,insurance` adds: localities whose tax is withheld, policies that a state asks for."""
+    employer_id = await add_household(account.live, state="PA")
+    place = {"work_state": "PA", "residence_state": "PA", "locality": "PHILADELPHIA"}
+    await add_employee(account.live, employer_id, **place)
+
+    async def labels(**query: str) -> dict[str, str]:
+        told = data(await account.live.get("/state-registrations", employer_id=employer_id, **query))
+        assert all(item.keys() == ITEM for item in told["items"])
+        return {item["label"]: item["account_type"] for item in told["items"]}
+
+    plain = await labels()
+    assert set(plain.values()) == {"sui", "withholding"}
+    assert await labels(include="local") == plain | {"Philadelphia wage tax": "local"}
+    insured = await labels(include="insurance,local,voluntary")
+    assert insured.items() > (plain | {"Philadelphia wage tax": "local"}).items()
+
+
+@pytest.mark.parametrize("include", ["local,everything", "local,", "", "everything"])
 async def test_what_cannot_be_included_is_refused(account: Account, household: Any, include: str) -> None:
     """`include` takes the values that there are rows for; others are a 400 that names the field."""
     error = refusal(await account.live.get("/state-registrations", include=include), 400, "validation_error")

@@ -62,7 +62,7 @@ def test_every_state_has_its_word() -> None:
         "onboarding": get_args(OnboardingStatus),
         "bank_account": get_args(AccountStatus),
         "autopilot": get_args(EnrollmentStatus),
-        "registration": get_args(RegistrationStatus),
+        "registration": (*get_args(RegistrationStatus), "coming"),
         "ein": get_args(EinStatus),
         "duty": KINDS,
         "threshold": get_args(ThresholdStatus),

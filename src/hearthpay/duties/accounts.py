@@ -7,14 +7,14 @@ from hearthpay.taxes.rule_file import RuleTable
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
 
-Measure = Literal["assigned", "month", "quarter", "quarter_before", "year", "year_before", "july_june"]
+LimitMeasure = Literal["assigned", "month", "quarter", "quarter_before", "year", "year_before", "july_june"]
 """What the limits of an account are compared with: the tax of any month of the quarter, of the quarter, of the quarter
 before, of the calendar year, of the calendar year before, or of the twelve months that end on June 30 before the year.
 ``assigned``: the agency alone decides, and nothing is compared."""
 
-MEASURES: Final[tuple[Measure, ...]] = get_args(Measure)
+MEASURES: Final[tuple[LimitMeasure, ...]] = get_args(LimitMeasure)
 
-HouseholdRule = Literal["no", "always", "without_number"]
+HouseholdSchedule = Literal["no", "always", "without_number"]
 """Whether the first frequency of an account is a rule for household employers, whatever they withhold, or only for
 those who have no number of the account."""
 
@@ -58,7 +58,7 @@ class Account:
     retired: tuple[str, ...] = ()
     """Frequencies that households chose when they were listed, and that the agency does not have: they do not count."""
 
-    measure: Measure = "assigned"
+    measure: LimitMeasure = "assigned"
     bands: tuple[Band, ...] = ()
     """From rarest to most frequent; empty where the ledger does not decide."""
 
@@ -68,7 +68,7 @@ class Account:
     new_account: str | None = None
     """The rarest frequency of an account that has no look-back yet; None where the first months alone decide."""
 
-    household_rule: HouseholdRule = "no"
+    household_rule: HouseholdSchedule = "no"
     label: str = ""
     """What a local tax is called; empty for the accounts that every state has."""
 
@@ -85,7 +85,7 @@ def read_account(name: str, table: RuleTable) -> Account:
     for frequency in frequencies:
         if frequency not in FREQUENCIES:
             raise table.error("frequencies", f"{frequency!r} is not one of {', '.join(FREQUENCIES)}")
-    measure = cast("Measure", table.choice("measure", MEASURES, default="assigned"))
+    measure = cast("LimitMeasure", table.choice("measure", MEASURES, default="assigned"))
     new_account = table.optional_text("new_account")
     if new_account is not None and new_account not in frequencies:
         raise table.error("new_account", "must be one of the frequencies")
@@ -99,7 +99,7 @@ def read_account(name: str, table: RuleTable) -> Account:
         measured_lines=table.texts("measured_lines"),
         new_account=new_account,
         household_rule=cast(
-            "HouseholdRule", table.choice("household_rule", get_args(HouseholdRule), default="no")
+            "HouseholdSchedule", table.choice("household_rule", get_args(HouseholdSchedule), default="no")
         ),
         label=table.text("label", default=""),
         note=table.text("note", default=""),
@@ -112,7 +112,7 @@ def read_account(name: str, table: RuleTable) -> Account:
     return account
 
 
-def _read_bands(table: RuleTable, measure: Measure, frequencies: tuple[str, ...]) -> tuple[Band, ...]:
+def _read_bands(table: RuleTable, measure: LimitMeasure, frequencies: tuple[str, ...]) -> tuple[Band, ...]:
     """Read ``bands`` and the ``limits`` between them, in dollars."""
     names = table.texts("bands")
     limits = table.cents_list("limits") if "limits" in table else ()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from hearthpay.duties.accounts import Account, Band, Measure
+from hearthpay.duties.accounts import Account, Band, LimitMeasure
 from hearthpay.duties.periods import MONTHS
 
 ReasonCode = Literal[
@@ -34,7 +34,7 @@ class FrequencyReason:
 
     code: ReasonCode
     frequency: str
-    measure: Measure = "assigned"
+    measure: LimitMeasure = "assigned"
     measured: int | None = None
     """What was withheld in the measure's window."""
 
@@ -195,7 +195,7 @@ def _window(
     return reasons
 
 
-def _measured(measure: Measure, paid: list[int], size: int) -> tuple[int, int | None]:
+def _measured(measure: LimitMeasure, paid: list[int], size: int) -> tuple[int, int | None]:
     """Return what counts against the limits so far, and what it comes to at this rate by the window's end."""
     if measure == "month":
         return max(paid), None

@@ -64,7 +64,7 @@ class Moving:
 
 
 @dataclass(frozen=True, slots=True)
-class Payee:
+class PremiumPayee:
     """Whoever is paid a line's amount on a date that no law names: an insurer bills its premium."""
 
     lines: tuple[str, ...]
@@ -134,7 +134,7 @@ class Duties:
     jurisdiction: str
     accounts: tuple[Account, ...]
     duties: tuple[HouseholdDuty, ...]
-    payees: tuple[Payee, ...] = ()
+    payees: tuple[PremiumPayee, ...] = ()
     prohibited: tuple[str, ...] = ()
     """Codes of lines that a household may not withhold: nothing is ever owed under them."""
 
@@ -205,8 +205,8 @@ def _read_moving(table: RuleTable) -> Moving:
     return moving
 
 
-def _read_payee(table: RuleTable) -> Payee:
-    payee = Payee(
+def _read_payee(table: RuleTable) -> PremiumPayee:
+    payee = PremiumPayee(
         lines=table.texts("lines"),
         name=table.text("name"),
         note=table.text("note", default=""),

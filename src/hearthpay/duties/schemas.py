@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from hearthpay.duties.accounts import Measure
+from hearthpay.duties.accounts import LimitMeasure
 from hearthpay.duties.calendar import CalendarItem
 from hearthpay.duties.frequency import FrequencyReason, ReasonCode
 from hearthpay.duties.rules import Kind
@@ -56,7 +56,7 @@ class FilingReason:
     withheld."""
 
     frequency: str
-    measure: Measure
+    measure: LimitMeasure
     """What the limits are compared with: the tax of a month, of the quarter, of the quarter before, of the year, and so
     on."""
 

@@ -16,9 +16,9 @@ from hearthpay.taxes.money import from_cents
 from hearthpay.wire.fields import Identifier, RequestModel
 from hearthpay.wire.money import Dollars
 
-Inclusion = Literal["voluntary", "local", "insurance"]
+ListedBesides = Literal["voluntary", "local", "insurance"]
 
-AccountType = RegistrationType | PolicyKind
+RowType = RegistrationType | PolicyKind
 """An account with an agency, or a kind of insurance policy."""
 
 
@@ -32,8 +32,8 @@ def _read_inclusions(value: object) -> frozenset[str] | None:
     if value is None:
         return None
     names = frozenset(value.split(",")) if isinstance(value, str) else frozenset({""})
-    if not names <= set(get_args(Inclusion)):
-        raise PydanticCustomError("inclusion", f"must be of: {', '.join(get_args(Inclusion))}")
+    if not names <= set(get_args(ListedBesides)):
+        raise PydanticCustomError("inclusion", f"must be of: {', '.join(get_args(ListedBesides))}")
     return names
 
 
@@ -46,7 +46,7 @@ class RegistrationsQuery(RequestModel):
     reveal: bool = Field(
         default=False, strict=False, description="Give the numbers in full; each one read is on record."
     )
-    include: Annotated[frozenset[Inclusion] | None, BeforeValidator(_read_inclusions)] = Field(
+    include: Annotated[frozenset[ListedBesides] | None, BeforeValidator(_read_inclusions)] = Field(
         default=None,
         description="What is listed besides, separated by commas: `voluntary` adds the account for income tax of a "
         "state that leaves it to an agreement with the employee, while it is withheld; `local` those of cities, "
@@ -71,7 +71,7 @@ class StateRegistrationItem:
     """One account or policy of a state, and where the household stands with it."""
 
     state_code: str
-    account_type: AccountType
+    account_type: RowType
     label: str
     agency: str
     registration_url: str | None

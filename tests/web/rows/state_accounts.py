@@ -5,7 +5,7 @@ from typing import Final
 from tests.web.rows.row import at_household, kept
 
 _HERE: Final = "/app/{household_id}/state-accounts"
-_ACCOUNT: Final = f"{_HERE}/{{state}}/{{account_type}}"
+_ACCOUNT: Final = f"{_HERE}/{{state}}/{{account_id}}"
 _POLICY: Final = f"{_HERE}/{{state}}/policy/{{policy}}"
 _FILING: Final = f"{_HERE}/{{state}}/filing/{{account}}"
 
@@ -30,4 +30,4 @@ ROWS: Final = {
 
 async def things(world: object) -> dict[str, str]:
     """California's unemployment insurance, which is both an account and one with a choice."""
-    return {"state": "CA", "account_type": "sui", "account": "sui", "policy": "workers_compensation"}
+    return {"state": "CA", "account_id": "sui", "account": "sui", "policy": "workers_compensation"}
