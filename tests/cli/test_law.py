@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from hearthpay.duties.coverage_page import duties_page
 from hearthpay.taxes.coverage import coverage, law_behind
 from hearthpay.taxes.coverage_page import coverage_page
 from hearthpay.taxes.jurisdictions import STATES
@@ -15,6 +16,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "coverage.md"
 
 def test_the_coverage_page_is_not_stale():
     assert PAGE.read_text("utf-8") == coverage_page(), "run: hearthpay coverage --markdown > docs/coverage.md"
+
+
+def test_the_page_of_duties_is_not_stale():
+    text = PAGE.with_name("coverage-duties.md").read_text("utf-8")
+    assert text == duties_page(), "run: hearthpay coverage --duties > docs/coverage-duties.md"
+    for state, name in STATES.items():
+        assert f"## {state} — {name}" in text
 
 
 def test_every_jurisdiction_is_covered_this_year():

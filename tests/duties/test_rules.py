@@ -5,7 +5,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from hearthpay.duties.frequency import months_of, stretches_of
+from hearthpay.duties.frequency import AccountLedger, months_of, stretches_of
 from hearthpay.duties.rules import FOLDER, PAID, duties_of, read_duties
 from hearthpay.registrations.accounts import accounts_of, lines_of_number
 from hearthpay.taxes.agencies import agencies
@@ -83,13 +83,15 @@ def test_every_frequency_is_filed_and_can_be_reached(jurisdiction):
         } | ({"own_withholding"} if jurisdiction == "US" else set())
         assert filed == set(account.frequencies), account.name
         for frequency in account.frequencies:
-            chosen = stretches_of(account, frequency, lambda year, month: 0, 2026)
+            chosen = stretches_of(account, frequency, AccountLedger(lambda year, month: 0), 2026)
             assert {each.frequency for each in chosen} == {frequency}
         for number, band in enumerate(account.bands):
             floor = account.bands[number - 1].below if number else 0
             months = {"month": 1, "quarter": 3, "quarter_before": 3}.get(account.measure, 12)
             monthly = floor // months + 1
-            reasons = months_of(account, None, lambda *_, paid=monthly: paid, 2026, has_number=True)
+            reasons = months_of(
+                account, None, AccountLedger(lambda *_, paid=monthly: paid), 2026, has_number=True
+            )
             if account.household_rule == "always":
                 assert {each.code for each in reasons} == {"household_rule"}
             else:

@@ -272,8 +272,16 @@ def coverage(
     state: Annotated[str | None, typer.Option(help="One state only; US for federal law.")] = None,
     year: YearOption = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Print docs/coverage.md, all years.")] = False,
+    duties: Annotated[
+        bool, typer.Option("--duties", help="Print docs/coverage-duties.md: accounts, schedules, due dates.")
+    ] = False,
 ) -> None:
     """List every tax the rulebooks hold, with its version, confidence and source."""
+    if duties:
+        from hearthpay.duties.coverage_page import duties_page
+
+        typer.echo(duties_page(), nl=False)
+        return
     from hearthpay.taxes.coverage import FEDERAL, coverage, state_coverage
     from hearthpay.taxes.coverage_page import coverage_page
 

@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 
 from hearthpay.duties.accounts import Account
-from hearthpay.duties.frequency import QUARTER, FrequencyReason, Stretch, stretches_of
+from hearthpay.duties.frequency import QUARTER, AccountLedger, FrequencyReason, Stretch, stretches_of
 from hearthpay.duties.household import Household, LedgerAmount
 from hearthpay.duties.periods import MONTH_END, MONTHS, Partition, Paydays, Period, day_of_month
 from hearthpay.duties.rules import PAID, Duties, HouseholdDuty
@@ -62,11 +62,15 @@ class Amounts:
         key = (account_name, year)
         if key not in self._years:
             account = self._duties.account(account_name)
-            months = self._by_month(self._measured_lines(account))
+            measured = self._measured_lines(account)
+            months, paydays = self._by_month(measured), self._paydays_of(measured)
             self._years[key] = stretches_of(
                 account,
                 chosen_frequency(self._household, self._duties.jurisdiction, account_name, year),
-                lambda of_year, month: months.get((of_year, month), 0),
+                AccountLedger(
+                    lambda of_year, month: months.get((of_year, month), 0),
+                    lambda of_year, month: paydays.get((of_year, month), ()),
+                ),
                 year,
                 self._steps(account_name),
                 has_number=any(
@@ -171,15 +175,20 @@ class Amounts:
             self._months[lines] = months
         return self._months[lines]
 
+    def _paydays_of(self, lines: tuple[str, ...]) -> dict[tuple[int, int], list[datetime.date]]:
+        months: dict[tuple[int, int], list[datetime.date]] = {}
+        for day in sorted(
+            {paid.day for paid in self._household.paydays if paid.cents and is_among(paid.line, lines)}
+        ):
+            months.setdefault((day.year, day.month), []).append(day)
+        return months
+
     def _measured_lines(self, account: Account) -> tuple[str, ...]:
-        if account.measured_lines:
-            return account.measured_lines
-        return self.lines_of(account.name)
+        return self._duties.measured_lines(account)
 
     def lines_of(self, account_name: str) -> tuple[str, ...]:
         """Return the codes of the lines that are paid under an account."""
-        own = (each for each in self._duties.duties if each.account == account_name and each.kind in PAID)
-        return tuple(sorted({line for duty in own for line in duty.lines}))
+        return self._duties.paid_lines(account_name)
 
     def _steps(self, account_name: str) -> dict[str, int]:
         """Return how many months each frequency's most frequent payment covers."""

@@ -5,12 +5,14 @@ becomes. Inside a quarter or year a frequency is decided by what was withheld up
 changes what an earlier one was told.
 """
 
-from collections.abc import Callable, Mapping
+import datetime
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from hearthpay.duties.accounts import Account, Band, LimitMeasure
-from hearthpay.duties.periods import MONTHS
+from hearthpay.duties.periods import MONTH_END, MONTHS, day_of_month
 
 ReasonCode = Literal[
     "only", "chosen", "household_rule", "assigned", "new_account", "reached", "below", "nothing_yet"
@@ -24,8 +26,8 @@ _STEPS: Final[Mapping[str, int]] = {"annual": MONTHS, "semiannual": 6, "quarterl
 _NEAR: Final = 80
 """Per cent of a limit from which on it is near."""
 
-MonthAmounts = Callable[[int, int], int]
-"""The tax of a month in cents, by year and month."""
+_FEWEST_PAYDAYS: Final = 2
+"""Paydays that tell how often somebody is paid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,18 @@ class FrequencyReason:
         return max(self.measured or 0, self.expected or 0) * 100 >= self.next_limit * _NEAR
 
 
+def _no_paydays(_year: int, _month: int) -> Sequence[datetime.date]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class AccountLedger:
+    """What was withheld under an account: the tax of a month in cents, and its paydays in order, where known."""
+
+    cents: Callable[[int, int], int]
+    paydays: Callable[[int, int], Sequence[datetime.date]] = _no_paydays
+
+
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """Months of a year that are filed at once."""
@@ -75,7 +89,7 @@ class Stretch:
 def stretches_of(
     account: Account,
     chosen: str | None,
-    amounts: MonthAmounts,
+    ledger: AccountLedger,
     year: int,
     steps: Mapping[str, int] | None = None,
     *,
@@ -86,7 +100,7 @@ def stretches_of(
     ``chosen`` is what the household said of the year. ``steps`` tells, by frequency, how many months a payment covers
     where it is not what the frequency's name says; ``has_number``, whether the account's number is on file.
     """
-    reasons = months_of(account, chosen, amounts, year, has_number=has_number)
+    reasons = months_of(account, chosen, ledger, year, has_number=has_number)
     found: list[Stretch] = []
     first = 1
     for month, reason in enumerate(reasons, 1):
@@ -99,7 +113,7 @@ def stretches_of(
 
 
 def months_of(
-    account: Account, chosen: str | None, amounts: MonthAmounts, year: int, *, has_number: bool = False
+    account: Account, chosen: str | None, ledger: AccountLedger, year: int, *, has_number: bool = False
 ) -> tuple[FrequencyReason, ...]:
     """Return the frequency of each month of a year, with the reason."""
     if chosen is not None:
@@ -111,13 +125,13 @@ def months_of(
         code: ReasonCode = "only" if len(account.frequencies) == 1 else "assigned"
         return (FrequencyReason(code, first),) * MONTHS
     if account.measure == "quarter_before":
-        return _by_quarter_before(account, amounts, year)
+        return _by_quarter_before(account, ledger, year)
     if account.measure in ("year_before", "july_june"):
-        return _by_look_back(account, amounts, year)
-    return _in_course(account, amounts, year)
+        return _by_look_back(account, ledger, year)
+    return _in_course(account, ledger, year)
 
 
-def _by_look_back(account: Account, amounts: MonthAmounts, year: int) -> tuple[FrequencyReason, ...]:
+def _by_look_back(account: Account, ledger: AccountLedger, year: int) -> tuple[FrequencyReason, ...]:
     """Return the frequency that the twelve months looked back on give the whole year; a new account has none."""
     if account.measure == "year_before":
         window = [(year - 1, month) for month in range(1, MONTHS + 1)]
@@ -125,10 +139,10 @@ def _by_look_back(account: Account, amounts: MonthAmounts, year: int) -> tuple[F
         window = [(year - 2, month) for month in range(7, MONTHS + 1)] + [
             (year - 1, month) for month in range(1, 7)
         ]
-    measured = sum(max(amounts(*month), 0) for month in window)
+    measured = sum(max(ledger.cents(*month), 0) for month in window)
     if measured:
         return (_reason(account, measured, None),) * MONTHS
-    return _in_course(account, amounts, year, _first_band(account))
+    return _in_course(account, ledger, year, _first_band(account))
 
 
 def _first_band(account: Account) -> int:
@@ -137,42 +151,42 @@ def _first_band(account: Account) -> int:
     return 0 if account.new_account is None else names.index(account.new_account)
 
 
-def _by_quarter_before(account: Account, amounts: MonthAmounts, year: int) -> tuple[FrequencyReason, ...]:
+def _by_quarter_before(account: Account, ledger: AccountLedger, year: int) -> tuple[FrequencyReason, ...]:
     """Return the frequencies that each quarter is given by the tax of the one before."""
     reasons: list[FrequencyReason] = []
     for start in range(1, MONTHS + 1, QUARTER):
         of_year, first = (year, start - QUARTER) if start > QUARTER else (year - 1, MONTHS - QUARTER + 1)
-        measured = sum(max(amounts(of_year, month), 0) for month in range(first, first + QUARTER))
+        measured = sum(max(ledger.cents(of_year, month), 0) for month in range(first, first + QUARTER))
         reasons.extend([_reason(account, measured, None)] * QUARTER)
     return tuple(reasons)
 
 
 def _in_course(
-    account: Account, amounts: MonthAmounts, year: int, floor: int = 0
+    account: Account, ledger: AccountLedger, year: int, floor: int = 0
 ) -> tuple[FrequencyReason, ...]:
     """Return the frequencies as the year's own months decide them, each window by itself."""
     size = QUARTER if account.measure in ("quarter", "month") else MONTHS
-    before = _last_of_window(account, amounts, year - 1, MONTHS - size + 1, size, floor)
+    before = _last_of_window(account, ledger, year - 1, MONTHS - size + 1, size, floor)
     reasons: list[FrequencyReason] = []
     for start in range(1, MONTHS + 1, size):
-        window = _window(account, amounts, year, start, size, before, floor)
+        window = _window(account, ledger, year, start, size, before, floor)
         reasons.extend(window)
         before = window[-1]
     return tuple(reasons)
 
 
 def _last_of_window(
-    account: Account, amounts: MonthAmounts, year: int, start: int, size: int, floor: int
+    account: Account, ledger: AccountLedger, year: int, start: int, size: int, floor: int
 ) -> FrequencyReason | None:
     """Return how a window ended, None where nothing was withheld in it."""
-    if not any(amounts(year, month) > 0 for month in range(start, start + size)):
+    if not any(ledger.cents(year, month) > 0 for month in range(start, start + size)):
         return None
-    return _window(account, amounts, year, start, size, None, floor)[-1]
+    return _window(account, ledger, year, start, size, None, floor)[-1]
 
 
 def _window(
     account: Account,
-    amounts: MonthAmounts,
+    ledger: AccountLedger,
     year: int,
     start: int,
     size: int,
@@ -184,22 +198,29 @@ def _window(
     reached: FrequencyReason | None = None
     reasons: list[FrequencyReason] = []
     paid: list[int] = []
+    days: list[datetime.date] = []
+    end = day_of_month(year, start + size - 1, MONTH_END)
     for month in range(start, start + size):
-        cents = max(amounts(year, month), 0)
+        cents = max(ledger.cents(year, month), 0)
+        days.extend(ledger.paydays(year, month))
         if cents:
             paid.append(cents)
-            found = _reason(account, *_measured(account.measure, paid, size), floor)
+            expected = None if account.measure == "month" else _expected(paid, days, size, end)
+            measured = max(paid) if account.measure == "month" else sum(paid)
+            found = _reason(account, measured, expected, floor)
             if reached is None or not _is_more_frequent(account, reached.frequency, found.frequency):
                 reached = found
         reasons.append(reached or before or rarest)
     return reasons
 
 
-def _measured(measure: LimitMeasure, paid: list[int], size: int) -> tuple[int, int | None]:
-    """Return what counts against the limits so far, and what it comes to at this rate by the window's end."""
-    if measure == "month":
-        return max(paid), None
-    return sum(paid), sum(paid) * size // len(paid)
+def _expected(paid: list[int], days: list[datetime.date], size: int, end: datetime.date) -> int:
+    """Return what the tax comes to by the window's end if paydays go on as they came, else at the months' average."""
+    if len(days) < _FEWEST_PAYDAYS:
+        return sum(paid) * size // len(paid)
+    gaps = sorted((later - earlier).days for earlier, later in itertools.pairwise(days))
+    to_come = (end - days[-1]).days // max(gaps[len(gaps) // 2], 1)
+    return sum(paid) * (len(days) + to_come) // len(days)
 
 
 def _reason(account: Account, measured: int, expected: int | None, floor: int = 0) -> FrequencyReason:

@@ -24,7 +24,7 @@ from hearthpay.duties.household import (
     WagesInState,
     Withholding,
 )
-from hearthpay.duties.periods import Paydays, day_of_month
+from hearthpay.duties.periods import day_of_month
 from hearthpay.duties.rules import duties_of
 from hearthpay.duties.thresholds_crossed import WagesPaid, law_year, liabilities_of
 from hearthpay.employees.models import Employee
@@ -108,15 +108,11 @@ def household_of(
 
 
 def codes_by_payday(codes: Iterable[str]) -> list[str]:
-    """Return the codes of lines that a duty of their jurisdiction settles payday by payday."""
+    """Return the codes of lines of whose paydays a duty of their jurisdiction asks."""
     return [
         code
         for code in sorted(codes)
-        if code[:2] in STATES
-        and any(
-            isinstance(duty.partition, Paydays) and is_among(code, duty.lines)
-            for duty in duties_of(code[:2]).duties
-        )
+        if code[:2] in STATES and is_among(code, duties_of(code[:2]).lines_by_payday())
     ]
 
 

@@ -148,6 +148,23 @@ class Duties:
                 return account
         raise KeyError(name)
 
+    def paid_lines(self, account_name: str) -> tuple[str, ...]:
+        """Return the codes of the lines that are paid under an account."""
+        own = (duty for duty in self.duties if duty.account == account_name and duty.kind in PAID)
+        return tuple(sorted({line for duty in own for line in duty.lines}))
+
+    def measured_lines(self, account: Account) -> tuple[str, ...]:
+        """Return the codes of the lines that count towards an account's limits."""
+        return account.measured_lines or self.paid_lines(account.name)
+
+    def lines_by_payday(self) -> tuple[str, ...]:
+        """Return the codes of the lines whose paydays matter: paid payday by payday, or measured over months."""
+        lines = {line for duty in self.duties if isinstance(duty.partition, Paydays) for line in duty.lines}
+        for account in self.accounts:
+            if account.bands and account.measure not in ("month", "quarter_before"):
+                lines.update(self.measured_lines(account))
+        return tuple(sorted(lines))
+
 
 @functools.cache
 def duties_of(jurisdiction: str) -> Duties:
