@@ -606,9 +606,9 @@ async def _note_closing(session: AsyncSession, actor: Actor, target: Target) -> 
     )
 
 
-@_deed(duties.said_of_accounts, LOOKERS, "state_registrations")
-async def _said_of_accounts(session: AsyncSession, actor: Actor, target: Target) -> object:
-    return await duties.said_of_accounts(session, actor, await _employer(session, target))
+@_deed(duties.account_filings, LOOKERS, "state_registrations")
+async def _account_filings(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await duties.account_filings(session, actor, CLOCK, await _employer(session, target), ("US", "CA"))
 
 
 @_deed(insurance.policies_of_household, LOOKERS, "state_registrations")
