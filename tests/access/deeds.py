@@ -38,7 +38,7 @@ from hearthpay.banking import standing_authorizations as standing
 from hearthpay.banking.accounts import AccountDetails
 from hearthpay.banking.models import BankAccount
 from hearthpay.clock import FixedClock
-from hearthpay.documents import employment, estimated_tax, packages
+from hearthpay.documents import employment, estimated_tax, packages, signatures
 from hearthpay.documents import service as documents
 from hearthpay.documents.commands import WantedPaystub, WantedW3, WantedYearPackage
 from hearthpay.duties import feed as calendar_feed
@@ -482,6 +482,25 @@ async def _list_documents(session: AsyncSession, actor: Actor, target: Target) -
 @_deed(documents.open_issued, HELPERS, "documents", ends="not_found")
 async def _open_issued(session: AsyncSession, actor: Actor, target: Target) -> object:
     return await documents.open_issued(session, RING, actor, target.payroll_id)
+
+
+@_deed(signatures.papers_to_sign, OWN_NUMBERS, None)
+async def _papers_to_sign(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await signatures.papers_to_sign(session, actor, target.employer_id, target.employee_id)
+
+
+@_deed(signatures.read_paper, OWN_NUMBERS, None, ends="not_found")
+async def _read_paper(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await signatures.read_paper(
+        session, RING, actor, target.employer_id, target.employee_id, target.payroll_id
+    )
+
+
+@_deed(signatures.sign_paper, OWN_NUMBERS, None, ends="not_found")
+async def _sign_paper(session: AsyncSession, actor: Actor, target: Target) -> object:
+    return await signatures.sign_paper(
+        session, actor, CLOCK, target.employer_id, target.employee_id, target.payroll_id, "Ada Smith", uuid4()
+    )
 
 
 @_deed(packages.order_package, HELPERS, "documents")

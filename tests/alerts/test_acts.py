@@ -72,6 +72,7 @@ TOLD_OTHERWISE: Final = {
     "calendar_link.revoke": "it ends something",
     "certificate.sign": "told in the transaction, where the employee signed",
     "document.issue": "papers are told when they are ready",
+    "document.sign": "both parties see it on their pages; it changes nothing else",
     "document.package": "who asks is a member, or has a key that was told",
     "document.read": "who reads is a member, or has a key that was told",
     "insurance.policy": "a record of the household's own",

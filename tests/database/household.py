@@ -433,6 +433,20 @@ def add_household(
         signed_at=NOW,
         person_id=person_id,
     )
+    [(document_id,)] = connection.execute(
+        "SELECT id FROM documents WHERE employer_id = %s", (employer_id,)
+    ).fetchall()
+    insert(
+        connection,
+        "paper_signatures",
+        **household,
+        employee_id=employee_id,
+        document_id=document_id,
+        party="employee",
+        signed_name="Ada Smith",
+        signed_at=NOW,
+        person_id=person_id,
+    )
     insert(
         connection,
         "former_addresses",

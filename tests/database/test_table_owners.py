@@ -47,7 +47,7 @@ OWNERS = {
     "duties": ("calendar_links", "closed_accounts", "duty_marks", "filing_choices"),
     "doctor": ("examinations",),
     "insurance": ("insurance_policies",),
-    "documents": ("documents", "document_packages"),
+    "documents": ("documents", "document_packages", "paper_signatures"),
     "employees": ("employee_links", "employees", "invitations", "signed_certificates"),
     "employers": ("assigned_rates", "employers"),
     "http": ("idempotency_keys",),

@@ -595,6 +595,14 @@ DAMAGE = {
         (PACKAGE.format("tax_year, 'drawing', 9, 3, NULL, '2026-01-01', NULL::timestamptz", "paystub"),),
         (PACKAGE.format("tax_year, 'ready', 9, 9, id, created_at, created_at", "paystub"),),
     ],
+    "papers_signed": [
+        (
+            "INSERT INTO paper_signatures (id, organization_id, employer_id, sandbox, employee_id, document_id, party, "
+            "signed_name, signed_at, person_id) SELECT gen_random_uuid(), d.organization_id, d.employer_id, d.sandbox, "
+            "d.employee_id, d.id, 'household', 'Nobody', d.created_at, NULL::uuid "
+            "FROM documents d WHERE d.employee_id IS NOT NULL ORDER BY d.id LIMIT 1",
+        ),
+    ],
     "owners": [
         (
             *SOMEBODY,

@@ -137,6 +137,9 @@ _OWN_ROWS: Final[dict[str, Row]] = {
         fresh=True, us_filing_status="single", signed_name="A", signed_on="2026-11-20"
     ),
     "GET /my/{employee_id}/certificates/copies/{certificate_id}": _hers(),
+    "GET /my/{employee_id}/agreements": _hers(),
+    "GET /my/{employee_id}/agreements/{document_id}": _hers(),
+    "POST /my/{employee_id}/agreements/{document_id}/sign": _hers(signed_name="Rosa Diaz"),
     "GET /my/{employee_id}/set-aside": _hers(),
     "POST /my/{employee_id}/set-aside": _hers(kind="amount", how_much="5"),
     "POST /my/{employee_id}/set-aside/withdraw": _hers(),

@@ -467,6 +467,7 @@ async def test_no_page_of_hers_is_another_employees(
         "employee_id": rosas.employee["id"],
         "payroll_id": colleague,
         "certificate_id": colleague,
+        "document_id": colleague,
         "jurisdiction": "US",
         "year": "2026",
     }

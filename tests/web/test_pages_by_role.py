@@ -120,6 +120,7 @@ def _things(connection: psycopg.Connection, people: dict[str, SignedIn]) -> dict
         "employee_id": str(family.employee_ids[1]),
         "payroll_id": str(family.payroll_id),
         "certificate_id": str(uuid4()),
+        "document_id": str(uuid4()),
         "request_id": request,
         "decision": "approved",
         "link_id": link,

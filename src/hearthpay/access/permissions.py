@@ -131,6 +131,9 @@ KEEP_EIN: Final = Permission("keep_ein", None, "employees", "admin", people_only
 """To enter a household's employer identification number; the API never takes any."""
 
 LIST_DOCUMENTS: Final = Permission("list_documents", "documents", "documents", "viewer")
+SIGN_PAPERS: Final = Permission(
+    "sign_papers", None, "documents", "admin", also=_OWN_NUMBERS, people_only=True
+)
 OBTAIN_DOCUMENTS: Final = Permission("obtain_documents", "documents", "documents", "admin")
 """To have a paper issued and to get its bytes: some show a Social Security number in full."""
 READ_REPORTS: Final = Permission("read_reports", "documents", "documents", "viewer")

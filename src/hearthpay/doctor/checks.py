@@ -38,7 +38,7 @@ from hearthpay.doctor.bank_checks import (
     settlements_noted,
 )
 from hearthpay.doctor.clock_checks import household_clocks
-from hearthpay.doctor.document_checks import document_versions, documents_issued, packages_made
+from hearthpay.doctor.document_checks import document_versions, documents_issued, packages_made, papers_signed
 from hearthpay.doctor.draft_checks import drafts
 from hearthpay.doctor.duties_checks import duties_marked, feed_links, filings, policies_entered
 from hearthpay.doctor.enrollment_checks import autopilot_events_kept, autopilot_skips, autopilot_terms
@@ -130,6 +130,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     agents_runs,
     document_versions,
     packages_made,
+    papers_signed,
     owners,
     ways_in,
     certificates,

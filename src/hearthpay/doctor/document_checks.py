@@ -73,6 +73,35 @@ def documents_issued() -> str:
     """
 
 
+def papers_signed() -> str:
+    """Each signature under a paper is the one that was given, by whom and under which version, and none is gone."""
+    return """
+        WITH said AS MATERIALIZED (
+            SELECT subject_id, organization_id, employer_id, sandbox, at, details FROM audit_log
+             WHERE action = 'document.sign')
+        SELECT 'signature' AS subject, s.id, s.party || ' under ' || s.document_id AS what,
+               concat_ws(', ', s.employee_id, s.party, s.document_id, d.kind, 'version ' || d.version,
+                         encode(d.content_hash, 'hex')) AS recorded,
+               coalesce(concat_ws(', ', a.details ->> 'employee_id', a.details ->> 'party', a.details ->> 'document_id',
+                        a.details ->> 'kind', 'version ' || (a.details ->> 'version'), a.details ->> 'content_sha256'),
+                        'nobody signed') AS expected
+          FROM paper_signatures s
+          JOIN documents d ON d.id = s.document_id
+          LEFT JOIN said a ON a.subject_id = s.id AND (a.organization_id, a.employer_id, a.sandbox)
+                                                   = (s.organization_id, s.employer_id, s.sandbox)
+         WHERE a.subject_id IS NULL OR d.employee_id IS DISTINCT FROM s.employee_id
+            OR concat_ws(', ', s.employee_id, s.party, s.document_id, d.kind, 'version ' || d.version,
+                         encode(d.content_hash, 'hex'))
+               <> concat_ws(', ', a.details ->> 'employee_id', a.details ->> 'party', a.details ->> 'document_id',
+                        a.details ->> 'kind', 'version ' || (a.details ->> 'version'), a.details ->> 'content_sha256')
+        UNION ALL
+        SELECT 'signature', a.subject_id, (a.details ->> 'party') || ' under ' || (a.details ->> 'document_id'),
+               'gone', 'kept'
+          FROM said a JOIN documents d ON d.id = CAST(a.details ->> 'document_id' AS uuid)
+         WHERE NOT EXISTS (SELECT FROM paper_signatures s WHERE s.id = a.subject_id)
+    """
+
+
 def packages_made() -> str:
     """A finished package is the file of its household and year, and none is unfinished for more than a day."""
     now = time_of("p.employer_id", "CAST(:now AS timestamptz)")

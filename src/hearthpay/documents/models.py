@@ -70,3 +70,23 @@ class DocumentPackage(Base):
     turn: Mapped[int]
     held_until: Mapped[datetime | None]
     finished_at: Mapped[datetime | None]
+
+
+class PaperSignature(Base):
+    """A party's signature under one version of a paper of a hire: the name as typed. It is never changed."""
+
+    __tablename__ = "paper_signatures"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    organization_id: Mapped[UUID]
+    employer_id: Mapped[UUID]
+    sandbox: Mapped[bool]
+    employee_id: Mapped[UUID]
+    document_id: Mapped[UUID]
+    party: Mapped[str]
+    """``household`` or ``employee``."""
+
+    signed_name: Mapped[str]
+    signed_at: Mapped[datetime]
+    person_id: Mapped[UUID | None]
+    """Who was signed in; None where the account is gone."""

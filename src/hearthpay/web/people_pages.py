@@ -8,6 +8,7 @@ from starlette.routing import BaseRoute
 from hearthpay.web.agents.connected import router as agents
 from hearthpay.web.agents.consent import router as consent
 from hearthpay.web.household.routes import HOUSEHOLD_ROUTES
+from hearthpay.web.my.agreements import router as my_agreements
 from hearthpay.web.my.certificates import router as my_certificates
 from hearthpay.web.my.details import router as my_details
 from hearthpay.web.my.joining import router as my_joining
@@ -31,7 +32,7 @@ _files: Final = APIRouter(include_in_schema=False)
 _files.add_api_route(APP_STYLE_PATH, app_style)
 _files.add_api_route(PASSKEY_SCRIPT_PATH, passkey_script)
 
-_MY: Final = (my_joining, my_pay, my_details, my_certificates, my_set_aside)
+_MY: Final = (my_joining, my_pay, my_details, my_certificates, my_agreements, my_set_aside)
 
 PEOPLE_ROUTES: Final[tuple[BaseRoute, ...]] = (
     *(

@@ -33,6 +33,7 @@ ROWS: Final[dict[str, Row]] = {
     f"POST {_ONE}/return": kept(303, how="go_on"),
     f"GET {_ONE}/papers": kept(200),
     f"POST {_ONE}/papers/{{paper}}": kept(200, language="es"),
+    f"POST {_ONE}/papers/{{paper}}/sign": kept(404, document="x", signed_name="Maria Lopez"),
     f"POST {_ONE}/new-hire-report": kept(200, fresh=True, form="file"),
     f"GET {_ONE}/invitations": at_household(200),
     f"POST {_ONE}/invitations": kept(200, fresh=True, type="tax_info"),

@@ -39,6 +39,7 @@ DEEDS: Final = {
     "calendar_link.revoke": mark("A calendar's address was withdrawn"),
     "certificate.sign": mark("A withholding certificate was signed"),
     "document.issue": mark("A document was issued"),
+    "document.sign": mark("A paper of a hire was signed"),
     "document.package": mark("A year’s papers were asked for in one file"),
     "document.read": mark("A document was opened"),
     "insurance.policy": mark("An insurance policy was entered or taken back"),

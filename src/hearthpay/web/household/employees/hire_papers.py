@@ -1,12 +1,13 @@
 """The papers of a hire: the work agreement and the notice of pay to be signed, and the new hire report."""
 
 from typing import Final
+from uuid import UUID
 
 from fastapi import APIRouter
 from sqlalchemy.ext.asyncio import AsyncSession
 from starlette.responses import Response
 
-from hearthpay.access.permissions import OBTAIN_DOCUMENTS
+from hearthpay.access.permissions import OBTAIN_DOCUMENTS, SIGN_PAPERS
 from hearthpay.access.refusal import Refusal
 from hearthpay.documents.employment import (
     WantedNewHireReport,
@@ -17,6 +18,7 @@ from hearthpay.documents.employment import (
 from hearthpay.documents.issuing import issue
 from hearthpay.documents.papers.new_hire_report import asked_by
 from hearthpay.documents.service import Prepared
+from hearthpay.documents.signatures import papers_to_sign, sign_paper
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.household.employees.detail_page import employee_in_path, find_here
 from hearthpay.web.household.entered import beside, day_entered
@@ -59,6 +61,30 @@ async def employment_paper(at: AtHousehold) -> Response:
     return file_of(at, await issue(at.transaction, ring, at.clock, at.actor, prepare))
 
 
+@household_page(router, "POST", f"{_AT}/{{paper}}/sign", permission=SIGN_PAPERS)
+async def sign(at: AtHousehold) -> Response:
+    """Signs, for the household, the version that the page showed."""
+    document_id = _document(at)
+    try:
+        async with at.transaction() as session:
+            record = await find_here(at, session)
+            await sign_paper(
+                session,
+                at.actor,
+                at.clock,
+                at.id,
+                record.id,
+                document_id,
+                at.form.get("signed_name", ""),
+                at.visitor.signed_in.person_id,
+            )
+    except Refusal as error:
+        if error.code not in ("validation_error", "invalid_state"):
+            raise
+        return await _page(at, beside(problems_of(error)))
+    return at.go(f"/employees/{employee_in_path(at)}/papers")
+
+
 @household_page(
     router, "POST", "/employees/{employee_id}/new-hire-report", permission=OBTAIN_DOCUMENTS, fresh=True
 )
@@ -83,10 +109,19 @@ async def new_hire_report(at: AtHousehold) -> Response:
     return file_of(at, await issue(at.transaction, ring, at.clock, at.actor, prepare))
 
 
+def _document(at: AtHousehold) -> UUID:
+    try:
+        return UUID(at.form.get("document", ""))
+    except ValueError:
+        raise Refusal("not_found", _NOT_THERE) from None
+
+
 async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:
     async with at.transaction() as session:
         record = await find_here(at, session)
+        issued = await papers_to_sign(session, at.actor, at.id, record.id)
     facts = {
+        "issued": [(each, each.signed_by("household"), each.signed_by("employee")) for each in issued],
         "employee_id": employee_in_path(at),
         "employee_name": record.name,
         "language": record.language,
