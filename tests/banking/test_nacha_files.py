@@ -33,7 +33,7 @@ BAD_PAYMENTS = [
     ("file-debit", 14, "total_debit: states 208341, the file holds 208342", True),
     ("file-credit", 14, "total_credit: states 208341, the file holds 208342", True),
     ("amount-raised", 9, "total_credit: states 124051, the file holds 924051", True),
-    ("routing-check-digit", 6, "routing: this is no bank's routing number: please check every digit", True),
+    ("routing-check-digit", 6, "routing: That routing number isn't valid. Check all nine digits.", True),
     ("routing-swapped", 9, "entry_hash: states 12340156, the file holds 22344442", True),
     ("credit-made-debit", 9, "service_class: does not fit the entries of the batch", True),
     ("prenote-made-live", 8, "amount_cents: must be zero for a prenote, and more for a payment", False),

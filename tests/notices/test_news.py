@@ -32,8 +32,8 @@ async def test_payday_is_told_to_each_reader_once_in_his_language(
     await post.round()
     told = post.mails("payday")
     assert [mail.to for mail in told] == READERS
-    assert told[0].subject == "Payday: your payroll of November 30, 2026"
-    assert told[2].subject == "Día de pago: su nómina del 30 de noviembre de 2026"
+    assert told[0].subject == "November 30, 2026 payroll completed"
+    assert told[2].subject == "Nómina del 30 de noviembre de 2026 completada"
     assert "$" in told[2].text
     (stub,) = post.mails("pay_stub")
     assert stub.to == "worker@example.com"

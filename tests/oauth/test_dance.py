@@ -27,7 +27,7 @@ async def test_an_agent_is_let_in_works_and_is_sent_away(
 ) -> None:
     page = await dance.ask()
     asked = await dance.browser.look(page)
-    assert "Helper &lt;b&gt;9&lt;/b&gt; asks to act for you" in asked.text
+    assert "Helper &lt;b&gt;9&lt;/b&gt; wants to act for you" in asked.text
     assert "agent.example.com" in asked.text
     assert "form-action 'self' https://agent.example.com;" in asked.headers["content-security-policy"]
     sent = await dance.consent(page, **{"scope_payroll:run": "on", "demands_preview": "on"})

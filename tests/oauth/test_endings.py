@@ -18,8 +18,8 @@ from tests.web.people_browser import Browser
 
 ANA = "ana@example.com"
 _SUBJECTS = {
-    "en": "A program that acted for you was shut out",
-    "es": "Se cerró el acceso a un programa que actuaba por usted",
+    "en": "We disconnected an app from your account",
+    "es": "Desconectamos una aplicación de su cuenta",
 }
 
 
@@ -66,8 +66,8 @@ async def test_of_a_theft_the_person_is_told_once(
     assert (
         mail["subject"]
         == {
-            "en": "A program that acted for you was shut out",
-            "es": "Se cerró el acceso a un programa que actuaba por usted",
+            "en": "We disconnected an app from your account",
+            "es": "Desconectamos una aplicación de su cuenta",
         }[language]
     )
     assert "Helper" in mail["text"]

@@ -104,7 +104,7 @@ async def test_what_an_agent_confirmed_stands_with_its_grant(
 ) -> None:
     token = (await dance.tokens("payroll:run", demands_preview="on"))["access_token"]
     unseen = await _ask(dance, token, "run_payroll", **asked)
-    assert unseen["validation_details"] == [{"field": "preview_token", "message": "is required"}]
+    assert unseen["validation_details"] == [{"field": "preview_token", "message": "Fill in this field."}]
     preview = {name: value for name, value in asked.items() if name != "idempotency_key"}
     shown = (await _ask(dance, token, "preview_payroll", **preview))["data"]["preview_token"]
     changed = await _ask(dance, token, "run_payroll", **asked | {"regular_hours": 41}, preview_token=shown)
@@ -114,7 +114,7 @@ async def test_what_an_agent_confirmed_stands_with_its_grant(
     [(grant_id,)] = owner_connection.execute("SELECT id FROM agent_grants").fetchall()
     assert _runs(owner_connection) == [(grant_id, dance.household_id, ["confirm_large_payroll"], True)]
     page = (await dance.browser.look(f"/settings/agents/{grant_id}")).text
-    assert "A payroll was run" in page
+    assert "Ran a payroll" in page
     assert "It said that you confirmed the large amount" in page
     assert "What was paid is what the preview showed" in page
     assert owner_connection.execute(agents_runs()).fetchall() == []
@@ -164,7 +164,7 @@ async def test_who_was_sent_away_runs_nothing_whatever_the_plan(
         refused = await _ask(dance, tokens["access_token"], "run_payroll", **asked)
         assert refused["code"] == "subscription_required"
         page = f"/settings/agents/{grant_id}"
-        assert "Send it away" in (await dance.browser.look(page)).text
+        assert "Disconnect" in (await dance.browser.look(page)).text
         assert (await dance.browser.send(f"{page}/disconnect", page=page)).status_code == 303
     assert (await dance.call(tokens["access_token"], "run_payroll", **asked)).status_code == 401
     clock.advance(timedelta(minutes=1))

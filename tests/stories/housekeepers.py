@@ -138,9 +138,9 @@ class Housekeeper(Reader):
 
     async def prove(self) -> None:
         """Prove once more who she is, where that is asked."""
-        await self.reads("Is it still you?")
+        await self.reads("Confirm it's you")
         await self.fill("Password", PASSWORD)
-        await self.press("Go on")
+        await self.press("Continue")
 
     async def come_back(self, path: str) -> None:
         """Open a page after days: whose session was left for a week signs in again."""

@@ -26,7 +26,7 @@ from tests.stories.looking import axe_source, pictured
 from tests.web.rows.world import World
 
 _VERIFIER = "what-only-the-program-that-asked-can-show-000"
-_CHANGES = "Run payroll: pay people, and make the tax records of it"
+_CHANGES = "Run payroll: pay employees and create tax records"
 
 
 @dataclass
@@ -100,14 +100,14 @@ async def _let_in(page: Page, name: str) -> None:
     await page.get_by_role("heading", name=f"{name} asks to act for you").wait_for()
     await page.get_by_label("Maria Lopez").first.check()
     await page.get_by_label(_CHANGES).check()
-    await page.get_by_role("button", name="Let it in").click()
+    await page.get_by_role("button", name="Allow").click()
     await page.get_by_role("heading", name="You can close this window").wait_for()
 
 
 async def _send_away(page: Page, name: str) -> None:
     await page.goto("/settings/agents")
     await page.get_by_role("link", name=name).click()
-    await page.get_by_role("button", name="Send it away").click()
+    await page.get_by_role("button", name="Disconnect").click()
     await expect(page.get_by_text("Sent away")).to_be_visible()
 
 
@@ -135,7 +135,9 @@ async def test_the_sdks_own_client_is_let_in_runs_a_payroll_and_is_sent_away(
             asked = week(str(world.household_id), str(world.employee_id), idempotency_key="first")
             preview = {name: value for name, value in asked.items() if name != "idempotency_key"}
             unseen = await ask(agent, "run_payroll", **asked)
-            assert unseen["validation_details"] == [{"field": "preview_token", "message": "is required"}]
+            assert unseen["validation_details"] == [
+                {"field": "preview_token", "message": "Fill in this field."}
+            ]
             token = (await ask(agent, "preview_payroll", **preview))["data"]["preview_token"]
             ran = await ask(agent, "run_payroll", **asked, preview_token=token)
             assert ran["data"]["status"] == "completed"
@@ -238,6 +240,6 @@ async def test_the_pages_of_agents_are_for_everybody(page: Page, address: str, w
     await pictured(page, "agents_list", axe)
     await page.get_by_role("link", name=told["client_name"]).click()
     await pictured(page, "agents_one", axe)
-    await page.get_by_role("button", name="Send it away").click()
+    await page.get_by_role("button", name="Disconnect").click()
     await expect(page.get_by_text("Sent away")).to_be_visible()
     await pictured(page, "agents_gone", axe)

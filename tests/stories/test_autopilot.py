@@ -41,7 +41,7 @@ async def test_every_page_of_autopilot(
     await at_home.goto(f"{root}/enroll/{ana}")
     await at_home.get_by_label("Hours of each period").fill("32.5")
     await pictured(at_home, "autopilot_terms")
-    await at_home.get_by_role("button", name="Show what it leads to").click()
+    await at_home.get_by_role("button", name="Preview").click()
     await pictured(at_home, "autopilot_agree")
     await at_home.get_by_label("I have read this and agree to it").check()
     await at_home.get_by_role("button", name="Enroll Maximiliana").click()

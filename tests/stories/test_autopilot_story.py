@@ -77,7 +77,7 @@ async def test_from_enrolling_to_the_end(
     await maria.follow("Enroll {name}", name="Rosa Diaz")
     await maria.reads("Enroll {name}", name="Rosa Diaz")
     await maria.fill("Hours of each period", "40")
-    await maria.press("Show what it leads to")
+    await maria.press("Preview")
     await maria.sees("The next three paydays")
     await maria.check("I have read this and agree to it")
     await maria.press("Enroll {name}", name="Rosa Diaz")
@@ -90,7 +90,7 @@ async def test_from_enrolling_to_the_end(
     await maria.follow("Rosa Diaz")
     await maria.follow("Change the rate")
     await maria.reads("Change the rate")
-    await maria.fill("Pay for an hour", "39.00")
+    await maria.fill("Hourly pay", "39.00")
     await maria.press("Save")
     await maria.page.get_by_role("heading", name="Rosa Diaz", level=1).wait_for()
     await _live_through(town, "2026-11-25", "2026-12-03")
@@ -99,10 +99,10 @@ async def test_from_enrolling_to_the_end(
     assert await maria.page.locator("a.waits[href*='/payrolls/']").count() == 1, "the home page tells of it"
     await maria.go("Autopilot")
     await maria.follow("Look at it")
-    if await maria.page.get_by_role("heading", name=maria.words("Is it still you?")).count():
+    if await maria.page.get_by_role("heading", name=maria.words("Confirm it's you")).count():
         await maria.prove()
-    await maria.reads("A payroll waits for your word")
-    await maria.sees("It pays over a fifth more than what was enrolled.")
+    await maria.reads("Approve this payroll")
+    await maria.sees("Net pay is more than 20% above the usual amount.")
     await maria.press("Approve")
     await maria.sees("The next paydays")
     await maria.misses("link", "Look at it")

@@ -79,10 +79,10 @@ async def test_money_moves_and_one_day_cannot(
     for day in _days("2026-12-01", pay_date):
         await town.live_through(day, day)
         await maria.open(payroll)
-        for words in ("Approved", "The money was collected", "Everything has arrived"):
+        for words in ("Approved", "The money was collected", "All payments arrived"):
             if await maria.page.locator(".timeline").get_by_text(maria.words(words), exact=True).count():
                 seen.add(words)
-    assert seen == {"Approved", "The money was collected", "Everything has arrived"}
+    assert seen == {"Approved", "The money was collected", "All payments arrived"}
 
     # Ana gives another account, which waits a day, and which her bank does not know: the next deposit comes back.
     await _ana_connects(maria, browser, address, CLOSED)
@@ -114,11 +114,11 @@ async def test_money_moves_and_one_day_cannot(
     await maria.fill("Hours", "40")
     await maria.choose("Paid by", "Check")
     await maria.fill("Payday", town.clock.today().isoformat())
-    await maria.press("Show me the amounts")
-    await maria.reads("Look before it is paid")
+    await maria.press("Review")
+    await maria.reads("Review payroll")
     await maria.press("Pay {amount}", begins=True, amount="$")
     await maria.page.wait_for_url(_PAYROLL)
-    await maria.sees("By check or cash: you hand it over yourself.")
+    await maria.sees("You pay by check or cash. We record it.")
     settled = owner_connection.execute(
         "SELECT kind, count(*), sum(amount) FROM bank_entries WHERE status = 'settled' AND payroll_id IS NOT NULL "
         "GROUP BY 1"
@@ -141,17 +141,17 @@ async def _test_household(maria: Housekeeper) -> str:
     await maria.choose("Households", "Test (sandbox)")
     await maria.press("Switch")
     await maria.reads("Your household")
-    await maria.sees("TEST: these are made-up households; no money moves.")
-    for label, text in (("Street and number", "1 Elm Street"), ("City", "Oakland"), ("ZIP code", "94610")):
+    await maria.sees("Test mode: no real money moves.")
+    for label, text in (("Street address", "1 Elm Street"), ("City", "Oakland"), ("ZIP code", "94610")):
         await maria.fill(label, text)
     await maria.choose("State", "CA", said=False)
-    await maria.press("Save and go on")
+    await maria.press("Save and continue")
     await maria.reads("Add an employee")
-    for label, text in (("First name", "Ana"), ("Last name", "López"), ("Pay for an hour", "28.50")):
+    for label, text in (("First name", "Ana"), ("Last name", "López"), ("Hourly pay", "28.50")):
         await maria.fill(label, text)
-    await maria.choose("How often you pay", "Every week")
+    await maria.choose("Pay schedule", "Every week")
     await maria.choose("How you pay", "Direct deposit")
-    await maria.press("Save and go on")
+    await maria.press("Save and continue")
     await maria.reads("What is withheld")
     return maria.page.url.partition("/employees")[0]
 
@@ -199,7 +199,7 @@ async def _ana_connects(maria: Housekeeper, browser: Browser, address: str, acco
 async def _back(maria: Housekeeper, root: str) -> None:
     """Come back days later: who signs in anew looks at her real households first."""
     await maria.come_back(root)
-    if await maria.page.get_by_role("heading", name=maria.words("There is nothing here")).count():
+    if await maria.page.get_by_role("heading", name=maria.words("Page not found")).count():
         await maria.open("/households")
         await maria.choose("Households", "Test (sandbox)")
         await maria.press("Switch")
@@ -211,13 +211,13 @@ async def _run(maria: Housekeeper, *, first: bool) -> None:
     await maria.follow("Run payroll")
     await maria.reads("Run payroll")
     await maria.fill("Hours", "40")
-    await maria.press("Show me the amounts")
-    await maria.reads("Look before it is paid")
-    if await maria.page.get_by_role("link", name=maria.words("It is me"), exact=True).count():
-        await maria.follow("It is me")
+    await maria.press("Review")
+    await maria.reads("Review payroll")
+    if await maria.page.get_by_role("link", name=maria.words("Confirm it's me"), exact=True).count():
+        await maria.follow("Confirm it's me")
         await maria.prove()
-        await maria.reads("Look before it is paid")
+        await maria.reads("Review payroll")
     if first:
-        await maria.check("I authorize this debit and those of the next 30 days")
+        await maria.check("I authorize this debit, and debits for payrolls I approve in the next 30 days")
     await maria.press("Pay {amount}", begins=True, amount="$")
     await maria.page.wait_for_url(_PAYROLL)

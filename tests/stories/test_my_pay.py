@@ -54,7 +54,7 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
     ).wait_for()
     await pictured(page, "my_offer")
     await page.get_by_role("button", name="Send the link").click()
-    await page.get_by_role("heading", name="Look into your mailbox").wait_for()
+    await page.get_by_role("heading", name="Check your email").wait_for()
     proof = re.search(r"/account/(\w{43})", mails(owner_connection, ring)[-1]["text"])
     assert proof is not None
     await page.goto(f"{link}/account/{proof[1]}")
@@ -72,7 +72,7 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
     paper = await context.request.get(f"{address}{stub}")
     assert (await paper.body()).startswith(b"%PDF-")
 
-    await page.get_by_role("link", name="Tax certificates").click()
+    await page.get_by_role("link", name="Tax forms (W-4)").click()
     await pictured(page, "my_certificates")
     await page.get_by_role("link", name="Fill in and sign").first.click()
     await page.get_by_role("heading", name="Federal Form W-4").wait_for()
@@ -114,7 +114,7 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
     await page.get_by_label("A share of gross pay, in percent").check()
     await page.get_by_label("How much").fill("5")
     await page.get_by_role("button", name="Ask the household").click()
-    await page.get_by_text("The household keeps the money, so it decides first.").wait_for()
+    await page.get_by_text("The household must approve your request.").wait_for()
     await pictured(page, "my_set_aside")
 
     await page.goto("/settings/profile")

@@ -189,7 +189,7 @@ async def test_an_old_session_changes_no_address(
     await reader.open(f"/app/{world.household_id}/household")
     await reader.page.locator("[name=email]").fill(THIEF)
     await reader.page.locator("main form button[type=submit]").first.click()
-    await reader.reads("Is it still you?")
+    await reader.reads("Confirm it's you")
     await reader.open(f"/app/{world.household_id}/employees/{world.employee_id}/invitations")
     assert owner_connection.execute("SELECT email FROM employers").fetchone() == (MARIA,)
 
@@ -213,7 +213,7 @@ async def test_a_stolen_account_is_taken_back_by_the_mail_alone_and_made_safe_on
     await thief.open("/settings/profile")
     await thief.fill("New email address", THIEF)
     await thief.press("Send the link")
-    await thief.reads("Look into your mailbox")
+    await thief.reads("Check your email")
     link = (await mail.to(THIEF, "Confirm your new address")).split("/new-email/")[1].split()[0]
     await thief.open(f"/new-email/{link}")
     await thief.press("Use this address")

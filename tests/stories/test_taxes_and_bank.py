@@ -85,12 +85,12 @@ async def _ein(page: Page) -> None:
     await pictured(page, "state_accounts")
     await page.get_by_role("link", name="Enter the number", exact=True).click()
     await page.get_by_label("EIN", exact=True).fill(EIN)
-    await page.get_by_label("EIN, once more").fill(EIN[:-1] + "0")
+    await page.get_by_label("Confirm EIN").fill(EIN[:-1] + "0")
     await page.get_by_role("button", name="Keep the number").click()
     assert await page.get_by_text("The two numbers differ").is_visible()
     await pictured(page, "state_accounts_ein")
     await page.get_by_label("EIN", exact=True).fill(EIN)
-    await page.get_by_label("EIN, once more").fill(EIN)
+    await page.get_by_label("Confirm EIN").fill(EIN)
     await page.get_by_role("button", name="Keep the number").click()
     assert await page.get_by_text("••-•••6789").is_visible()
 
@@ -98,7 +98,7 @@ async def _ein(page: Page) -> None:
 async def _address(page: Page, root: str) -> None:
     await page.goto(f"{root}/taxes/papers/address")
     for label, text in (
-        ("Street and number", "1 Oak Street"),
+        ("Street address", "1 Oak Street"),
         ("City", "Oakland"),
         ("State, two letters", "CA"),
         ("ZIP code", "94601"),
@@ -112,7 +112,7 @@ async def _state_number(page: Page, root: str) -> None:
     await page.goto(f"{root}/state-accounts")
     await page.get_by_role("link", name="I applied").first.click()
     await page.get_by_role("button", name="I applied").click()
-    assert await page.get_by_text("Applied for").first.is_visible()
+    assert await page.get_by_text("Pending").first.is_visible()
     await page.get_by_role("link", name=re.compile("Enter the number EDD")).click()
     await pictured(page, "state_accounts_number")
     await page.get_by_label("Number").fill(STATE_NUMBER)
@@ -138,7 +138,7 @@ async def _calendar(page: Page, root: str) -> None:
     await page.get_by_role("button", name="Mark as done").click()
     await page.get_by_text("Done (1)").click()
     await page.get_by_role("link", name=name).last.click()
-    await page.get_by_role("button", name="It is not done").click()
+    await page.get_by_role("button", name="Mark as not done").click()
     assert await page.get_by_role("button", name="Mark as done").is_visible()
     await page.goto(f"{root}/calendar/link")
     await page.get_by_role("button", name="Make a link").click()
@@ -169,7 +169,7 @@ async def _bank(page: Page, root: str) -> None:
     await page.goto(f"{root}/bank/authorization")
     await page.get_by_label(re.compile("I agree")).check()
     await page.get_by_role("button", name="Agree").click()
-    assert await page.get_by_text("In force").is_visible()
+    assert await page.get_by_text("Active").is_visible()
     await pictured(page, "bank_authorization")
     await page.goto(f"{root}/bank/disconnect")
     await pictured(page, "bank_disconnect")

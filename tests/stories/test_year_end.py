@@ -46,7 +46,7 @@ async def test_two_states_and_the_papers_of_the_year(
     await maria.go("Taxes")
     await maria.reads("Taxes")
     await maria.follow("Each tax, with its law")
-    await maria.reads("What is owed to whom")
+    await maria.reads("Taxes you owe")
     for agency in ("California", "New York"):
         await maria.page.get_by_text(agency).locator("visible=true").first.wait_for()
     await maria.go("State accounts")
@@ -59,20 +59,20 @@ async def test_two_states_and_the_papers_of_the_year(
     await maria.sign_in(MARIA, PASSWORD)
     await maria.reads("Hello, {name}", name="Maria Lopez")
     await maria.open(f"{root}/taxes/papers?year=2026")
-    await maria.reads("Papers of {year}", year="2026")
+    await maria.reads("{year} tax forms and documents", year="2026")
     await maria.activate(_schedule_h(maria))
     await maria.reads("Something is missing")
     await maria.follow("Your employer identification number (EIN)")
     await maria.reads("State accounts")
     await maria.follow("Enter the number")
     await maria.fill("EIN", EIN)
-    await maria.fill("EIN, once more", EIN)
+    await maria.fill("Confirm EIN", EIN)
     await maria.press("Keep the number")
     await maria.reads("State accounts")
     await maria.open(f"{root}/taxes/papers/address")
     await maria.reads("Your address")
     for label, text in (
-        ("Street and number", "1 Oak Street"),
+        ("Street address", "1 Oak Street"),
         ("City", "Oakland"),
         ("State, two letters", "CA"),
         ("ZIP code", "94601"),
@@ -114,10 +114,10 @@ async def _hire_in_new_york(maria: Housekeeper) -> None:
     await maria.go("Employees")
     await maria.follow("Add an employee")
     await maria.reads("Add an employee")
-    for label, text in (("First name", "Nina"), ("Last name", "Vega"), ("Pay for an hour", "31.00")):
+    for label, text in (("First name", "Nina"), ("Last name", "Vega"), ("Hourly pay", "31.00")):
         await maria.fill(label, text)
     await maria.fill("First day of work", "2026-11-09")
-    await maria.choose("How often you pay", "Every week")
+    await maria.choose("Pay schedule", "Every week")
     await maria.choose("State of work", "NY", said=False)
     await maria.press("Save")
     await maria.page.get_by_role("heading", name="Nina Vega", level=1).wait_for()
@@ -137,8 +137,8 @@ async def _pay_both(maria: Housekeeper) -> None:
     for name in ("Nina Vega", "Rosa Diaz"):
         person = maria.page.get_by_role("group", name=name)
         await maria.type_into(person.locator("input[name^=regular_]"), "38")
-    await maria.press("Show me the amounts")
-    await maria.reads("Look before it is paid")
+    await maria.press("Review")
+    await maria.reads("Review payroll")
     for law in ("California", "New York"):
         await maria.page.get_by_text(law).locator("visible=true").first.wait_for()
     await maria.press("Pay {amount}", begins=True, amount="$")
@@ -160,7 +160,7 @@ async def _asks_for_number(
     await hers.open(f"/portal/{link.rpartition('/')[2]}")
     for label, text in (
         ("Social Security number", number),
-        ("Street and number", "2 Pine Street"),
+        ("Street address", "2 Pine Street"),
         ("City", "Oakland"),
         ("State", "CA"),
         ("ZIP code", "94602"),

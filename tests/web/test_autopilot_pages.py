@@ -109,7 +109,7 @@ async def test_the_whole_way_of_an_enrollment(
     # Not paid yet, no bank accounts: the page says so, the way out stands beside it, and nothing is enrolled.
     early = await browser.look(enroll + "?" + "&".join(f"{k}={v}" for k, v in TERMS.items()))
     assert early.status_code == 200
-    assert "No payroll of this employee has been completed yet." in early.text
+    assert "Run one payroll for this employee first." in early.text
     assert f"/app/{world.household_id}/bank" in early.text
     assert "I have read this" not in early.text
     refused = await browser.send(enroll, page="/settings/profile", **TERMS, **AGREED)
@@ -200,7 +200,7 @@ async def test_the_whole_way_of_an_enrollment(
     town.go_to("2026-12-16", 15)
     await work()
     assert periods(owner_connection)[3:] == []
-    assert "Enroll anew" in (await (await _browser(app, "owner", clock)).look(one)).text
+    assert "Enroll again" in (await (await _browser(app, "owner", clock)).look(one)).text
     await proved(owner_database, clock)
 
     browser = await _browser(app, "owner", clock)
@@ -213,7 +213,7 @@ async def test_the_whole_way_of_an_enrollment(
         "Scheduled payrolls that were voided: 1.",
         "Sent the payroll of Nov 16, 2026 to Nov 22, 2026",
         "Approved a payroll that was held.",
-        "It waits for your word.",
+        "It needs your approval.",
         "Enrolled: 40 hours, every week. The first period is Nov 16, 2026",
     )
     places = [told.index(line) for line in lines]
@@ -358,7 +358,7 @@ async def test_what_somebody_approved_is_not_let_go_by_a_page_of_before(
     found = await things(world)
     held = f"/app/{world.household_id}/autopilot/held/{found['held_id']}"
     maria = await _browser(app, "owner", clock)
-    assert "Let it go" in (await maria.look(held)).text
+    assert "Void payroll" in (await maria.look(held)).text
     admin = await _browser(app, "admin", clock)
     assert (await admin.send(held, page="/settings/profile", decision="approve")).status_code == 303
     if fired:
@@ -387,7 +387,7 @@ async def test_what_was_let_go_stays_so(
         assert (await maria.send(held, page="/settings/profile", decision="let_go")).status_code == 303
     late = await admin.send(held, page="/settings/profile", decision="approve")
     assert late.status_code == 400
-    assert "Somebody was faster: nothing was changed now." in words_of(late)
+    assert "Someone else changed this first. Nothing was saved." in words_of(late)
     assert "It was voided: Autopilot does not pay this period." in words_of(late)
     assert approvals(owner_connection) == [("voided", False, "voided")]
     voided = owner_connection.execute("SELECT count(*) FROM audit_log WHERE action = 'payroll.void'")

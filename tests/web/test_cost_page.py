@@ -187,7 +187,7 @@ async def test_the_wages_stand_against_the_thresholds_as_the_api_says(
     unemployment = (await _answer(account, {"state": state, "annual_wages": wages}))["threshold"]
     named = {} if year is None else {"year": str(year)}
     page = await viewer.look(here(state=state, annual_wages=str(wages), **named))
-    words = {"below": "Not reached", "approaching": "Nearly reached", "above": "Reached"}
+    words = {"below": "Not reached", "approaching": "Close to the threshold", "above": "Reached"}
     card = parsed(page).find(".//section[@id='thresholds']")
     listed = [each for each in card.iter("li") if each.find("div/p") is not None]
     shown = [[_words(each.findall("div/p")[1]), "".join(map(_words, each.iter("span")))] for each in listed]

@@ -226,7 +226,7 @@ async def test_leaving_and_coming_back(browser: Browser, world: World) -> None:
     assert 'id="end_date-problem"' in early.text
     assert (await send(browser, f"{here}/leave", end_date="2026-11-13")).status_code == 303
     assert row(world)["status"] == "terminated"
-    assert "Have left" in (await browser.look(f"/app/{world.household_id}/employees")).text
+    assert "Former employees" in (await browser.look(f"/app/{world.household_id}/employees")).text
     assert (await send(browser, f"{here}/return", how="anew", start_date="2026-11-10")).status_code == 400
     assert (await send(browser, f"{here}/return", how="anew", start_date="2026-11-16")).status_code == 303
     assert (row(world)["status"], str(row(world)["start_date"])) == ("active", "2026-11-16")

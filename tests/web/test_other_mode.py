@@ -60,7 +60,7 @@ async def test_its_own_members_are_led_to_the_page_and_back(
     ):
         offer = await browser.look(wanted)
         assert offer.status_code == 404
-        assert "There is no such household." not in offer.text
+        assert "No household has this id." not in offer.text
         tree = parsed(offer)
         assert [each.text for each in tree.iter("h1")] == [f"This is a {kind} household"]
         assert [each.text for each in tree.iter("button")] == [f"Switch to {kind} households"]
@@ -86,7 +86,7 @@ async def test_strangers_are_told_what_they_were_told_before(
         )
         expected = same_but_for_its_number(await browser.look(nothing))
         assert expected[0] == 404
-        assert "There is no such household." in expected[1]
+        assert "No household has this id." in expected[1]
         for world in (real, test_one):
             for page in ("", "/taxes"):
                 answered = await browser.look(f"/app/{world.household_id}{page}")
@@ -100,7 +100,7 @@ async def test_a_form_is_refused_and_changes_nothing(
     path = f"/app/{test_one.household_id}/household/delete"
     answered = await browser.send(path, page="/settings/profile")
     assert answered.status_code == 404
-    assert "There is no such household." in answered.text
+    assert "No household has this id." in answered.text
 
 
 async def test_it_is_offered_only_where_the_plan_has_test_households(
@@ -114,7 +114,7 @@ async def test_it_is_offered_only_where_the_plan_has_test_households(
     owner_connection.execute("UPDATE organizations SET plan = 'starter', lifted_limits = '{}'")
     answered = await browser.look(f"/app/{test_one.household_id}")
     assert answered.status_code == 404
-    assert "There is no such household." in answered.text
+    assert "No household has this id." in answered.text
 
 
 @pytest.mark.parametrize("elsewhere", _ELSEWHERE)

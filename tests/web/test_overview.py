@@ -24,10 +24,10 @@ async def test_an_empty_household_says_what_comes_first(
     world = await _world(app, owner_connection, people)
     browser = await _browser(app, "owner", clock)
     page = await browser.look(f"/app/{world.household_id}")
-    assert "None planned" in page.text
-    assert "Nothing was paid yet" in page.text
-    assert "The Social Security number of Rosa Diaz is missing." in page.text
-    assert "Your employer identification number is missing." not in page.text  # nobody was paid yet
+    assert "Nothing scheduled" in page.text
+    assert "No payrolls yet" in page.text
+    assert "Ask Rosa Diaz for a Social Security number" in page.text
+    assert "Add your EIN" not in page.text  # nobody was paid yet
 
 
 async def test_costs_stand_by_month_and_a_void_takes_them_out(
@@ -51,7 +51,7 @@ async def test_costs_stand_by_month_and_a_void_takes_them_out(
     for _, cost in rows:
         assert f"${cost // 100:,}.{cost % 100:02d}" in words
     assert page.text.count("<rect ") == 6
-    assert "Your employer identification number is missing." in words
+    assert "Add your EIN" in words
 
     async with world.desk.database.transaction(world.actor.tenant) as session:
         await void_payroll(session, world.actor, clock, last, "wrong hours")
@@ -77,4 +77,4 @@ async def test_several_households_stand_side_by_side(
     found = await browser.look("/households?q=ny ana")
     assert f"/app/{second.household_id}" in found.text
     assert f"/app/{world.household_id}" not in found.text
-    assert "None is called like that" in (await browser.look("/households?q=zz")).text
+    assert "No households match" in (await browser.look("/households?q=zz")).text

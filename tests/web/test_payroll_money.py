@@ -91,7 +91,7 @@ async def test_money_leaves_only_once_all_is_confirmed_by_who_proved_herself(
     draft = await _draft(maria, at, world.employee_id, method="direct_deposit", regular="40", pay_date="")
     preview = (await maria.look(draft)).text
     for asked in (
-        "Yes, the amount is right",
+        "The amount is correct",
         "I authorize this debit",
         "is collected from your bank account",
     ):
@@ -102,7 +102,7 @@ async def test_money_leaves_only_once_all_is_confirmed_by_who_proved_herself(
         assert refused.status_code == 400
         assert "Please tick this to go on" in refused.text
     clock.advance(timedelta(minutes=20))
-    assert "It is me" in (await maria.look(draft)).text
+    assert "Confirm it's me" in (await maria.look(draft)).text
     stale = await maria.send(f"{draft}/run", page=_FORM, **seen, **_BOTH)
     assert stale.headers["location"] == f"/sign-in/again?next={draft}"
     assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (0,)
@@ -122,16 +122,20 @@ async def test_one_that_waits_says_when_the_money_leaves_and_can_be_cancelled(
     )
     payroll = await _run(maria, draft, **_BOTH)
     home = (await maria.look(f"/app/{world.household_id}")).text
-    assert "leaves your account Dec 7" in home
+    assert "debit on Dec 7" in home
     assert "$0.00 to your employees" in home
     page = (await maria.look(payroll)).text
-    for told in ("Leaves your account Monday, Dec 7", "Reaches the employees Friday, Dec 11", "Cancel it"):
+    for told in (
+        "Debit on Monday, Dec 7",
+        "Arrives Friday, Dec 11",
+        "Cancel payroll",
+    ):
         assert told in page, told
     assert "Nothing of it was sent" in (await maria.look(f"{payroll}/void")).text
     await maria.send(f"{payroll}/void", page=_FORM, reason="Not this time.")
     cancelled = (await maria.look(payroll)).text
     assert "Not this time." in cancelled
-    assert "Cancel it" not in cancelled
+    assert "Cancel payroll" not in cancelled
 
 
 @pytest.mark.usefixtures("paid_by_bank")
@@ -151,7 +155,7 @@ async def test_a_debit_counts_in_the_month_in_which_it_leaves(
     row = owner_connection.execute("SELECT net_pay FROM payrolls").fetchone()
     assert row is not None
     page = (await maria.look(home)).text
-    assert "leaves your account Nov 24" in page
+    assert "debit on Nov 24" in page
     assert f"${row[0] / 100:,.2f} to your employees" in page
 
 
@@ -162,17 +166,17 @@ async def test_the_timeline_follows_the_money_and_a_deposit_that_is_stuck_has_wa
     at = f"/app/{world.household_id}/payrolls"
     draft = await _draft(maria, at, world.employee_id, method="direct_deposit", regular="40", pay_date="")
     payroll = await _run(maria, draft, **_BOTH)
-    assert re.search(r"\$[\d,.]+ leaves your account Monday, Nov 23", (await maria.look(payroll)).text)
+    assert re.search("\\$[\\d,.]+ debit on Monday, Nov 23", (await maria.look(payroll)).text)
     await town.live_through("2026-11-20", "2026-11-25")
     assert "The money was collected" in (await maria.look(payroll)).text
     owner_connection.execute(
         "UPDATE bank_accounts SET status = 'failed' WHERE employee_id = %s", (world.employee_id,)
     )
     stuck = (await maria.look(payroll)).text
-    assert "Settle this deposit" in stuck
+    assert "Resolve this deposit" in stuck
     deposit = f"{payroll}/deposits/{world.employee_id}"
     ways = (await maria.look(deposit)).text
-    for told in ("I pay it by check or cash myself", "Wait for another account", "Give the money back to me"):
+    for told in ("I'll pay by check or cash", "Wait for a new account", "Refund me"):
         assert told in ways
     for wrong in ({"action": "gold"}, {"action": "wait_for_account", "until": "2030-01-01"}, {}):
         assert (await maria.send(deposit, page=_FORM, **wrong)).status_code == 400, wrong
@@ -180,7 +184,7 @@ async def test_the_timeline_follows_the_money_and_a_deposit_that_is_stuck_has_wa
     assert waits.status_code == 303
     settled = await maria.send(deposit, page=_FORM, action="pay_by_check")
     assert settled.status_code == 303
-    assert "Settle this deposit" not in (await maria.look(payroll)).text
+    assert "Resolve this deposit" not in (await maria.look(payroll)).text
     late = await maria.send(deposit, page=_FORM, action="refund")
     assert late.status_code == 400
     assert "the payroll has moved on" in late.text

@@ -84,7 +84,7 @@ async def test_from_the_form_to_the_stub_and_back(
         "Regular pay · 38 hours",
         "$1,083.00",
         "$1,000.50",
-        "Why these numbers?",
+        "How we calculated this",
         "Publication 15-T",
     ):
         assert told in preview.text
@@ -98,7 +98,7 @@ async def test_from_the_form_to_the_stub_and_back(
     assert "Continue" not in (await maria.look(at)).text
     why = await maria.look(f"{payroll}/lines/{world.employee_id}/US-SS-EE")
     assert "6.2%" in why.text
-    assert "The law behind it" in why.text
+    assert "Law and sources" in why.text
     for language in ("en", "es"):
         stub = await maria.look(f"{payroll}/stubs/{world.employee_id}?language={language}")
         assert (stub.status_code, stub.content[:5]) == (200, b"%PDF-")
@@ -169,7 +169,7 @@ async def test_hours_that_are_paid_are_not_paid_twice_and_a_bonus_beside_them_is
     assert refused.status_code == 409
     assert "are paid already" in (await maria.look(second)).text
     seen = await _seen(maria, bonus)
-    assert "Yes, this comes on top" in (await maria.look(bonus)).text
+    assert "Pay this in addition" in (await maria.look(bonus)).text
     unconfirmed = await maria.send(f"{bonus}/run", page=_FORM, **seen)
     assert unconfirmed.status_code == 400
     assert len(_payrolls(owner_connection)) == 1
@@ -344,7 +344,7 @@ async def test_it_is_all_said_in_spanish(
     draft = await _draft(maria, at, world.employee_id, regular="60", bonus="100")
     page = (await maria.look(draft)).text
     for told in (
-        "Revise antes de pagar",
+        "Revisar la nómina",
         "Se retienen el Seguro Social",
         "horas extra",
         "Retenido a Rosa Diaz",
@@ -354,7 +354,7 @@ async def test_it_is_all_said_in_spanish(
         assert left not in page, left
     ran = await maria.send(f"{draft}/run", page=_FORM, **await _seen(maria, draft))
     payroll = (await maria.look(ran.headers["location"])).text
-    assert "Con cheque o efectivo: usted lo entrega." in payroll
+    assert "Usted paga con cheque o en efectivo. Nosotros lo registramos." in payroll
     assert "Recibo de pago en español" in payroll
 
 

@@ -99,9 +99,9 @@ async def test_who_is_not_known_is_answered_in_the_browsers_language(
 ) -> None:
     url, unknown = await link(account, rosa), "http://pay.example.com/portal/x"
     closed = await client.get(unknown, headers={"Accept-Language": "es-MX,es;q=0.9"})
-    assert "Este enlace no abre" in closed.text
+    assert "Este enlace no funciona" in closed.text
     assert "Accept-Language" in closed.headers["Vary"]
-    assert "Este enlace no abre" in (await client.get(f"{unknown}?language=es")).text
+    assert "Este enlace no funciona" in (await client.get(f"{unknown}?language=es")).text
     foreign = {"Sec-Fetch-Site": "cross-site", "Accept-Language": "es"}
     assert "No se guardó nada." in (await client.post(url, headers=foreign)).text
 

@@ -173,7 +173,7 @@ async def test_a_duty_is_opened_done_and_undone(
     assert "Federal income tax" in opened
     assert (await _send(maria, f"{item}/done", done_on="2026-11-21")).status_code == 400
     assert (await _send(maria, f"{item}/done", done_on="2026-11-02")).status_code == 303
-    assert "You said that it was done on Nov 2, 2026." in (await maria.look(item)).text
+    assert "Marked as done on Nov 2, 2026" in (await maria.look(item)).text
     await _send(maria, f"{item}/undo")
     assert "Mark as done" in (await maria.look(item)).text
 
@@ -200,7 +200,7 @@ async def test_debits_are_agreed_to_by_who_is_there(
     assert "Please tick that you agree." in (await _send(maria, path)).text
     assert (await _send(maria, path, agreed="on")).status_code == 303
     page = (await maria.look(path)).text
-    assert "In force" in page
+    assert "Active" in page
     assert "I authorize the originator" in page
     clock.advance(timedelta(hours=1))
     assert f'href="/sign-in/again?next={path}"' in (await maria.look(path)).text
@@ -250,17 +250,17 @@ async def test_money_on_its_way_and_what_keeps_it(
     assert "Payday Dec 18, 2026" in page
     [leaving] = re.findall(r'<p class="big">\$([\d.]+)</p>\s*<p class="soft">leaves your account', page)
     assert 200 < Decimal(leaving) < 285
-    assert "It cannot leave" not in page
+    assert "On hold" not in page
     world.connection.execute("UPDATE bank_accounts SET status = 'failed', reason = 'closed'")
     world.connection.execute(
         "UPDATE bank_entries SET held_reason = 'the bank account is failed', held_since = now()"
     )
     page = (await maria.look(here("bank"))).text
     assert "Connect it again" in page
-    assert "It cannot leave" in page
+    assert "On hold" in page
     await _send(maria, here("bank/connect"), **BANK)
     page = (await maria.look(here("bank"))).text
-    assert "Accounts of before" in page
+    assert "Previous accounts" in page
 
 
 async def test_what_is_set_aside_is_paid_out(
@@ -546,8 +546,8 @@ async def test_everything_is_said_in_spanish(
         ("taxes", "Umbrales de 2026"),
         ("taxes/owed", "retenido a los empleados"),
         ("taxes/wages", "Salarios por estado"),
-        ("taxes/estimated", "Las cuatro cuotas"),
-        ("taxes/papers", "Documentos de 2026"),
+        ("taxes/estimated", "Pagos de impuesto estimado"),
+        ("taxes/papers", "Formularios y documentos de 2026"),
         ("state-accounts", "Seguro de desempleo"),
         ("calendar", "Vencido"),
         ("bank", "En verificación"),

@@ -84,7 +84,7 @@ async def end_way(desk: FrontDesk, who: SignedIn, kind: str, wanted: UUID, visit
     ways = await ways_into(desk, who, request_id)
     way = next((each for each in ways if each.kind == kind and each.id == wanted), None)
     if way is None:
-        raise Refusal("not_found", "There is nothing at this address.")
+        raise Refusal("not_found", "Page not found. Check the address.")
     match way.kind:
         case "passkey":
             await remove_passkey(desk, who, way.id, visit)

@@ -50,15 +50,15 @@ _WORDINGS: Final[Mapping[str, tuple[str, ...]]] = {
         _HOW_TO_STOP,
     ),
     "held": (
-        mark("Autopilot asks you: the pay of {name}"),
+        mark("Approve {name}'s pay"),
         mark(
-            "The pay of {name} for {first} to {last}, {amount} net, is out of the ordinary. It is not sent before you "
-            "have confirmed it."
+            "{name}'s net pay of {amount} for {first} to {last} is higher than usual. We won't send "
+            "it unless you approve it."
         ),
         mark("Void payroll {number}, or confirm it before {sent}."),
     ),
     "paid": (
-        mark("Autopilot has paid {name}"),
+        mark("Autopilot paid {name}"),
         mark("{name} was paid {amount} on {pay_date} for {first} to {last}."),
         mark("Payroll {number}."),
         _HOW_TO_STOP,
@@ -112,7 +112,7 @@ def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Map
         return [
             say(mark("Autopilot is paused for {name}"), name=name),
             say(
-                mark("After {number} failures in a row Autopilot pays {name} nothing more."),
+                mark("Autopilot is paused for {name} after {number} failed payrolls in a row."),
                 number=failures,
                 name=name,
             ),
@@ -126,11 +126,10 @@ def _said(kind: str, reader: NoticeReader, name: str, payroll: Any, details: Map
     if details.get("waiting"):
         return _waiting(reader, name, days, details["reasons"])
     happens = (
-        mark("Autopilot has not paid {name} for {first} to {last}, and will not: run this period by hand.")
+        mark("Autopilot didn't pay {name} for {first} to {last}. Run payroll for this period yourself.")
         if details.get("for_good")
         else mark(
-            "Autopilot cannot pay {name} for {first} to {last} as things stand. It looks again until the money has to "
-            "be sent."
+            "Autopilot can't pay {name} for {first} to {last} yet. Fix the problem below before the money is sent."
         )
     )
     return [

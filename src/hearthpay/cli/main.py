@@ -205,7 +205,7 @@ def _show_estimate(estimate: "AnnualEstimate", data: dict[str, Any]) -> None:
         f"{paycheck['employer_taxes']:,}",
     )
     table.add_row(
-        "Withheld from pay",
+        "Withheld",
         "employee",
         "",
         f"{data['employee_taxes_estimate']['total']:,}",

@@ -71,8 +71,8 @@ def document_ready_mail(to: NoticeReader, paper: Any) -> Mail:
     if paper.kind == "w2":
         subject = mark("Your Form W-2 for {year} is ready")
         happened = mark(
-            "{household} has made your Form W-2 for {year}, which you need for your tax return. Ask for it if you have "
-            "not been given it, or sign in to Hearthpay if you have an account."
+            "Your {year} Form W-2 from {household} is ready. You need it to file your taxes. Sign in "
+            "to Hearthpay, or ask {household} for a copy."
         )
     else:
         subject = mark("Your Form W-2 for {year} was corrected")

@@ -67,7 +67,10 @@ _SUBMITTER: Final = {"user_id": "AB12CD34", "phone": "415-555-0134"}
 def _ring(request: Request) -> KeyRing:
     ring = runtime_of(request).ring
     if ring is None:
-        raise Refusal("service_unavailable", "This service has no key ring: it can issue no papers.")
+        raise Refusal(
+            "service_unavailable",
+            "Documents aren't available: encryption isn't set up. Contact your administrator.",
+        )
     return ring
 
 

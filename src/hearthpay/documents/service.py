@@ -130,7 +130,7 @@ async def prepare_package(
     """
     employer = await session.get(Employer, employer_id)
     if employer is None:
-        raise Refusal("not_found", "There is no such household.")
+        raise Refusal("not_found", "No household has this id.")
     actor = worker_for(employer)
     desk = _Desk(session, ring, actor, clock.today(), employer)
     return await _package(desk, Owner(employer.organization_id, employer.id, employer.sandbox), wanted, None)

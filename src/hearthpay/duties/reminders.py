@@ -45,9 +45,9 @@ _FROM_HOUR: Final = 8
 _log = structlog.get_logger("hearthpay.duties")
 
 _DO: Final[dict[Kind, str]] = {
-    "return": mark("By {day}: file {form} with {agency}, for {period}."),
-    "payment": mark("By {day}: pay {agency}, for {period} ({form})."),
-    "statement": mark("By {day}: hand out {form}, for {period} ({agency})."),
+    "return": mark("File {form} with {agency} by {day} for {period}."),
+    "payment": mark("Pay {agency} by {day} for {period} ({form})."),
+    "statement": mark("Give {form} to your employee by {day} for {period} ({agency})."),
     "report": mark("By {day}: report to {agency}, for {period} ({form})."),
     "election": mark("Until {day} you may choose, with {agency}, for {period}: {form}."),
     "notice": mark("By {day}: give notice, for {period} ({form}; {agency})."),
@@ -137,11 +137,11 @@ def duties_due_mail(to: NoticeReader, first_name: str, items: Sequence[CalendarI
     """What is due when; what the law calls it is told in English, and forms by their names."""
     say, language = to.say, to.language
     lines = [say(mark("This is due soon:")), *(_line(to, item) for item in items)]
-    lines.append(say(mark("Your calendar in Hearthpay says more. Mark there what you have done.")))
+    lines.append(say(mark("See details and mark items as done in your Hearthpay calendar.")))
     first = day_in(language, min(item.due for item in items))
     subject = say(mark("Due by {day}: {what}"), day=first, what=_what(to, items[0]))
     if len(items) > 1:
-        subject = say(mark("{number} things to do, the first by {day}"), number=len(items), day=first)
+        subject = say(mark("{number} deadlines, the first on {day}"), number=len(items), day=first)
     return letter(to.address, language, subject, first_name, tuple(lines), closing=(say(MUTED_BY),))
 
 

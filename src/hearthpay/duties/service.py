@@ -264,7 +264,7 @@ async def mark_duty(
     allow(actor, KEEP_CALENDAR, employer.id)
     today = clock.today()
     if done_on is not None and done_on > today:
-        raise invalid("done_on", "must not lie in the future")
+        raise invalid("done_on", "Enter today's date or an earlier one.")
     before = await session.scalar(
         select(DutyMark.done_on).where(DutyMark.employer_id == employer.id, DutyMark.item_key == key)
     )

@@ -232,4 +232,4 @@ async def own_employee_at(session: AsyncSession, employee_id: UUID) -> Employee:
 
 
 def _not_hers() -> Refusal:
-    return Refusal("not_found", "There is nothing at this address.")
+    return Refusal("not_found", "Page not found. Check the address.")

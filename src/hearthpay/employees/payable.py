@@ -68,7 +68,7 @@ def salary_warnings(employee: Employee, clock: Clock) -> list[str]:
 def refuse_future_birth(birth_year: int | None, clock: Clock) -> None:
     """Raise `validation_error` for a birth year that is still to come."""
     if birth_year is not None and birth_year > clock.today().year:
-        raise invalid("birth_year", "must not lie in the future")
+        raise invalid("birth_year", "Enter today's date or an earlier one.")
 
 
 def localities_of(clock: Clock, work_state: str, city: str | None, locality: str | None) -> list[str]:

@@ -107,4 +107,4 @@ async def _choose_another_primary(session: AsyncSession) -> None:
 
 
 def _unknown() -> Refusal:
-    return Refusal("not_found", "There is no such household.")
+    return Refusal("not_found", "No household has this id.")

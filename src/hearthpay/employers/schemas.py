@@ -22,7 +22,7 @@ _POSTAL_CODE: Final = re.compile(r"\d{5}(-\d{4})?", re.ASCII)
 
 def _read_zip(value: object) -> str:
     if not isinstance(value, str) or _POSTAL_CODE.fullmatch(value.strip()) is None:
-        raise PydanticCustomError("zip_form", "must be a ZIP code such as 94110 or 94110-1234")
+        raise PydanticCustomError("zip_form", "Enter a ZIP code, like 94110.")
     return value.strip()
 
 

@@ -185,7 +185,7 @@ async def _leave_address(session: AsyncSession, actor: Actor, clock: Clock, empl
 
 
 def _unknown() -> Refusal:
-    return Refusal("not_found", "There is no such household.")
+    return Refusal("not_found", "No household has this id.")
 
 
 async def lock_households(session: AsyncSession, actor: Actor) -> None:

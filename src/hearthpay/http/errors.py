@@ -98,7 +98,7 @@ async def _on_tax_input_error(request: Request, error: Exception) -> Response:
 async def _on_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        refusal = Refusal("not_found", "There is nothing at this address.")
+        refusal = Refusal("not_found", "Page not found. Check the address.")
     elif error.status_code == 405:
         refusal = Refusal(
             "method_not_allowed",

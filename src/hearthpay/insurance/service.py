@@ -185,6 +185,6 @@ def _check(told: PolicyDetails) -> None:
         if text is not None and not (0 < len(text) <= _LONGEST and text.isprintable()):
             raise invalid(field, f"must have 1 to {_LONGEST} printable characters")
     if told.carrier is not None and told.starts_on is None:
-        raise invalid("starts_on", "is required")
+        raise invalid("starts_on", "Fill in this field.")
     if told.starts_on is not None and told.ends_on is not None and told.ends_on < told.starts_on:
         raise invalid("ends_on", "must not be before the first day")

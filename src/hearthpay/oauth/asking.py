@@ -207,7 +207,7 @@ async def say_yes(
     """
     allow(actor, KEEP_AGENTS, consent.employer_id)
     if await session.scalar(_HOUSEHOLD, {"household": consent.employer_id}) is None:
-        raise Refusal("not_found", "There is no such household.")
+        raise Refusal("not_found", "No household has this id.")
     question = await open_question(session, now, presented, session_id)
     if consent.lasts not in UNTIL:
         raise invalid("lasts", "must be one of the choices")

@@ -20,7 +20,7 @@ class Offer:
 OFFERS: Final = (
     Offer(
         "payroll:read",
-        mark("Look: calculate, preview, read payrolls and pay stubs, accounts with states, and the calendar"),
+        mark("View payrolls, pay stubs, state accounts and the calendar; calculate and preview"),
         (
             "calculate_nanny_taxes",
             "check_threshold",
@@ -33,9 +33,7 @@ OFFERS: Final = (
             "explain_paycheck_line",
         ),
     ),
-    Offer(
-        "payroll:run", mark("Run payroll: pay people, and make the tax records of it"), ("run_payroll",), True
-    ),
+    Offer("payroll:run", mark("Run payroll: pay employees and create tax records"), ("run_payroll",), True),
     Offer(
         "autopilot:manage",
         mark("Pause, resume, skip and end Autopilot"),

@@ -186,7 +186,7 @@ class VoidRequest(RequestModel):
     """Why a payroll is voided."""
 
     reason: Annotated[str, Text(longest=200)] | None = Field(
-        default=None, description="Kept in the payroll's history."
+        default=None, description="Saved in the payroll's history."
     )
 
 

@@ -29,5 +29,5 @@ async def vitals(desk: FrontDesk, who: SignedIn) -> Mapping[str, Vital]:
         await become_person(session, who.person_id)
         rows = (await session.execute(_HEALTH, {"at": desk.clock.now()})).all()
     if not rows:
-        raise Refusal("not_found", "There is nothing at this address.")
+        raise Refusal("not_found", "Page not found. Check the address.")
     return {row.name: Vital(row.figure, row.moment) for row in rows}

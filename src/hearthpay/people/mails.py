@@ -148,8 +148,8 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
     "bank_changed": _Wording(
         mark("The bank account for your pay is being changed"),
         mark(
-            "On {when} a bank account was changed: that for your pay from the {household} household. "
-            "Until now: {old}. New: {new}. Money goes to the new one from {start} on, and not before."
+            "Your bank account for pay from {household} was changed on {when}. Old: {old}. New: "
+            "{new}. The new account starts on {start}."
         ),
         _STOP,
         _NOT_MY_ACCOUNT,
@@ -204,7 +204,7 @@ _WORDINGS: Final[dict[PersonMailKind, _Wording]] = {
         mark("If you did not open that link, somebody else reads your mail."),
     ),
     "agent_ended": _Wording(
-        mark("A program that acted for you was shut out"),
+        mark("We disconnected an app from your account"),
         mark(
             "On {when} {client} was shut out: what it identifies itself with was used twice, as it would be if "
             "somebody had stolen it. Nothing can be done with it any more."

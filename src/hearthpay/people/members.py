@@ -405,7 +405,7 @@ async def _require_another_owner(session: AsyncSession, member: Membership) -> N
         return
     others = _in_force(member.organization_id).where(Membership.role == "owner", Membership.id != member.id)
     if await session.scalar(others.limit(1)) is None:
-        raise Refusal("invalid_state", "The last owner stays: make somebody else an owner first.")
+        raise Refusal("invalid_state", "An organization needs an owner. Make someone else an owner first.")
 
 
 async def _end(session: AsyncSession, actor: Actor, clock: Clock, member: Membership, action: str) -> None:

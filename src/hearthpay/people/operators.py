@@ -134,7 +134,7 @@ async def operate_first(
 def require_operator(who: SignedIn) -> None:
     """Raise `not_found` for who is no operator: he is not told that there is such a page."""
     if not who.operates:
-        raise Refusal("not_found", "There is nothing at this address.")
+        raise Refusal("not_found", "Page not found. Check the address.")
 
 
 @dataclass(frozen=True, slots=True)

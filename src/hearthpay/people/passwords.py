@@ -45,9 +45,9 @@ def check_new_password(password: str, *, about: tuple[str, ...] = ()) -> str:
     lowered = text.lower()
     core = _DECORATION.sub("", lowered)
     if lowered in _common() or (core in _common() and len(text) - len(core) < _ENOUGH_OF_ITS_OWN):
-        raise invalid("password", "is one of those that are tried first: it was found among leaked passwords")
+        raise invalid("password", "choose another one: this password was found in a data breach")
     if len(set(lowered)) < 4 or _is_a_row(lowered):
-        raise invalid("password", "is too simple: it repeats or counts")
+        raise invalid("password", "choose another one: avoid repeated or sequential characters")
     for word in {part for words in about for part in re.split(r"[^\w]+", words.lower())} | _OWN_WORDS:
         if len(word) >= 4 and word in lowered and len(lowered) - len(word) < _ENOUGH_OF_ITS_OWN:
             raise invalid("password", "must not be made of your name or address")

@@ -31,8 +31,8 @@ from hearthpay.people.sessions import SignedIn, SignInMethod, begin_session, hal
 from hearthpay.people.stop_links import StopAccount
 from hearthpay.security.portal_tokens import PortalToken
 
-WRONG: Final = mark("The address or the password is not right.")
-WRONG_CODE: Final = mark("This code is not right, or was used already.")
+WRONG: Final = mark("That email and password don't match.")
+WRONG_CODE: Final = mark("That code is wrong or was already used.")
 
 _NEWS_LAST: Final = timedelta(days=2)
 _FIND_PERSON: Final = text("SELECT find_person(:address)")

@@ -165,7 +165,7 @@ async def note_application(
     allow(actor, KEEP_REGISTRATIONS, employer.id)
     account = _account(state, account_id)
     if applied_on is not None and applied_on > clock.today():
-        raise invalid("applied_on", "must not lie in the future")
+        raise invalid("applied_on", "Enter today's date or an earlier one.")
     registration = await session.get(
         StateRegistration, await _registration(session, clock, employer, account), with_for_update=True
     )

@@ -36,4 +36,4 @@ async def sandbox_household(
         return employer
     if actor.reaches(employer_id) and await owned_in_the_other_mode(session, actor, employer_id):
         raise wrong_mode("sandbox_only", employer_id)
-    raise Refusal("not_found", "There is no such household.")
+    raise Refusal("not_found", "No household has this id.")

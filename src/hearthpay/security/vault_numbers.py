@@ -113,7 +113,7 @@ def _routing(text: str) -> str:
         raise InvalidNumberError("bank_routing", "a bank's routing number has nine digits")
     checksum = sum(int(digit) * weight for digit, weight in zip(text, _ROUTING_WEIGHTS, strict=True))
     if checksum % 10 or int(text[:2]) not in _ROUTING_PREFIXES:
-        raise InvalidNumberError("bank_routing", "this is no bank's routing number: please check every digit")
+        raise InvalidNumberError("bank_routing", "That routing number isn't valid. Check all nine digits.")
     return text
 
 
@@ -121,7 +121,7 @@ def _account(text: str) -> str:
     if _ACCOUNT.fullmatch(text) is None:
         raise InvalidNumberError("bank_account", "a bank account number has 4 to 17 digits")
     if not text.strip("0"):
-        raise InvalidNumberError("bank_account", "a bank account number has other digits than zeros")
+        raise InvalidNumberError("bank_account", "Enter a valid account number.")
     return text
 
 

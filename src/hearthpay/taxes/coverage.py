@@ -175,7 +175,7 @@ def _state_law(code: str, rules: StateRules) -> Iterator[Law]:
         if local.code == code:
             facts = [
                 ("Chosen by locality", local.locality),
-                ("In force", _span(local.effective_from, local.effective_to)),
+                ("Active", _span(local.effective_from, local.effective_to)),
                 ("Confidence", local.confidence),
             ]
             if local.note:
@@ -207,7 +207,7 @@ def _contribution_law(line: Contribution) -> Law:
         ("Agency", line.agency),
         ("Rate", _percent(line.rate)),
         ("Wage base of a year", "none" if line.wage_base is None else _money(line.wage_base)),
-        ("In force", _span(line.effective_from, line.effective_to)),
+        ("Active", _span(line.effective_from, line.effective_to)),
         ("Switched on by", line.liability),
         ("Not on wages of", ", ".join(sorted(line.exempt_relationships)) or "nobody is exempt"),
         ("Confidence", line.confidence),

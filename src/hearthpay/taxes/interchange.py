@@ -66,7 +66,7 @@ class _Reader:
         """Return an amount that must be there."""
         value = self.money(key, None)
         if value is None:
-            raise TaxInputError(self.name(key), "is required")
+            raise TaxInputError(self.name(key), "Fill in this field.")
         return value
 
     def flag(self, key: str, default: bool) -> bool:
@@ -91,7 +91,7 @@ class _Reader:
         """Return a text that must be there."""
         value = self.text(key)
         if value is None:
-            raise TaxInputError(self.name(key), "is required")
+            raise TaxInputError(self.name(key), "Fill in this field.")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -209,7 +209,7 @@ def read_paycheck_input(data: object) -> PaycheckInput:
     reader = _Reader(data, "")
     pay_date = reader.date("pay_date")
     if pay_date is None:
-        raise TaxInputError("pay_date", "is required")
+        raise TaxInputError("pay_date", "Fill in this field.")
     method = reader.text("supplemental_method", "aggregate")
     if method not in ("aggregate", "flat"):
         raise TaxInputError("supplemental_method", "must be aggregate or flat")

@@ -62,12 +62,12 @@ _NAVIGATION: Final = (
     NavigationItem("/settings/employees", mark("Employees"), "heart"),
     NavigationItem("/settings/members", mark("Members"), "people"),
     NavigationItem("/settings/keys", mark("API keys"), "key"),
-    NavigationItem("/settings/agents", mark("Agents"), "key"),
+    NavigationItem("/settings/agents", mark("Connected apps"), "key"),
     NavigationItem("/settings/audit", mark("History"), "list"),
 )
 _OUTSIDE: Final = mark("Something is not working on our side just now: nothing was saved.")
 _ELSEWHERE: Final[Mapping[int, str]] = {
-    404: mark("There is nothing at this address."),
+    404: mark("Page not found. Check the address."),
     405: mark("This address only takes forms: please begin with the page that has it."),
     408: mark("What you sent did not arrive in time: nothing was saved. Please send it again."),
     503: _OUTSIDE,
@@ -77,23 +77,21 @@ _OF_PROFILE: Final = frozenset(
 )
 _HEADINGS: Final[Mapping[int, str]] = {
     401: mark("Please sign in"),
-    403: mark("This is not for you"),
-    404: mark("There is nothing here"),
-    405: mark("There is nothing here"),
+    403: mark("You don't have access"),
+    404: mark("Page not found"),
+    405: mark("Page not found"),
     408: mark("This took too long"),
-    410: mark("This link is over"),
+    410: mark("This link no longer works"),
     429: mark("Please wait a little"),
-    500: mark("Something went wrong on our side"),
+    500: mark("Something went wrong"),
     503: mark("Not working just now"),
 }
 _DID_NOT_WORK: Final = mark("That did not work")
 _STYLE: Final = files("hearthpay.web").joinpath("static/app.css").read_bytes()
 _SCRIPT: Final = files("hearthpay.web").joinpath("static/passkeys.js").read_bytes()
 _BY_CODE: Final[Mapping[str, str]] = {
-    "scope_required": mark("Your role here does not allow this. An owner can give you another one."),
-    "subscription_required": mark(
-        "Your plan does not have this. Whoever runs this service can change the plan."
-    ),
+    "scope_required": mark("You don't have permission. Ask an owner to change your role."),
+    "subscription_required": mark("Your plan doesn't include this. Ask your administrator to upgrade it."),
     "plan_limit_reached": mark(
         "Your plan allows no more of these. Whoever runs this service can change that."
     ),
@@ -109,7 +107,7 @@ _NEW_LINKS: Final[Mapping[str, tuple[str, str]]] = {
 """Where somebody whose link is over gets another one, by the first part of the link's path."""
 _SHOWN_AT: Final[set[str]] = set()
 """The addresses, as routes have them, at which there is a page to look at."""
-_UNFORESEEN: Final = mark("Nothing was saved. Whoever runs this service finds out more by the number below.")
+_UNFORESEEN: Final = mark("Nothing was saved. If you contact your administrator, give them the number below.")
 
 
 @dataclass(frozen=True, slots=True)

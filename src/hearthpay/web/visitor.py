@@ -101,7 +101,7 @@ class Visitor:
     def check_form(self) -> None:
         """Refuse a form that does not carry his token (`invalid_state`, 403)."""
         if not hmac.compare_digest(self.form.get(FORM_TOKEN, "").encode(), self.form_token.encode()):
-            raise Refusal("invalid_state", "This form is outdated: please open the page again.", status=403)
+            raise Refusal("invalid_state", "This page is out of date. Reload it and try again.", status=403)
 
 
 async def visitor_of(request: Request) -> Visitor:

@@ -112,13 +112,13 @@ StateCode = Annotated[
 
 def _read_email(value: object) -> str:
     if not isinstance(value, str) or len(value) > _LONGEST_EMAIL:
-        raise PydanticCustomError("email_form", "must be an email address")
+        raise PydanticCustomError("email_form", "Enter an email address, like ana@example.com.")
     if holds_encoded_word(value) or any(is_control(each) for each in value.strip()):
-        raise PydanticCustomError("email_form", "must be an email address")
+        raise PydanticCustomError("email_form", "Enter an email address, like ana@example.com.")
     try:
         address = validate_email(value.strip(), check_deliverability=False, test_environment=True).normalized
     except EmailNotValidError:
-        raise PydanticCustomError("email_form", "must be an email address") from None
+        raise PydanticCustomError("email_form", "Enter an email address, like ana@example.com.") from None
     if address_holds_a_secret(address):
         raise PydanticCustomError("text_secret", PORTAL_ONLY)
     return address

@@ -9,7 +9,7 @@ from hearthpay.access.refusal import Problem
 from hearthpay.wire.secrecy import PORTAL_ONLY, names_a_secret, shown_name
 
 _PLAIN_WORDS: Final = {
-    "missing": "is required",
+    "missing": "Fill in this field.",
     "string_type": "must be a text",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",

@@ -117,15 +117,15 @@ def debit_ahead_mail(to: NoticeReader, payroll: Any) -> Mail:
     lines = (
         say(
             mark(
-                "On {sent}, {amount} net and what is set aside is debited from your account, to pay for {first} to "
-                "{last} on {pay_date}."
+                "We'll debit {amount} net pay, plus any set-aside, from your account on {sent}. It pays "
+                "{first} to {last} on {pay_date}."
             ),
             **facts,
         ),
-        say(mark("Please have the money in the account. Until then the payroll can be voided.")),
+        say(mark("Make sure your account has enough money. You can void the payroll until then.")),
         say(mark("Payroll {number}."), number=payroll.id),
     )
-    subject = say(mark("A debit of your account is coming, for the pay of {day}"), day=facts["pay_date"])
+    subject = say(mark("Upcoming debit for the {day} payday"), day=facts["pay_date"])
     return letter(to.address, language, subject, payroll.household_first, lines)
 
 
@@ -139,15 +139,13 @@ def payday_mail(to: NoticeReader, payroll: Any, names: Sequence[tuple[str, str]]
         **_days(language, payroll),
     }
     lines = (
-        say(mark("{names}: {amount} net, paid on {pay_date} for {first} to {last}."), **facts),
+        say(mark("{amount} net pay to {names} for {first} to {last}, payday {pay_date}."), **facts),
         say(
-            mark(
-                "The pay stubs are ready in Hearthpay. Several states ask you to hand one out with each pay."
-            )
+            mark("Pay stubs are ready in Hearthpay. Some states require you to give one with each paycheck.")
         ),
         say(mark("Payroll {number}."), number=payroll.id),
     )
-    subject = say(mark("Payday: your payroll of {day}"), day=facts["pay_date"])
+    subject = say(mark("{day} payroll completed"), day=facts["pay_date"])
     return letter(to.address, language, subject, payroll.household_first, lines, closing=(say(MUTED_BY),))
 
 
@@ -157,14 +155,16 @@ def pay_stub_mail(to: NoticeReader, payroll: Any, first_name: str) -> Mail:
     household = name_in_mail(payroll.household_first, payroll.household_last) or say(_SOMEBODY)
     facts = {"household": household, **_days(language, payroll)}
     lines = (
-        say(mark("You were paid by {household} on {pay_date} for {first} to {last}."), **facts),
+        say(
+            mark("Your pay from {household} for {first} to {last} is recorded. Payday: {pay_date}."), **facts
+        ),
         say(
             mark(
                 "Your pay stub is ready: ask your employer for it, or sign in to Hearthpay if you have an account."
             )
         ),
     )
-    subject = say(mark("Your pay stub of {day}"), day=facts["pay_date"])
+    subject = say(mark("Your {day} pay stub"), day=facts["pay_date"])
     return letter(to.address, language, subject, first_name, lines)
 
 

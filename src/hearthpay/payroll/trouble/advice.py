@@ -155,7 +155,7 @@ def what_to_do(case: Circumstances, language: str = "en") -> str:
         case "bank_unreachable":
             return say(mark("Nothing: the payment leaves by itself as soon as the bank can be reached."))
         case "delayed":
-            nothing = say(mark("Nothing: it is sent as soon as the service is at work again."))
+            nothing = say(mark("No action needed. We'll send it automatically."))
             return f"{nothing}{_or_else(case.ways_out, say)}"
         case "year_passed" | "debit_expired" | "deposit_refunded":
             return say(case.stored)
@@ -195,7 +195,7 @@ def _about_hold(case: Circumstances, say: Say) -> str:
     if case.code == "not_authorized":
         return say(_AUTHORIZE)
     if case.code == "payment_held":
-        return f"{say(mark('Nothing: the operator has been told.'))}{_or_else(case.ways_out, say)}"
+        return f"{say(mark('No action needed. Your administrator has been notified.'))}{_or_else(case.ways_out, say)}"
     if case.of_household:
         return say(_CONNECT)
     first = say(mark("Invite the employee to enter a bank account: the deposit leaves by itself then."))

@@ -19,7 +19,7 @@ _SOMEBODY: Final = mark("Your employer")
 _AN_EMPLOYEE: Final = mark("your employee")
 _WAYS_TO_BE_PAID: Final = mark("Please ask your employer how you are going to be paid.")
 _ANOTHER_ACCOUNT: Final = mark("Please ask your employer for a link to enter another bank account.")
-_SEE_THERE: Final = mark("Look at the payroll in Hearthpay: it says there what is open to you now.")
+_SEE_THERE: Final = mark("Open the payroll in Hearthpay to see your options.")
 
 _HAPPENED: Final[dict[FailureKind, str]] = {
     "not_sent": mark("The payroll could not be sent: {reason}."),
@@ -124,7 +124,7 @@ def employee_notice(to: NoticeReader, told: Told, trouble: Trouble, paid: Payche
     return letter(
         to.address,
         to.language,
-        say(mark("About your pay of {day}"), day=day),
+        say(mark("Problem with your {day} pay"), day=day),
         name,
         (say(happened, household=household, day=day, account=account, reason=reason), say(action)),
     )
@@ -156,7 +156,7 @@ def _news(trouble: Trouble) -> tuple[str, str]:
             )
         case "held":
             return mark(
-                "Your pay from {household} of {day} waits: {account} cannot take it."
+                "Your {day} pay from {household} is on hold. The bank didn't accept {account}."
             ), _ANOTHER_ACCOUNT
         case "year_passed":
             return (
@@ -175,7 +175,7 @@ def return_notice_to_household(to: NoticeReader, told: ReturnTold) -> Mail:
     say = to.say
     if told.employee is None:
         subject = mark("Your bank account cannot be used")
-        happened = mark("Your bank refused the trial of your account ending in {digits}: {reason}.")
+        happened = mark("Your bank rejected the account ending in {digits}: {reason}.")
         action = mark(
             "Nothing was debited. Payrolls by direct deposit wait until you connect an account and authorize its "
             "debit; you can pay by check at any time."

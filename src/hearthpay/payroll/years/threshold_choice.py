@@ -100,7 +100,7 @@ async def choose_own_basis(
     """Change the basis of a household's thresholds for an actor who reaches it; raises `not_found`."""
     allow(actor, CHANGE_HOUSEHOLD, employer_id)
     if not actor.reaches(employer_id):
-        raise Refusal("not_found", "There is no such household.")
+        raise Refusal("not_found", "No household has this id.")
     choice = await _choose(session, employer_id, basis, clock.today())
     if choice.before != choice.after:
         await record_audit(

@@ -22,7 +22,7 @@ _ENDED: Final = {
     "disconnected": mark("sent away"),
     "revoked": mark("given back by the program"),
     "code_reused": mark("ended: its code came twice, which a thief's would"),
-    "refresh_reused": mark("ended: its token came twice, which a thief's would"),
+    "refresh_reused": mark("disconnected: its token was used twice, which can mean it was stolen"),
     "left": mark("ended: whoever let it in has left the organization"),
 }
 

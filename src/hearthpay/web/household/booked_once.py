@@ -26,8 +26,7 @@ Booking = Callable[[AsyncSession], Awaitable[str]]
 _SEE_OTHER: Final = 303
 _WITHOUT_ID: Final = mark("This form is outdated: please check it and send it once more.")
 _SENT_BEFORE: Final = mark(
-    "You have sent this form before, with something else in it, and that was booked. Nothing was booked now: "
-    "if you want this as well, send it once more."
+    "You already submitted this form with different values. This submission wasn't saved. To save it too, submit again."
 )
 
 

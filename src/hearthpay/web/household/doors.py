@@ -29,7 +29,7 @@ WITHOUT_HOUSEHOLD: Final = (
 )
 """What can be asked for without naming a household: it is that of the only one there is."""
 
-_OTHERS: Final = (NavigationItem("/taxes/cost", mark("What would it cost?"), "paper"),)
+_OTHERS: Final = (NavigationItem("/taxes/cost", mark("Estimate cost"), "paper"),)
 """Pages of the household that the navigation never has, and who looks for them might look for there."""
 
 _SETTINGS: Final = (
@@ -37,7 +37,7 @@ _SETTINGS: Final = (
     NavigationItem("/settings/profile", mark("Profile"), "person"),
     NavigationItem("/settings/members", mark("Members"), "people"),
     NavigationItem("/settings/keys", mark("API keys"), "key"),
-    NavigationItem("/settings/agents", mark("Agents"), "key"),
+    NavigationItem("/settings/agents", mark("Connected apps"), "key"),
     NavigationItem("/settings/audit", mark("History"), "list"),
 )
 _LONGEST_SEARCH: Final = 100

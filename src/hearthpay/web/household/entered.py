@@ -20,19 +20,19 @@ SAID_BY_SERVICES: Final = (
     mark("The two account numbers differ: please type both again"),
     mark("Please choose checking or savings"),
     mark("a bank's routing number has nine digits"),
-    mark("this is no bank's routing number: please check every digit"),
+    mark("That routing number isn't valid. Check all nine digits."),
     mark("a bank account number has 4 to 17 digits"),
-    mark("a bank account number has other digits than zeros"),
+    mark("Enter a valid account number."),
     mark("an employer identification number (EIN) has nine digits"),
     mark("no employer identification number (EIN) like this is issued"),
     mark("an agency's number has up to 40 letters, digits, spaces, hyphens, dots, slashes and #"),
-    mark("must not lie in the future"),
+    mark("Enter today's date or an earlier one."),
     mark("must be an amount of money with at most two decimals"),
     mark("must be above 0"),
     mark("must have 1 to 500 printable characters"),
     mark("must be a telephone number of ten digits such as 415-555-0134"),
     mark("must be the eight letters and digits that the SSA assigned"),
-    mark("is required"),
+    mark("Fill in this field."),
 )
 """What the services answer about a field of these pages, without the stop at its end."""
 
@@ -54,7 +54,7 @@ def year_entered(form: Mapping[str, str], today: datetime.date) -> int:
     for year in years_of(today):
         if str(year) == form.get("year"):
             return year
-    raise Refusal("not_found", mark("There is no such year here."))
+    raise Refusal("not_found", mark("We have no records for that year."))
 
 
 def day_entered(form: Mapping[str, str], field: str) -> datetime.date:

@@ -23,15 +23,15 @@ _LONGEST: Final = 20
 """Of an amount: in letters, and in places before or after the point, which an exponent may write as few letters."""
 _NO_AMOUNT: Final = mark("must be an amount in dollars, such as 28.50")
 _NO_NUMBER: Final = mark("must be a whole number")
-_NO_DAY: Final = mark("must be a day, as 2026-11-20")
+_NO_DAY: Final = mark("Enter a date, like 11/20/2026.")
 _SAID: Final = (
-    mark("is required"),
-    mark("must be an email address"),
+    mark("Fill in this field."),
+    mark("Enter an email address, like ana@example.com."),
     mark("must be between 0.01 and 9,999.99"),
     mark("must be between 0 and 999,999,999"),
     mark("must be between 0 and 999,999"),
     mark("must have at most 2 decimals"),
-    mark("must be a ZIP code such as 94110 or 94110-1234"),
+    mark("Enter a ZIP code, like 94110."),
     mark("must be one of the 50 states or DC, by its two letters"),
     mark("must have 1 to 100 characters"),
     mark("is required: only a sandbox household may be without an email address"),

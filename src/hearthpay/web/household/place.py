@@ -184,7 +184,7 @@ def _household_id(visitor: Visitor) -> UUID:
     try:
         return UUID(visitor.request.path_params["household_id"])
     except ValueError:
-        raise Refusal("not_found", "There is no such household.") from None
+        raise Refusal("not_found", "No household has this id.") from None
 
 
 async def _arrive(visitor: Visitor, wanted: UUID, permission: Permission) -> AtHousehold:

@@ -50,7 +50,7 @@ async def change_household(at: AtHousehold) -> Response:
     }
     for name in ("first_name", "last_name", "state"):
         if values[name] is None:
-            entries.problems[name] = "is required"
+            entries.problems[name] = "Fill in this field."
     changes = entries.checked(EmployerChanges, values)
     if changes is None:
         return _form(at, entries.problems, at.form)

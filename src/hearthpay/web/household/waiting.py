@@ -39,16 +39,16 @@ WaitingKind = Literal[
 ]
 
 SENTENCES: Final[Mapping[WaitingKind, str]] = {
-    "money_stuck": mark("Money of the payday {day} cannot leave. Decide what happens to it."),
-    "payroll_failed": mark("The payroll of {day} failed."),
-    "payroll_held": mark("The payroll of {day} waits for your word."),
-    "account_failed": mark("The bank refused your account."),
+    "money_stuck": mark("A deposit for {day} is on hold. Choose what to do."),
+    "payroll_failed": mark("The {day} payroll failed. Choose what to do next."),
+    "payroll_held": mark("Approve the {day} payroll"),
+    "account_failed": mark("Your bank rejected the account. Connect another one."),
     "account_needs_word": mark("{name} entered a new bank account. An owner has to agree to it."),
     "pay_rate_missing": mark("{name} has no pay rate or salary yet."),
-    "tax_info_missing": mark("The Social Security number of {name} is missing."),
-    "tax_info_asked": mark("{name} was asked for the Social Security number on {day}."),
-    "bank_account_asked": mark("{name} was asked for a bank account on {day}."),
-    "ein_missing": mark("Your employer identification number is missing."),
+    "tax_info_missing": mark("Ask {name} for a Social Security number"),
+    "tax_info_asked": mark("Waiting for {name}'s Social Security number, requested {day}"),
+    "bank_account_asked": mark("Waiting for {name}'s bank account, requested {day}"),
+    "ein_missing": mark("Add your EIN"),
 }
 """What is said of each; the first are the most urgent."""
 

@@ -108,7 +108,7 @@ async def _wanted(record: OwnRecord) -> CertificateSheet:
     for sheet in sheets_of(employee, today_of(record.visitor), record.visitor.language):
         if sheet.jurisdiction == jurisdiction:
             return sheet
-    raise Refusal("not_found", "There is nothing at this address.")
+    raise Refusal("not_found", "Page not found. Check the address.")
 
 
 def _form(

@@ -25,7 +25,7 @@ from hearthpay.web.visitor import Visitor, let_in
 
 router: Final = APIRouter(include_in_schema=False)
 
-_SENT: Final = mark("If the address is right, a message with a link is on its way. You can close this page.")
+_SENT: Final = mark("If we have that address, we'll email you a link. You can close this page.")
 
 
 @page_of(router, "GET", "/portal/{token}/account", "anyone")
@@ -53,7 +53,7 @@ async def take_offer(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         return await _offer(visitor, opened, problems_of(error))
-    return message(visitor, visitor.say(mark("Look into your mailbox")), visitor.say(_SENT))
+    return message(visitor, visitor.say(mark("Check your email")), visitor.say(_SENT))
 
 
 @page_of(router, "GET", "/portal/{token}/account/{proof}", "anyone")

@@ -25,10 +25,8 @@ from hearthpay.web.visitor import Visitor
 router: Final = APIRouter(include_in_schema=False)
 
 _SHOWN_FIRST: Final = 3
-_NO_PAPER: Final = mark("This paper is not there yet")
-_WHY: Final = mark(
-    "The household has not given everything yet that this paper needs. Ask the household; nothing is lost."
-)
+_NO_PAPER: Final = mark("This document isn't ready")
+_WHY: Final = mark("The household needs to add some information first. Please ask them.")
 
 
 @page_of(router, "GET", "/my", "signed_in")
@@ -134,5 +132,5 @@ async def _issued(record: OwnRecord, wanted: WantedPaystub | WantedW2) -> Respon
 def _year(visitor: Visitor) -> int:
     text = str(visitor.request.path_params["year"])
     if not (text.isascii() and text.isdigit() and len(text) == len("2026")):
-        raise Refusal("not_found", "There is nothing at this address.")
+        raise Refusal("not_found", "Page not found. Check the address.")
     return int(text)

@@ -52,7 +52,7 @@ EVENTS: Final = {
     "notices.choose": mark("Notices by mail were chosen"),
     "operator.make": mark("Became an operator"),
     "operator.unmake": mark("Is no operator any more"),
-    "session.proved": mark("Proved again who it is"),
+    "session.proved": mark("Confirmed identity"),
     "operator.named": mark("Became an operator of this installation"),
     "operator.unnamed": mark("Is no operator of this installation any more"),
     "session.proof_failed": mark("Could not prove who it is"),
@@ -66,7 +66,7 @@ def id_in_path(visitor: Visitor, name: str) -> UUID:
     try:
         return UUID(visitor.request.path_params[name])
     except ValueError:
-        raise Refusal("not_found", "There is nothing at this address.") from None
+        raise Refusal("not_found", "Page not found. Check the address.") from None
 
 
 @page_of(router, "POST", "/settings/where", "signed_in")
@@ -114,11 +114,9 @@ async def change_email(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         return await _profile(visitor, problems_of(error))
-    text = visitor.say(
-        mark("If the address is right, a message with a link is on its way. You can close this page.")
-    )
+    text = visitor.say(mark("If we have that address, we'll email you a link. You can close this page."))
     way_on = ("/settings/profile", mark("Profile"))
-    return message(visitor, visitor.say(mark("Look into your mailbox")), text, way_on=way_on)
+    return message(visitor, visitor.say(mark("Check your email")), text, way_on=way_on)
 
 
 @page_of(router, "GET", "/settings/security", "signed_in", fresh=True)

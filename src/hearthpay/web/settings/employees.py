@@ -43,7 +43,7 @@ async def decide(visitor: Visitor) -> Response:
     actor, desk = visitor.actor(), visitor.desk
     decision = visitor.request.path_params["decision"]
     if decision not in _DECISIONS:
-        raise Refusal("not_found", "There is nothing at this address.")
+        raise Refusal("not_found", "Page not found. Check the address.")
     async with desk.database.transaction(actor.tenant) as session:
         employee = await decide_request(
             session, actor, desk.clock, id_in_path(visitor, "request_id"), cast(RequestDecision, decision)

@@ -26,15 +26,15 @@ _TOPICS: Final[dict[Topic, tuple[str, str]]] = {
 }
 _ALWAYS: Final = (
     (
-        mark("Who gets into your account"),
+        mark("Account security"),
         mark("New sign-ins, changed passwords and addresses: you would not notice a thief otherwise."),
     ),
     (
-        mark("Money in danger"),
-        mark("A payroll that failed, a payment that came back or waits: wages are late unless you act."),
+        mark("Payment problems"),
+        mark("A payroll failed, or a payment was returned or is on hold. Wages are late unless you act."),
     ),
     (
-        mark("Money that leaves"),
+        mark("Debits and bank changes"),
         mark("A debit that comes, another bank account: you must be able to stop what is not right."),
     ),
 )

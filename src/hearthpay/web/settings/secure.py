@@ -19,7 +19,7 @@ router: Final = APIRouter(include_in_schema=False)
 SECURE_PATH: Final = "/settings/secure"
 _NAMES: Final = {
     "passkey": mark("Passkeys"),
-    "second_factor": mark("Second factor"),
+    "second_factor": mark("Two-step verification"),
     "agent": mark("Agents that you let in"),
     "key": mark("API keys that you made"),
     "session": mark("Other sessions"),
@@ -44,7 +44,7 @@ async def end(visitor: Visitor) -> Response:
     """End one of them."""
     kind = visitor.request.path_params["way_kind"]
     if kind not in KINDS:
-        raise Refusal("not_found", "There is nothing at this address.")
+        raise Refusal("not_found", "Page not found. Check the address.")
     wanted = id_in_path(visitor, "way_id")
     try:
         await end_way(visitor.desk, visitor.signed_in, kind, wanted, visitor.visit)

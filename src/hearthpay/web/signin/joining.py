@@ -17,7 +17,7 @@ from hearthpay.web.visitor import Visitor, let_in
 
 router: Final = APIRouter(include_in_schema=False)
 
-_SENT: Final = mark("If the address is right, a message with a link is on its way. You can close this page.")
+_SENT: Final = mark("If we have that address, we'll email you a link. You can close this page.")
 _ROLE_NAMES: Final = {"viewer": mark("viewer"), "admin": mark("admin"), "owner": mark("owner")}
 
 
@@ -42,7 +42,7 @@ async def take_sign_up(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         return _sign_up_form(visitor, problems_of(error))
-    return message(visitor, visitor.say(mark("Look into your mailbox")), visitor.say(_SENT))
+    return message(visitor, visitor.say(mark("Check your email")), visitor.say(_SENT))
 
 
 @page_of(router, "GET", "/sign-up/{token}", "anyone")
@@ -137,7 +137,7 @@ async def take_reset(visitor: Visitor) -> Response:
         )
     except Refusal as error:
         return _reset_form(visitor, problems_of(error))
-    return message(visitor, visitor.say(mark("Look into your mailbox")), visitor.say(_SENT))
+    return message(visitor, visitor.say(mark("Check your email")), visitor.say(_SENT))
 
 
 @page_of(router, "GET", "/reset/{token}", "anyone")
@@ -195,7 +195,7 @@ async def _onward(visitor: Visitor, entered: Entered, page: str) -> Response:
 def _sign_up_form(visitor: Visitor, problems: dict[str, str]) -> Response:
     say = visitor.say
     facts = {
-        "title": say(mark("Make an account")),
+        "title": say(mark("Create account")),
         "text": say(mark("We send you a link, so that nobody can use your address but you.")),
         "action": "/sign-up",
     }

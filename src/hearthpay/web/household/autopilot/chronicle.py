@@ -34,7 +34,7 @@ _RESUMED_BY_US: Final = mark(
 _NOT_PAID: Final = mark("Periods in between that are not paid: {count}.")
 _ENDED: Final = mark("Ended, with the authorization of its debits.")
 _MADE: Final = mark("Scheduled the payroll of {start} to {end}, paid on {day}.")
-_WAITS: Final = mark("It waits for your word.")
+_WAITS: Final = mark("It needs your approval.")
 _SENT: Final = mark("Sent the payroll of {start} to {end}, paid on {day}: your account is debited.")
 _NOT_MADE: Final = mark("The period {start} to {end} could not be paid. {reasons}")
 

@@ -25,7 +25,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 _SHOWN: Final = 8
 _CHOOSE: Final = mark("must be chosen")
-_REQUIRED: Final = mark("is required")
+_REQUIRED: Final = mark("Fill in this field.")
 _PAST: Final = mark("must not be in the past")
 _TOO_FAR: Final = mark("must be within two years")
 _ANOTHER: Final = mark("the next one is another by now, named here: nothing was skipped yet")

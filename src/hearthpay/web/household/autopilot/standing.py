@@ -93,4 +93,4 @@ async def what_it_costs(
 def require_same(standing: AutopilotStanding, enrollment_id: UUID) -> None:
     """Raise `invalid_state` where a service changed another enrollment than the page is about: nothing is kept then."""
     if standing.enrollment.id != enrollment_id:
-        raise Refusal("invalid_state", "This enrollment has been ended meanwhile.")
+        raise Refusal("invalid_state", "This enrollment has ended.")

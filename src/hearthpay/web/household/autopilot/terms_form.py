@@ -15,7 +15,7 @@ from hearthpay.languages.catalogue import Say, mark
 from hearthpay.web.household.employees.words import FREQUENCIES
 from hearthpay.web.household.entry import Entries
 
-_REQUIRED: Final = mark("is required")
+_REQUIRED: Final = mark("Fill in this field.")
 _HOURS: Final = mark("must be more than 0 hours, with at most 3 decimals")
 _TOO_MANY: Final = mark("must not be more hours than the pay period has")
 _WITHIN_A_YEAR: Final = mark("must be within a year of today")

@@ -20,7 +20,7 @@ class ReasonWord:
 REASONS: Final[Mapping[Reason, ReasonWord]] = {
     "not_plus": ReasonWord(
         mark("Your plan does not include Autopilot."),
-        mark("Ask whoever runs this service for the plan Plus or Professional."),
+        mark("Ask your administrator for the Plus or Professional plan."),
     ),
     "employee_inactive": ReasonWord(
         mark("The employment has ended."),
@@ -39,8 +39,8 @@ REASONS: Final[Mapping[Reason, ReasonWord]] = {
         mark("There is no pay rate yet."), mark("Enter what you pay for an hour."), "/employees/{employee_id}"
     ),
     "insufficient_history": ReasonWord(
-        mark("No payroll of this employee has been completed yet."),
-        mark("Run one payroll first and look at it: Autopilot repeats what you have seen to be right."),
+        mark("Run one payroll for this employee first."),
+        mark("Run and check one payroll first. Autopilot repeats it."),
         "/payrolls/new",
     ),
     "direct_deposit_unavailable": ReasonWord(
@@ -53,7 +53,7 @@ REASONS: Final[Mapping[Reason, ReasonWord]] = {
         mark("No action needed. Your administrator can switch it on."),
     ),
     "authorization_missing": ReasonWord(
-        mark("Nobody has agreed to debits of the bank account that is connected now."),
+        mark("Debits from the connected bank account aren't authorized."),
         mark("Agree to them anew."),
         "/autopilot/{enrollment_id}/agree",
     ),
@@ -79,7 +79,7 @@ FAILED: Final = mark("The payment failed; the page of the payroll tells why.")
 """A reason of the payroll itself, which its own page tells."""
 
 HELD: Final[Mapping[str, str]] = {
-    "above_enrolled_net": mark("It pays over a fifth more than what was enrolled."),
+    "above_enrolled_net": mark("Net pay is more than 20% above the usual amount."),
     "confirm_large_payroll": mark("It is unusually large."),
 }
 SOURCES: Final[Mapping[str, str]] = {

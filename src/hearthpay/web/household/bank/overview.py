@@ -17,11 +17,9 @@ from hearthpay.web.household.place import AtHousehold, household_page
 router: Final = APIRouter(include_in_schema=False)
 
 _BLOCKERS: Final = {
-    "direct_deposit_not_offered": mark(
-        "This service is connected to no bank. Wages are paid by check or cash."
-    ),
+    "direct_deposit_not_offered": mark("Direct deposit isn't set up here. Pay by check or cash."),
     "name_not_spellable": mark(
-        "Banks read only the letters A to Z. The household's name must be spelled in them."
+        "Bank files allow only the letters A to Z. Spell the employer's name without other characters."
     ),
 }
 """What else keeps a household from direct deposit, by the service's code; the account's own state tells the rest."""

@@ -26,7 +26,7 @@ from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
 
-_FUTURE: Final = mark("must not lie in the future")
+_FUTURE: Final = mark("Enter today's date or an earlier one.")
 
 
 @household_page(router, "GET", "/calendar/{item_id}", permission=READ_CALENDAR)

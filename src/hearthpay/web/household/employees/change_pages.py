@@ -66,7 +66,7 @@ async def change_rate(at: AtHousehold) -> Response:
     values = pay_in(entries)
     wanted = "salary" if values["pay_type"] == "salary" else "pay_rate"
     if values[wanted] is None:
-        entries.problems.setdefault(wanted, "is required")
+        entries.problems.setdefault(wanted, "Fill in this field.")
     changes = entries.checked(EmployeeChanges, values)
     if changes is None:
         return await _rate(at, entries.problems, at.form)

@@ -27,7 +27,7 @@ async def terminate(at: AtHousehold) -> Response:
     entries = Entries(at.form)
     last_day = entries.day("end_date")
     if last_day is None:
-        entries.problems.setdefault("end_date", "is required")
+        entries.problems.setdefault("end_date", "Fill in this field.")
     if entries.problems:
         return await _form(at, "employees/leave.html", entries.problems)
     try:
@@ -53,7 +53,7 @@ async def reinstate(at: AtHousehold) -> Response:
     if entries.text("how") != "go_on":
         first_day = entries.day("start_date")
         if first_day is None:
-            entries.problems.setdefault("start_date", "is required")
+            entries.problems.setdefault("start_date", "Fill in this field.")
     if entries.problems:
         return await _form(at, "employees/return.html", entries.problems)
     try:

@@ -49,7 +49,7 @@ def read_changes(entries: Entries) -> ChangeEmployee | None:
     values = _person(entries)
     for name in ("first_name", "last_name", "start_date"):
         if values[name] is None:
-            entries.problems.setdefault(name, "is required")
+            entries.problems.setdefault(name, "Fill in this field.")
     found = entries.checked(EmployeeChanges, values)
     if found is None:
         return None

@@ -27,7 +27,7 @@ _KINDS: Final = {
     "deposit": mark("Set aside"),
     "reversal": mark("Taken back with its paycheck"),
     "payout": mark("Paid out"),
-    "payout_returned": mark("Sent back by the bank"),
+    "payout_returned": mark("Returned"),
 }
 
 

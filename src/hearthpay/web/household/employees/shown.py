@@ -14,8 +14,7 @@ SHOWN: Final = "shown"
 """The hidden field of the form."""
 
 CHANGED_SINCE: Final = mark(
-    "This has been changed since you opened the page. It is shown as it stands now: please look at it, and make your "
-    "change again."
+    "Someone changed this after you opened the page. Review the current values and make your change again."
 )
 
 _DIGITS: Final = 32

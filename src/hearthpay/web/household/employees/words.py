@@ -45,16 +45,16 @@ INVITATIONS: Final[Mapping[str, str]] = {
     "bank_account": mark("Bank account for direct deposit"),
 }
 EMAIL_REASONS: Final[Mapping[str, str]] = {
-    "not_requested": mark("No email was wanted: give the link yourself."),
+    "not_requested": mark("Share this link with your employee."),
     "no_address": mark("There is no email address on file: give the link yourself."),
-    "no_mail_server": mark("This service sends no mail: give the link yourself."),
+    "no_mail_server": mark("Email isn't set up here. Share this link with your employee."),
     "sandbox": mark("This is a test household: no email leaves."),
 }
 OTHER_REASON: Final = mark("The email has not left yet. You can give the link yourself as well.")
 HOUSEHOLD_RULES: Final[Mapping[str, str]] = {
-    "voluntary": mark("Your state asks for it only where you both agree."),
-    "follows_federal": mark("Your state asks for it as soon as federal income tax is withheld."),
-    "required": mark("Your state asks every household to withhold it."),
+    "voluntary": mark("Optional in your state. Withhold it only if you and your employee agree."),
+    "follows_federal": mark("Required in your state when you withhold federal income tax."),
+    "required": mark("Your state requires it."),
     "prohibited": mark("Households do not withhold it in your state."),
 }
 ENTRY_NAMES: Final[Mapping[str, str]] = {

@@ -58,8 +58,8 @@ MOST_PEOPLE: Final = 50
 KIND_NAMES: Final[Mapping[RunKind, str]] = {
     "hours": mark("Hours"),
     "bonus": mark("Bonus only"),
-    "catch-up": mark("Paid before"),
-    "fica-refund": mark("Give back FICA"),
+    "catch-up": mark("Record past pay"),
+    "fica-refund": mark("Refund FICA"),
 }
 FREQUENCY_NAMES: Final[Mapping[str, str]] = {
     "weekly": mark("Every week"),
@@ -67,7 +67,7 @@ FREQUENCY_NAMES: Final[Mapping[str, str]] = {
     "semimonthly": mark("Twice a month"),
     "monthly": mark("Every month"),
 }
-_CONFIRM: Final = mark("please tick this to go on")
+_CONFIRM: Final = mark("Check this box to continue.")
 _BESIDE_FIELD: Final = "confirm_beside"
 
 

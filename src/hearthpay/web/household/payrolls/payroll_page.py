@@ -77,7 +77,7 @@ async def line(at: AtHousehold) -> Response:
     pay = next((each for each in data["employees"] if str(each["employee_id"]) == str(employee_id)), None)
     shown = None if pay is None else next((each for each in pay["lines"] if each["code"] == code), None)
     if pay is None or shown is None or employee is None:
-        raise Refusal("not_found", "There is nothing at this address.")
+        raise Refusal("not_found", "Page not found. Check the address.")
     state = next(
         (each.work_state for each in found.paychecks if each.employee_id == employee_id), employee.work_state
     )
@@ -101,7 +101,10 @@ async def _stub(at: AtHousehold) -> Response:
     asked = at.visitor.request.query_params
     ring = at.runtime.ring
     if ring is None:
-        raise Refusal("service_unavailable", "This service has no key ring: it can issue no papers.")
+        raise Refusal(
+            "service_unavailable",
+            "Documents aren't available: encryption isn't set up. Contact your administrator.",
+        )
     wanted = WantedPaystub(
         payroll_id=id_in_path(at.visitor, "payroll_id"),
         employer_id=at.id,

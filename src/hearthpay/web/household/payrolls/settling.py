@@ -35,29 +35,31 @@ _UNDOES: Final[Mapping[WayToVoid, str]] = {
     "uncollected": mark("The debit that waits is dropped: no money leaves your account."),
     "recalled": mark("What was collected goes back to your account. The employees are not paid by it."),
     "by_hand": mark(
-        "Every line is undone, as if the payroll had never been; the year to date and the taxes owed go back. What "
-        "was handed over stays handed over: settle that with your employee."
+        "Voiding removes this payroll from the year to date and from taxes owed. It doesn't get "
+        "back a check or cash. Settle that with your employee."
     ),
     "hand_part": mark("What was paid by check or cash of it is undone, with its taxes."),
 }
 _REMEDIES: Final[Mapping[RemedyAction, tuple[str, str]]] = {
     "pay_by_check": (
-        mark("I pay it by check or cash myself"),
-        mark("What was collected for it comes back to your account. The paycheck stays as it is."),
+        mark("I'll pay by check or cash"),
+        mark("We refund the amount collected. The paycheck doesn't change."),
     ),
     "wait_for_account": (
-        mark("Wait for another account"),
-        mark("It leaves once the employee has entered one; after the day you choose, it comes back to you."),
+        mark("Wait for a new account"),
+        mark(
+            "We send it when your employee adds an account. If none is added by the date you choose, we refund you."
+        ),
     ),
     "refund": (
-        mark("Give the money back to me"),
-        mark("The paycheck is undone. The wages are still owed: run the days again."),
+        mark("Refund me"),
+        mark("This voids the paycheck. You still owe these wages, so run payroll again for these dates."),
     ),
 }
 _TOO_LONG: Final = mark("please write at most 200 letters")
-_CHOOSE: Final = mark("please choose one of these")
+_CHOOSE: Final = mark("Choose an option.")
 _CHOOSE_DAY: Final = mark("please choose a day within 30 days and this year")
-_TICK: Final = mark("please tick this to go on")
+_TICK: Final = mark("Check this box to continue.")
 _CANNOT: Final = mark("This can no longer be done: the payroll has moved on.")
 
 
@@ -166,7 +168,7 @@ async def _deposit_page(
         found, standing = await payroll_here(session, at)
     pay = next((each for each in found.paychecks if each.employee_id == employee_id), None)
     if pay is None:
-        raise Refusal("not_found", "There is nothing at this address.")
+        raise Refusal("not_found", "Page not found. Check the address.")
     deposit = found.ways_out.deposits.get(employee_id)
     stands = standing.paychecks.get(employee_id)
     outcome = None if stands is None else stands.outcome

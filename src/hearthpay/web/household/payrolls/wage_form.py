@@ -41,13 +41,13 @@ _COMMA_FOR_POINT: Final = re.compile(r"(\d+),(\d{1,2})")
 _MOST_HOURS: Final = 744
 _LONGEST_NOTES: Final = 500
 
-_NOT_HOURS: Final = mark("please write hours as 40 or 7.5, at most 744")
+_NOT_HOURS: Final = mark("Enter hours as a number, like 37.5.")
 _NOT_DAYS: Final = mark("please write days as 1 or 0.5")
-_NOT_DOLLARS: Final = mark("please write an amount as 120 or 120.50")
+_NOT_DOLLARS: Final = mark("Enter an amount, like 120.50.")
 _NOT_A_DAY: Final = mark("please choose a day")
-_NOT_ONE: Final = mark("please choose one of these")
-_NOBODY: Final = mark("Please choose at least one person to pay.")
-_LONG_NOTES: Final = mark("please write at most 500 letters")
+_NOT_ONE: Final = mark("Choose an option.")
+_NOBODY: Final = mark("Select at least one employee to pay.")
+_LONG_NOTES: Final = mark("Use 500 characters or fewer.")
 _OTHER_NOTES: Final = mark("please choose this kind of payroll above instead")
 
 _FIELDS: Final = {

@@ -17,7 +17,7 @@ from hearthpay.web.shell import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
 
-_DIFFER: Final = mark("the two numbers differ: please type both again")
+_DIFFER: Final = mark("The numbers don't match. Enter both again.")
 
 
 @household_page(router, "GET", "/state-accounts/ein", permission=KEEP_EIN, fresh=True)

@@ -26,7 +26,7 @@ from hearthpay.web.shell import problems_of
 router: Final = APIRouter(include_in_schema=False)
 
 _AT: Final = "/state-accounts/{state}/{account_id}"
-_FUTURE: Final = mark("must not lie in the future")
+_FUTURE: Final = mark("Enter today's date or an earlier one.")
 _NOT_THERE: Final = mark("There is nothing here of this name.")
 _NONE: Final = mark("There is no number on file to be shown.")
 

@@ -64,7 +64,7 @@ _REASONS: Final = {
     "form_not_published": mark("The government has not published this form for the year yet."),
     "not_required": mark("No Schedule H is due: no wages reach a threshold, and no income tax was withheld."),
 }
-_OTHERWISE: Final = mark("This paper cannot be made yet.")
+_OTHERWISE: Final = mark("We can't create this document yet.")
 _ADDRESS: Final = (mark("The employee’s address"), "/employees")
 _HOUSEHOLDS_ADDRESS: Final = (mark("Your address"), "/taxes/papers/address")
 _MISSING: Final = {
