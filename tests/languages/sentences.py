@@ -1,6 +1,7 @@
 """The sentences that pages and mails say to people, found in their sources."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -12,6 +13,8 @@ import hearthpay
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.calculator.answers import ESTIMATE_NOTE, EXPLANATIONS, FUTA_NOTE, ONE_EMPLOYEE
 from hearthpay.taxes.calculator import ASSUMPTIONS
+from hearthpay.taxes.messages import ENGLISH
+from hearthpay.web.household.payrolls.messages import _ON_PAGES
 
 _SOURCE = Path(hearthpay.__file__).parent
 _TEMPLATES = "web/templates"
@@ -62,6 +65,15 @@ def of_failures() -> set[str]:
         if isinstance(call.func, ast.Name) and call.func.id == "StoredFailure" and "trouble" in module
         for each in (*call.args[2:3], *(word.value for word in call.keywords if word.arg == "reason"))
         if isinstance(each, ast.Constant) and each.value
+    }
+
+
+def of_messages() -> set[str]:
+    """What calculations say, where a page says it in the words of the API."""
+    return {
+        words
+        for code, words in ENGLISH.items()
+        if code not in (*_ON_PAGES, "hours_rounded") and re.sub(r"\{[^}]*\}", "", words).strip(" :$") not in ("", ".")
     }
 
 

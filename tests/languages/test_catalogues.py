@@ -17,10 +17,11 @@ from tests.languages.sentences import (
     of_banks,
     of_estimates,
     of_failures,
+    of_messages,
     of_refusals,
 )
 
-_GAP = re.compile(r"{\w+}")
+_GAP = re.compile(r"{(\w+)[^}]*}")
 
 
 def test_nothing_is_left_in_english() -> None:
@@ -31,6 +32,7 @@ def test_nothing_is_left_in_english() -> None:
         | of_banks()
         | of_estimates()
         | of_failures()
+        | of_messages()
         | set(ROLES)
     )
     assert len(said) > 180
@@ -38,7 +40,7 @@ def test_nothing_is_left_in_english() -> None:
 
 
 def test_nothing_is_translated_that_nobody_says() -> None:
-    said = in_templates() | in_modules() | of_refusals() | of_banks() | of_estimates() | of_failures()
+    said = in_templates() | in_modules() | of_refusals() | of_banks() | of_estimates() | of_failures() | of_messages()
     kinds = {"user", "key", "mcp", "employee", "system", "operator"}
     counted = {sentence for sentence in sentences("es") if sentence.startswith("must ")}
     assert sentences("es").keys() - said - kinds - counted == set()

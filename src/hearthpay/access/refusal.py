@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.messages import Message
 
 STATUS: Final[Mapping[str, int]] = {
     "validation_error": 400,
@@ -54,6 +55,8 @@ class Problem:
 
     field: str
     message: str
+    said: Message | None = None
+    """What is wrong by code, where it has one: to say it in another language."""
 
 
 class Refusal(Exception):  # noqa: N818 - the name says what happens to the caller
@@ -83,9 +86,14 @@ class Refusal(Exception):  # noqa: N818 - the name says what happens to the call
         self.status = STATUS[code] if status is None else status
 
 
-def invalid(field: str, message: str) -> Refusal:
+def invalid(field: str, message: str | Message) -> Refusal:
     """Return the `validation_error` for one field, named as the client wrote it."""
-    return invalid_fields([Problem(field, message)])
+    return invalid_fields([problem(field, message)])
+
+
+def problem(field: str, message: str | Message) -> Problem:
+    """Return what is wrong with a field: in words, or by code."""
+    return Problem(field, message) if isinstance(message, str) else Problem(field, message.text, message)
 
 
 def invalid_fields(problems: Sequence[Problem]) -> Refusal:
@@ -98,5 +106,5 @@ def invalid_fields(problems: Sequence[Problem]) -> Refusal:
 def from_tax_engine(error: TaxInputError) -> Refusal:
     """Return what the tax engine refuses, as the API says it."""
     if error.code == "validation_error":
-        return invalid(error.field, error.message)
+        return invalid(error.field, error.said or error.message)
     return Refusal(error.code, f"{error.field}: {error.message}", details={"field": error.field})

@@ -27,7 +27,7 @@ from hearthpay.banking.calendar import (
     previous_banking_day,
 )
 from hearthpay.banking.entries import business_date, follow_accounts
-from hearthpay.banking.holds import note_file_holds
+from hearthpay.banking.holds import Hold, HoldCode, note_file_holds
 from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.records import (
     PAYROLL,
@@ -142,7 +142,7 @@ class HeldEntry:
     """An entry that was due but could not go; it waits for the next cut-off."""
 
     entry_id: UUID
-    reason: str
+    hold: Hold
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +213,7 @@ async def build_file(
             return None
         payments, held = await _read_payments(session, ring, due, now)
         built = await _write_file(session, ring, originator, now, cut_off, payments, held)
-        await note_file_holds(session, now, {each.entry_id: each.reason for each in built.held})
+        await note_file_holds(session, now, {each.entry_id: each.hold for each in built.held})
     return built
 
 
@@ -262,7 +262,7 @@ def _decrypt(
             try:
                 _read_numbers(ring, row, numbers)
             except (KeyRingError, UnreadableSecretError) as error:
-                obstacle = str(error)
+                obstacle = Hold("internal", str(error))
         if obstacle is None:
             payments.append(_payment(row, numbers, earliest))
         else:
@@ -270,19 +270,26 @@ def _decrypt(
     return payments, held, list(numbers)
 
 
-def _obstacle(row: Any, earliest: datetime.date) -> str | None:
+def _obstacle(row: Any, earliest: datetime.date) -> Hold | None:
     arrives = max(row.settle_on, earliest)
     if row.tax_year is not None and arrives.year != row.tax_year:
-        return f"it would arrive on {arrives}, but its paycheck belongs to {row.tax_year}"
+        return Hold(
+            "arrives_in_other_year",
+            f"it would arrive on {arrives}, but its paycheck belongs to {row.tax_year}",
+            {"day": arrives.isoformat(), "year": row.tax_year},
+        )
     wanted = "verifying" if row.kind == "prenote" else "active"
     if row.status != wanted:
-        return f"the bank account is {row.status}"
+        codes: dict[str, HoldCode] = {"failed": "account_failed", "verifying": "account_verifying"}
+        return Hold(codes.get(row.status, "account_not_usable"), f"the bank account is {row.status}")
     if not row.authorized:
-        return "the household has not authorized debits of this account for the payroll"
+        return Hold(
+            "not_authorized", "the household has not authorized debits of this account for the payroll"
+        )
     if row.routing is None or row.account is None:
-        return "the vault holds no number of the bank account"
+        return Hold("internal", "the vault holds no number of the bank account")
     if not ach_text(f"{row.first_name} {row.last_name}", NAME_LENGTH):
-        return "the name has no letter that banks can read"
+        return Hold("name_not_readable", "the name has no letter that banks can read")
     return None
 
 
@@ -421,7 +428,9 @@ def _assemble(
             if error.batch is None or error.entry is None:
                 raise
             position = sum(len(batch.entries) for batch in batches[: error.batch]) + error.entry
-            refused.append(HeldEntry(waiting.pop(position).id, f"{error.field}: {error.reason}"))
+            refused.append(
+                HeldEntry(waiting.pop(position).id, Hold("internal", f"{error.field}: {error.reason}"))
+            )
         else:
             return numbered, batches, content, refused
     return [], [], b"", refused

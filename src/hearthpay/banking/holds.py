@@ -6,40 +6,77 @@ changes, and once a day while it lasts.
 
 import datetime
 from collections.abc import Mapping
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Literal
 from uuid import UUID
 
+import orjson
 import structlog
 from sqlalchemy import text
 from sqlalchemy.ext.asyncio import AsyncSession
+
+HoldCode = Literal[
+    "account_failed",
+    "account_verifying",
+    "account_not_usable",
+    "not_authorized",
+    "name_not_readable",
+    "arrives_in_other_year",
+    "internal",
+]
+"""Why a payment cannot leave. `internal`: something that only the operator can put right."""
+
+HOLD_OF_ACCOUNT: Final[tuple[HoldCode, ...]] = ("account_failed", "account_verifying", "account_not_usable")
+"""What the state of the bank account holds; it goes with that state."""
+
+HELD_AS: Final = (
+    "coalesce(e.hold_code, CASE WHEN b.status = 'failed' THEN 'account_failed' "
+    "WHEN e.held_reason IS NOT NULL THEN 'internal' END)"
+)
+"""SQL: the code of what holds the entry `e` of the account `b`; null where nothing does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """What keeps one payment: a code, what it depends on, and words for the operator's log."""
+
+    code: HoldCode
+    reason: str
+    params: Mapping[str, str | int] | None = None
+
 
 LOG_AGAIN: Final = datetime.timedelta(days=1)
 """How often a hold that lasts is logged."""
 
 # One that waits for a later day is held already where its account has failed; whether it is verified by then is open.
 _BY_ACCOUNT: Final = text(
-    "WITH found AS MATERIALIZED (SELECT e.id, s.reason FROM bank_entries e "
+    "WITH found AS MATERIALIZED (SELECT e.id, s.reason, s.code FROM bank_entries e "
     "JOIN bank_accounts b ON b.id = e.bank_account_id CROSS JOIN LATERAL (SELECT "
     "CASE WHEN b.status = 'failed' OR b.status <> 'active' AND e.send_on <= :cut_off "
-    "THEN 'the bank account is ' || b.status END AS reason) s "
-    "WHERE e.status = 'pending' AND e.kind <> 'prenote' AND (s.reason <> coalesce(e.held_reason, '') "
-    "OR s.reason IS NULL AND starts_with(e.held_reason, 'the bank account is ')) "
+    "THEN 'the bank account is ' || b.status END AS reason, "
+    "CASE WHEN b.status = 'failed' THEN 'account_failed' WHEN b.status = 'active' OR e.send_on > :cut_off THEN NULL "
+    "WHEN b.status = 'verifying' THEN 'account_verifying' ELSE 'account_not_usable' END AS code) s "
+    "WHERE e.status = 'pending' AND e.kind <> 'prenote' AND (s.code <> coalesce(e.hold_code, '') "
+    "OR s.code IS NULL AND e.hold_code = ANY(:of_account)) "
     "ORDER BY e.id FOR NO KEY UPDATE OF e SKIP LOCKED) "
-    "UPDATE bank_entries e SET held_reason = found.reason, held_logged_at = NULL, "
+    "UPDATE bank_entries e SET held_reason = found.reason, hold_code = found.code, hold_params = NULL, "
+    "held_logged_at = NULL, "
     "held_since = CASE WHEN found.reason IS NULL THEN NULL ELSE coalesce(e.held_since, :now) END, "
     "held_told = CASE WHEN found.reason IS NULL THEN NULL ELSE e.held_told END "
     "FROM found WHERE e.id = found.id RETURNING e.id"
 )
 _BY_FILE: Final = text(
-    "UPDATE bank_entries e SET held_reason = r.reason, held_since = coalesce(e.held_since, :now), "
+    "UPDATE bank_entries e SET held_reason = r.reason, hold_code = r.code, hold_params = CAST(r.params AS jsonb), "
+    "held_since = coalesce(e.held_since, :now), "
     "held_logged_at = CASE WHEN e.held_reason = r.reason THEN e.held_logged_at END "
-    "FROM unnest(CAST(:ids AS uuid[]), CAST(:reasons AS text[])) AS r(id, reason) WHERE e.id = r.id"
+    "FROM unnest(CAST(:ids AS uuid[]), CAST(:reasons AS text[]), CAST(:codes AS text[]), CAST(:params AS text[])) "
+    "AS r(id, reason, code, params) WHERE e.id = r.id"
 )
 _LOG: Final = text(
     "WITH due AS MATERIALIZED (SELECT id FROM bank_entries WHERE status = 'pending' AND held_reason IS NOT NULL "
     "AND (held_logged_at IS NULL OR held_logged_at <= :before) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED) "
     "UPDATE bank_entries e SET held_logged_at = :now FROM due WHERE e.id = due.id "
-    "RETURNING e.id, e.held_reason, e.held_since"
+    "RETURNING e.id, e.hold_code, e.held_reason, e.held_since"
 )
 _TOLD: Final = text(
     "UPDATE bank_entries SET held_told = held_reason WHERE payroll_id = :payroll AND status = 'pending' "
@@ -53,14 +90,23 @@ async def note_account_holds(session: AsyncSession, now: datetime.datetime, cut_
 
     `cut_off` is the one that has passed last: what was to go by then should have.
     """
-    rows = await session.execute(_BY_ACCOUNT, {"now": now, "cut_off": cut_off})
+    rows = await session.execute(
+        _BY_ACCOUNT, {"now": now, "cut_off": cut_off, "of_account": list(HOLD_OF_ACCOUNT)}
+    )
     return len(rows.all())
 
 
-async def note_file_holds(session: AsyncSession, now: datetime.datetime, reasons: Mapping[UUID, str]) -> None:
+async def note_file_holds(session: AsyncSession, now: datetime.datetime, holds: Mapping[UUID, Hold]) -> None:
     """Note what the cut-off's file had to leave out, and why."""
-    if reasons:
-        await session.execute(_BY_FILE, {"now": now, "ids": list(reasons), "reasons": list(reasons.values())})
+    if holds:
+        found = list(holds.values())
+        columns = {
+            "ids": list(holds),
+            "reasons": [each.reason for each in found],
+            "codes": [each.code for each in found],
+            "params": [None if each.params is None else orjson.dumps(each.params).decode() for each in found],
+        }
+        await session.execute(_BY_FILE, {"now": now, **columns})
 
 
 async def note_told(session: AsyncSession, payroll_id: UUID) -> None:
@@ -74,6 +120,7 @@ async def log_holds(session: AsyncSession, now: datetime.datetime) -> None:
         _log.warning(
             "bank_entry.held",
             entry_id=str(row.id),
+            code=row.hold_code,
             reason=row.held_reason,
             since=row.held_since.isoformat(),
         )

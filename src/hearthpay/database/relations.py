@@ -49,8 +49,8 @@ WAITING_ACCOUNTS: Final = (
 )
 BANK_ENTRIES: Final = (
     "(SELECT id, organization_id, employer_id, sandbox, kind, bank_account_id, payroll_id, paycheck_id, employee_id, "
-    "amount, attempt, status, send_on, settle_on, effective_date, return_code, held_reason, held_since, held_told, "
-    "updated_at FROM bank_entries)"
+    "amount, attempt, status, send_on, settle_on, effective_date, return_code, hold_code, held_reason, held_since, "
+    "held_told, updated_at FROM bank_entries)"
 )
 STANDING_AUTHORIZATIONS: Final = (
     "(SELECT enrollment_id, bank_account_id, ended_at FROM autopilot_authorizations)"

@@ -20,6 +20,7 @@ from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.orders import SalaryShare
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.trouble.standing import Outcome, PayrollStanding
+from hearthpay.taxes.messages import parameters, texts
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.reciprocity import reciprocity_certificate
 from hearthpay.wire.answer import render
@@ -259,7 +260,8 @@ def _paycheck(paycheck: PaycheckRow, tax_year: int) -> dict[str, Any]:
         "net_pay": from_cents(paycheck.net_pay),
         "total_cost": from_cents(paycheck.total_cost),
         "ytd": {name: from_cents(amount) for name, amount in paycheck.ytd._asdict().items()},
-        "warnings": list(paycheck.warnings),
+        "warnings": list(texts(paycheck.warnings)),
+        "warning_codes": [{"code": each.code, "params": parameters(each)} for each in paycheck.warnings],
     }
     if paycheck.carried:
         data["carried"] = [

@@ -27,6 +27,7 @@ from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.labor_law import HoursWorked, labor_warnings
 from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
+from hearthpay.taxes.messages import Message, Money, message
 from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.thresholds import liability_thresholds
@@ -111,7 +112,7 @@ def calculate_payroll(
             if thresholds is None or not thresholds.as_paid:
                 assumed = _assumed_thresholds(record, payee.work_state, dates.pay_date)
             if assumed is not None and not any(
-                _ASSUMED in told for each in paychecks for told in each.warnings
+                told.code == "thresholds_assumed" for each in paychecks for told in each.warnings
             ):
                 record = replace(record, warnings=(*record.warnings, assumed))
             paychecks.append(record)
@@ -121,7 +122,9 @@ def calculate_payroll(
                 due = _due_after(due, history.others, paid_wages(record, dates.pay_date))
             unknown |= {each.code: each for each in paycheck.unknown}
         except TaxInputError as error:
-            raise TaxInputError(f"employees[{position}].{error.field}", error.message, error.code) from error
+            raise TaxInputError(
+                f"employees[{position}].{error.field}", error.said or error.message, error.code
+            ) from error
     return PayrollRecord(
         employer_id=order.employer_id,
         dates=dates,
@@ -189,12 +192,8 @@ def _calculate(
     earnings = earnings_of(entry, employee)
     if not earnings.gross_pay:
         if entry.salary is not None:
-            raise TaxInputError(
-                "unpaid_days", "leaves no working day that a salary is paid for: nothing to pay"
-            )
-        raise TaxInputError(
-            "regular_hours", "hours, a bonus or other earnings are needed: there is nothing to pay"
-        )
+            raise TaxInputError("unpaid_days", message("no_paid_day"))
+        raise TaxInputError("regular_hours", message("nothing_to_pay"))
     not_due: frozenset[str] = frozenset()
     if due is None or not due.liable:
         year = history.year_to_date
@@ -309,25 +308,23 @@ def set_aside_of(
     return SetAside(amount, source, balance_cents + amount)
 
 
-_ASSUMED = "Charged from the first dollar, on the assumption that the household reaches"
-"""How the warning begins; it is told once in a payroll."""
-
-
-def _assumed_thresholds(paycheck: PaycheckRow, state: str, pay_date: datetime.date) -> str | None:
+def _assumed_thresholds(paycheck: PaycheckRow, state: str, pay_date: datetime.date) -> Message | None:
     """Name the quarterly thresholds that are taken for crossed although this employee's wages do not show it yet.
+
+    It is told once in a payroll.
 
     Wages of the year of as many times the threshold as quarters have begun have crossed it in one of them.
     """
     quarter = quarter_of(pay_date)
-    open_ones = [
-        f"{threshold.name} {from_cents(threshold.cents):,}"
+    open_ones = tuple(
+        message("part_threshold", name=threshold.name, amount=Money(threshold.cents))
         for threshold in liability_thresholds(state, pay_date.year)
         if threshold.period == "quarter" and paycheck.ytd.gross_pay < quarter * threshold.cents
-    ]
+    )
     charged = any(line.amount for line in paycheck.lines if line.category in ("futa", "state_unemployment"))
     if not (open_ones and charged):
         return None
-    return f"{_ASSUMED} in a calendar quarter: {'; '.join(open_ones)}. Below them nothing is due."
+    return message("thresholds_assumed", thresholds=open_ones)
 
 
 def _warnings(
@@ -338,10 +335,10 @@ def _warnings(
     paycheck: Paycheck,
     ytd: YearToDate,
     set_aside: SetAside,
-) -> list[str]:
+) -> list[Message]:
     dates = order.dates
-    warnings = list(paycheck.limitations)
-    warnings += [assumption.message for assumption in assumptions_of(asked)]
+    warnings = list(paycheck.messages)
+    warnings += [assumption.said for assumption in assumptions_of(asked)]
     if asked.regular_wages and (odd := _odd_period(order)) is not None:
         warnings.append(odd)
     if dates.told is not None:
@@ -349,23 +346,17 @@ def _warnings(
     fica = liability_thresholds(employee.work_state, dates.pay_date.year)[0]
     withheld = any(line.code == "US-SS-EE" and line.amount_cents for line in paycheck.lines)
     if withheld and ytd.gross_pay < fica.cents:
-        warnings.append(
-            f"Social Security and Medicare are withheld although the year's wages are still below "
-            f"{from_cents(fica.cents):,}. If the year ends below it, nothing was due: repay the employee, "
-            "which a run with the notes fica-refund does."
-        )
+        warnings.append(message("fica_below_threshold", amount=Money(fica.cents)))
     if asked.not_due:
         warnings.append(_not_due(asked, employee.work_state))
     warnings += _corrected(paycheck)
     warnings += salary_warnings(entry.salary)
     if employee.payment_method == "direct_deposit" and entry.payment_method != "direct_deposit":
-        warnings.append(
-            f"The employee is set up for direct deposit; this paycheck is paid by {entry.payment_method}."
-        )
+        warnings.append(message("paid_by_check" if entry.payment_method == "check" else "paid_by_cash"))
     wish = entry.set_aside_wish
     if wish is not None and not entry.set_aside_skip and wish > set_aside.amount:
-        warnings.append("Less was set aside than asked for: net pay cannot be negative.")
-    warnings += [told.message for told in labor_warnings(_hours_worked(employee, order, entry))]
+        warnings.append(message("set_aside_limited"))
+    warnings += [told.said for told in labor_warnings(_hours_worked(employee, order, entry))]
     return warnings
 
 
@@ -393,7 +384,7 @@ def _hours_worked(employee: Payee, order: SettledOrder, entry: PayrollEntry) -> 
     )
 
 
-def _odd_period(order: SettledOrder) -> str | None:
+def _odd_period(order: SettledOrder) -> Message | None:
     """Tell that the period's length does not fit the frequency by which regular wages are taxed.
 
     One that could not be asked for, approved before such were refused, is paid as it was approved.
@@ -401,45 +392,40 @@ def _odd_period(order: SettledOrder) -> str | None:
     try:
         odd = check_period(order.dates.period_start, order.dates.period_end, order.pay_frequency)
     except TaxInputError as error:
-        return f"About the pay period: {error.message}."
-    return None if odd is None else odd.message
+        return message("period_does_not_fit", text=error.message)
+    return None if odd is None else odd.said
 
 
-def _not_due(asked: PaycheckInput, state: str) -> str:
+def _not_due(asked: PaycheckInput, state: str) -> Message:
     """Name what is not charged because its threshold is not reached, with the wages from which it will be."""
-    waiting = [
-        f"{guard.threshold.name} (from {from_cents(guard.threshold.cents):,} in a {guard.threshold.period})"
+    open_ones = tuple(
+        message(
+            "part_threshold_of_period",
+            name=guard.threshold.name,
+            amount=Money(guard.threshold.cents),
+            period=guard.threshold.period,
+        )
         for guard in guards_of(asked.pay_date.year, state)
         if asked.not_due.intersection(guard.codes)
-    ]
-    return (
-        f"Not charged, since the wages paid so far stay below the threshold: {'; '.join(waiting)}. "
-        "Once they reach it, it is charged back to the first dollar."
     )
+    return message("below_thresholds", thresholds=open_ones)
 
 
-def _corrected(paycheck: Paycheck) -> list[str]:
+def _corrected(paycheck: Paycheck) -> list[Message]:
     """Tell what of the paycheck's taxes is for earlier wages of the year, and what is left to the next."""
-    charged = ", ".join(
-        f"{each.code} {each.amount:,}" for each in paycheck.corrections if each.amount_cents > 0
-    )
-    returned = ", ".join(
-        f"{each.code} {-each.amount:,}" for each in paycheck.corrections if each.amount_cents < 0
-    )
-    carried = ", ".join(
-        f"{each.code} {each.carried:,}" for each in paycheck.corrections if each.carried_cents
-    )
+    corrections = paycheck.corrections
+    charged = [(each.code, each.amount_cents) for each in corrections if each.amount_cents > 0]
+    returned = [(each.code, -each.amount_cents) for each in corrections if each.amount_cents < 0]
+    carried = [(each.code, each.carried_cents) for each in corrections if each.carried_cents]
     told = []
     if charged:
-        told.append(
-            f"Made up here, because earlier wages of the year were taxed too little for it: {charged}."
-        )
+        told.append(message("earlier_wages_charged", lines=_line_amounts(charged)))
     if returned:
-        told.append(
-            f"Given back here, because earlier wages of the year were taxed too much for it: {returned}."
-        )
+        told.append(message("earlier_wages_returned", lines=_line_amounts(returned)))
     if carried:
-        told.append(
-            f"Net pay does not reach for all that is owed for earlier wages; left to the next paycheck: {carried}."
-        )
+        told.append(message("earlier_wages_carried", lines=_line_amounts(carried)))
     return told
+
+
+def _line_amounts(amounts: Sequence[tuple[str, int]]) -> tuple[Message, ...]:
+    return tuple(message("part_line_amount", line=code, amount=Money(cents)) for code, cents in amounts)

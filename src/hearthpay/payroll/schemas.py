@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import ROUND_HALF_EVEN, Decimal
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 from uuid import UUID
 
 from pydantic import Field, WithJsonSchema
@@ -350,6 +350,15 @@ class RemedyItem:
 
 
 @dataclass(frozen=True, slots=True)
+class MessageItem:
+    """A message by its code, for programs: a code never changes its meaning, its words may."""
+
+    code: str
+    params: dict[str, Any]
+    """What the message names: amounts in dollars, days as 2026-11-24, parts of it as messages."""
+
+
+@dataclass(frozen=True, slots=True)
 class PaycheckItem:
     """One employee's paycheck."""
 
@@ -366,6 +375,9 @@ class PaycheckItem:
     total_cost: Dollars
     ytd: YearToDateItem
     warnings: list[str]
+    warning_codes: list[MessageItem]
+    """The warnings again, in the same order, by code: for programs."""
+
     carried: list[CarriedItem] = field(default_factory=list)
     """What is still owed for earlier wages of the year; absent where nothing is."""
 

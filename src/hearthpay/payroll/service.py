@@ -13,7 +13,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.audit_trail import record_audit
 from hearthpay.access.entitlements import refuse_long_payroll
 from hearthpay.access.permissions import READ_PAYROLLS, RUN_PAYROLL, allow
-from hearthpay.access.refusal import Problem, Refusal, invalid_fields
+from hearthpay.access.refusal import Refusal, invalid_fields, problem
 from hearthpay.banking import calendar
 from hearthpay.banking.accounts import current_employee_accounts, current_household_account
 from hearthpay.banking.authorizations import authorize, needs_authorization
@@ -68,6 +68,7 @@ from hearthpay.payroll.years.household_year import (
     measure_household,
     read_household_year,
 )
+from hearthpay.taxes.messages import Message, Money, message
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.paging import page_of
 
@@ -293,7 +294,7 @@ async def _prepare(
             raise _unavailable(blockers)
         await _require_accounts(session, order)
     ids = sorted({employee.id for employee in employees})
-    told: dict[UUID, list[str]] = {}
+    told: dict[UUID, list[Message]] = {}
     if not order.fica_refund:
         of_the_period = [entry.employee_id for entry in order.entries if entry.pays_the_period]
         await refuse_what_autopilot_pays(session, of_the_period, dates.period_start, dates.period_end)
@@ -364,13 +365,15 @@ def _not_in_household(position: int, employee_id: UUID) -> Refusal:
     )
 
 
-def _beside(order: SettledOrder, overlaps: Sequence[Overlap]) -> tuple[SettledOrder, dict[UUID, list[str]]]:
+def _beside(
+    order: SettledOrder, overlaps: Sequence[Overlap]
+) -> tuple[SettledOrder, dict[UUID, list[Message]]]:
     """Tell by employee what else is paid for the period; raise `payroll_overlap` where hours would be paid twice.
 
     A bonus or other earnings without hours may stand beside another payroll. They are supplemental wages then, paid
     apart from the regular ones (IRS Publication 15, section 7); the order says so.
     """
-    told: dict[UUID, list[str]] = {}
+    told: dict[UUID, list[Message]] = {}
     entries = {entry.employee_id: entry for entry in order.entries}
     for overlap in overlaps:
         entry = entries[overlap.employee_id]
@@ -405,37 +408,36 @@ def _overlap_message(overlap: Overlap, entry: PayrollEntry) -> str:
     )
 
 
-def _told_of(overlap: Overlap, entry: PayrollEntry) -> str:
+def _told_of(overlap: Overlap, entry: PayrollEntry) -> Message:
     bonus, other = from_cents(overlap.earnings.bonus), from_cents(overlap.earnings.other_earnings)
-    parts = [
-        *(["the salary"] if overlap.salary else []),
-        *([f"{overlap.hours.normalize():f} hours"] if overlap.hours else []),
-        *([f"a bonus of {bonus:,}"] if bonus else []),
-        *([f"other earnings of {other:,}"] if other else []),
-    ]
-    paid = (
-        f"payroll {overlap.payroll_id}, with the pay date {overlap.pay_date}, pays {' and '.join(parts)} "
-        f"for {overlap.start} to {overlap.end}"
+    parts = (
+        *([message("part_salary")] if overlap.salary else []),
+        *([message("part_hours", hours=overlap.hours)] if overlap.hours else []),
+        *([message("part_bonus", amount=Money(overlap.earnings.bonus))] if bonus else []),
+        *([message("part_other_earnings", amount=Money(overlap.earnings.other_earnings))] if other else []),
     )
+    paid = {
+        "payroll": str(overlap.payroll_id),
+        "day": overlap.pay_date,
+        "parts": parts,
+        "start": overlap.start,
+        "end": overlap.end,
+    }
     hours = entry.hours
     if not overlap.salary and (hours, entry.bonus, entry.other_earnings) == (overlap.hours, bonus, other):
-        return f"The same is paid already: {paid}. Should this repeat it by mistake, void one of the two."
-    taxed = "" if hours else " It is taxed as supplemental wages."
-    return f"This paycheck comes on top of another of the same time: {paid}.{taxed}"
+        return message("period_paid_already", **paid)
+    return message("paid_beside" if hours else "paid_beside_as_supplemental", **paid)
 
 
-def _told_of_deposit(dates: PayDates, earliest: datetime.date) -> str:
-    return (
-        f"Direct deposit cannot arrive by {dates.pay_date}: its next valid pay date is {earliest}. "
-        "A check or cash can be paid on any day."
-    )
+def _told_of_deposit(dates: PayDates, earliest: datetime.date) -> Message:
+    return message("deposit_not_in_time", day=dates.pay_date, earliest=earliest)
 
 
-def _told_of_rounding(hours: RoundedHours) -> str:
-    return f"{hours.field} {hours.asked:f} was rounded to {hours.paid:f}: hours have at most 3 decimals."
+def _told_of_rounding(hours: RoundedHours) -> Message:
+    return message("hours_rounded", field=hours.field, asked=hours.asked, paid=hours.paid)
 
 
-def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[str]]) -> PayrollRecord:
+def _with_warnings(record: PayrollRecord, told: Mapping[UUID, Sequence[Message]]) -> PayrollRecord:
     if not told:
         return record
     paychecks = tuple(
@@ -563,9 +565,9 @@ def _refuse_unpayable(order: Order, employees: Sequence[Employee], dates: PayDat
             )
         if hours > _hours_in(dates):
             problems.append(
-                Problem(
+                problem(
                     f"employees[{position}].regular_hours",
-                    f"must not be more, overtime included, than the {_hours_in(dates)} hours of the pay period",
+                    message("more_hours_than_period", hours=_hours_in(dates)),
                 )
             )
     if problems:

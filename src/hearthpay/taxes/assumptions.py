@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from hearthpay.taxes.certificates import FederalCertificate
 from hearthpay.taxes.local import LocalTax, LocalTaxes, MonthlyFee, NotOwed, Unchosen, is_first_payday
+from hearthpay.taxes.messages import Message, of_text
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.paycheck import PaycheckInput, is_withheld
 from hearthpay.taxes.rulebook import rulebook_for
@@ -19,6 +20,11 @@ class Assumption(NamedTuple):
 
     code: str
     message: str
+
+    @property
+    def said(self) -> Message:
+        """The assumption as a message."""
+        return of_text(self.code, self.message)
 
 
 def assumptions_of(paycheck_input: PaycheckInput, *, city: str | None = None) -> tuple[Assumption, ...]:

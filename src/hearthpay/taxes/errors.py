@@ -1,5 +1,7 @@
 """What the tax engine says when it cannot calculate: which field is wrong, and why."""
 
+from hearthpay.taxes.messages import Message
+
 
 class TaxInputError(ValueError):
     """An input the engine refuses, named by ``field`` and told apart by a stable ``code``.
@@ -8,11 +10,14 @@ class TaxInputError(ValueError):
     the state or locality) and ``unsupported_tax_year`` (no rules for the year of the pay date).
     """
 
-    def __init__(self, field: str, message: str, code: str = "validation_error") -> None:
-        super().__init__(f"{field}: {message}")
+    def __init__(self, field: str, message: str | Message, code: str = "validation_error") -> None:
+        text = message if isinstance(message, str) else message.text
+        super().__init__(f"{field}: {text}")
         self.code = code
         self.field = field
-        self.message = message
+        self.message = text
+        self.said = None if isinstance(message, str) else message
+        """What is wrong by code, where it has one."""
 
 
 class RuleError(ValueError):

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from hearthpay.taxes.assumptions import Assumption
 from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.messages import message
 
 
 class _Length(NamedTuple):
@@ -48,12 +49,18 @@ def check_period(
         raise TaxInputError("pay_frequency", f"must be one of {', '.join(_LENGTHS)}")
     days = (end - start).days + 1
     if days < 1:
-        raise TaxInputError(field, "must not be before the period's start")
+        raise TaxInputError(field, message("ends_before_start"))
     if days > _MOST_PERIODS * length.longest:
         raise TaxInputError(
             field,
-            f"a period from {start} to {end} has {days} days, which is no {frequency} period: "
-            f"income tax would take its pay for that of {_one(length.noun)}",
+            message(
+                "not_a_pay_period",
+                start=start,
+                end=end,
+                days=days,
+                frequency=frequency,
+                noun=_one(length.noun),
+            ),
         )
     if length.shortest <= days <= length.longest:
         return None

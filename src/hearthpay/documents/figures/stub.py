@@ -14,6 +14,7 @@ from hearthpay.documents.figures.figure import Figure, total
 from hearthpay.documents.figures.stub_law import STUB_FIELDS, StubLaw, stub_laws
 from hearthpay.payroll.ledger.rows import PaycheckRow
 from hearthpay.payroll.orders import SalaryShare
+from hearthpay.taxes.messages import texts
 from hearthpay.taxes.money import from_cents
 
 EarningsKind = Literal["regular", "salary", "overtime", "bonus", "other_earnings", "other_payrolls"]
@@ -191,7 +192,7 @@ def stub_of(
         sick_leave=sick_leave,
         voided=any(each.reverses == booked.id for each in books.paychecks),
         is_refund=paycheck.is_refund,
-        warnings=paycheck.warnings,
+        warnings=texts(paycheck.warnings),
         law=law,
         missing=_missing(law, paycheck, parties or StubParties(), sick_leave),
     )

@@ -11,12 +11,13 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from hearthpay.payroll.ledger.earnings import Earnings
 from hearthpay.payroll.ledger.rows import Carried, LineRow, Owner, PaycheckRow, SetAside, YearToDate
 from hearthpay.payroll.orders import SalaryShare
+from hearthpay.taxes.messages import of_json
 
 _SAYS: Final = (
     f"c.employee_id, c.employee_name, c.payment_method, {', '.join(f'c.{name}' for name in Earnings._fields)}, "
     "c.gross_pay, c.employee_taxes, c.employer_taxes, c.set_aside, c.set_aside_source, c.set_aside_balance, "
     "c.ytd_gross_pay, c.ytd_net_pay, c.ytd_employee_taxes, c.ytd_employer_taxes, c.work_state, c.residence_state, "
-    "c.reciprocity_certificate, c.warnings, c.carried, c.provisional, c.salary"
+    "c.reciprocity_certificate, coalesce(c.messages, c.warnings) AS warnings, c.carried, c.provisional, c.salary"
 )
 """What a paycheck says, lines apart."""
 
@@ -126,7 +127,7 @@ def _said(row: Any, lines: Sequence[LineRow]) -> PaycheckRow:
         set_aside=SetAside(row.set_aside, row.set_aside_source, row.set_aside_balance),
         lines=tuple(lines),
         ytd=YearToDate(row.ytd_gross_pay, row.ytd_net_pay, row.ytd_employee_taxes, row.ytd_employer_taxes),
-        warnings=tuple(row.warnings),
+        warnings=tuple(of_json(each) for each in row.warnings),
         residence_state=row.residence_state,
         reciprocity_certificate=row.reciprocity_certificate,
         work_state=row.work_state,

@@ -19,6 +19,7 @@ from hearthpay.payroll.ledger.earnings import EARNINGS_TYPES
 from hearthpay.payroll.ledger.rows import TENANT_TYPES, Owner, PaycheckRow, PayrollRecord
 from hearthpay.payroll.ledger.years import NO_HISTORY, History, seen_by_others
 from hearthpay.payroll.set_asides import escrow
+from hearthpay.taxes.messages import texts, to_json
 from hearthpay.taxes.rulebook import rulebook_of
 
 _OWED_NO_MORE: Final = text(
@@ -53,6 +54,7 @@ _PAYCHECK_TYPES: Final = {
     "residence_state": "text",
     "reciprocity_certificate": "text",
     "warnings": "jsonb",
+    "messages": "jsonb",
     "carried": "jsonb",
     "provisional": "jsonb",
     "salary": "jsonb",
@@ -237,7 +239,8 @@ def _paycheck_values(posting: Posting) -> tuple[object, ...]:
         paycheck.work_state,
         paycheck.residence_state,
         paycheck.reciprocity_certificate,
-        orjson.dumps(paycheck.warnings).decode(),
+        orjson.dumps(texts(paycheck.warnings)).decode() if paycheck.warnings else "[]",
+        orjson.dumps([to_json(each) for each in paycheck.warnings]).decode() if paycheck.warnings else "[]",
         orjson.dumps([list(each) for each in paycheck.carried]).decode() if paycheck.carried else "[]",
         orjson.dumps(paycheck.provisional).decode(),
         None if paycheck.salary is None else orjson.dumps(paycheck.salary.to_json()).decode(),

@@ -15,6 +15,7 @@ from hearthpay.payroll.lifecycle import Transition
 from hearthpay.payroll.orders import SalaryShare, is_catch_up
 from hearthpay.payroll.orders.pay_dates import DepositTiming, PayDates
 from hearthpay.taxes.finality import Finality
+from hearthpay.taxes.messages import Message
 from hearthpay.taxes.paycheck.result import LineExplanation
 
 
@@ -88,7 +89,7 @@ class PaycheckRow:
     set_aside: SetAside
     lines: tuple[LineRow, ...]
     ytd: YearToDate
-    warnings: tuple[str, ...]
+    warnings: tuple[Message, ...]
     residence_state: str
     reciprocity_certificate: str | None
     """The certificate under which another state's resident is free of the work state's income tax."""

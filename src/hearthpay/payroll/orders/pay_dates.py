@@ -6,6 +6,7 @@ from typing import Literal
 
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.banking import calendar
+from hearthpay.taxes.messages import Message, message
 
 LONGEST_PERIOD_DAYS = 366
 """The longest pay period that is not taken for a slip of the pen."""
@@ -29,20 +30,18 @@ class PayDates:
     """The day that was asked for, where the money arrives on another: on ``pay_date``."""
 
     @property
-    def told(self) -> str | None:
-        """Why the pay date is another than the one asked for, in words for the household."""
+    def told(self) -> Message | None:
+        """Why the pay date is another than the one asked for, for the household."""
         if self.asked is None:
             return None
-        if self.pay_date < self.asked:
-            why = f"Banks are closed on {self.asked}: the money arrives on {self.pay_date}"
-        else:
-            why = f"The money could not arrive by {self.asked}: it arrives on {self.pay_date}"
-        year = (
-            f", so these wages belong to {self.pay_date.year}"
-            if self.asked.year != self.pay_date.year
-            else ""
+        closed, days = self.pay_date < self.asked, {"asked": self.asked, "day": self.pay_date}
+        if self.asked.year == self.pay_date.year:
+            return message("pay_date_before_closed_day" if closed else "pay_date_too_soon", **days)
+        return message(
+            "pay_date_before_closed_day_in_other_year" if closed else "pay_date_too_soon_in_other_year",
+            **days,
+            year=self.pay_date.year,
         )
-        return f"{why}, which is the pay date{year}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +85,16 @@ def settle_pay_dates(
     cannot be, and `pay_date_past_deadline` for a direct deposit that cannot arrive in time.
     """
     if end < start:
-        raise invalid("pay_period_end", "must not be before pay_period_start")
+        raise invalid("pay_period_end", message("period_ends_before_start"))
     if (end - start).days >= LONGEST_PERIOD_DAYS:
         raise invalid("pay_period_end", f"must be within {LONGEST_PERIOD_DAYS} days of pay_period_start")
     if pay_date is not None and pay_date < start:
-        raise invalid("pay_date", "must not be before pay_period_start")
+        raise invalid("pay_date", message("paid_before_period"))
     if way == "direct_deposit":
         return _for_direct_deposit(start, end, pay_date, now)
     chosen = pay_date or (end if way == "catch_up" else max(today, end))
     if way == "catch_up" and chosen > today:
-        raise invalid(
-            "pay_date" if pay_date else "pay_period_end", "of a catch-up payroll must not be to come"
-        )
+        raise invalid("pay_date" if pay_date else "pay_period_end", message("past_pay_ahead"))
     return PayDates(start, end, chosen, pay_date is None)
 
 
@@ -107,7 +104,7 @@ def _for_direct_deposit(
     earliest = calendar.earliest_pay_date(now)
     if pay_date is None:
         if earliest < start:
-            raise invalid("pay_date", f"is required: the earliest, {earliest}, is before the pay period")
+            raise invalid("pay_date", message("pay_date_needed", day=earliest))
         return PayDates(start, end, earliest, defaulted=True)
     arrives = calendar.banking_day_on_or_before(pay_date)
     if arrives < earliest:

@@ -5,7 +5,7 @@ from typing import Final
 
 from hearthpay.employees.salaries import weekly_hours_of
 from hearthpay.payroll.orders.salary_shares import SalaryShare
-from hearthpay.taxes.money import from_cents
+from hearthpay.taxes.messages import Message, Money, message
 
 _HUNDREDTH: Final = Decimal("0.01")
 _WEEK: Final = 7
@@ -18,22 +18,24 @@ def usual_hours(salary: SalaryShare, days: int, overtime_hours: Decimal) -> Deci
     return max(hours, Decimal(0)).quantize(_HUNDREDTH, ROUND_HALF_UP)
 
 
-def salary_warnings(salary: SalaryShare | None) -> list[str]:
+def salary_warnings(salary: SalaryShare | None) -> list[Message]:
     """Return what to know about the salary of a paycheck; nothing where a full period is paid and all was said."""
     if salary is None:
         return []
     warnings = []
     if salary.prorated:
-        unpaid = f", {days_text(salary.unpaid_days)} taken as unpaid" if salary.unpaid_days else ""
-        warnings.append(
-            f"The salary is prorated: {days_text(salary.paid_days)} of {salary.working_days} working days are "
-            f"paid{unpaid}, {from_cents(salary.pay):,} of {from_cents(salary.full_period):,}."
-        )
+        shares = {
+            "paid": salary.paid_days,
+            "all": salary.working_days,
+            "pay": Money(salary.pay),
+            "full": Money(salary.full_period),
+        }
+        if salary.unpaid_days:
+            warnings.append(message("salary_prorated_unpaid", unpaid=salary.unpaid_days, **shares))
+        else:
+            warnings.append(message("salary_prorated", **shares))
     if salary.weekly_hours is None:
-        warnings.append(
-            f"usual_weekly_hours is not set: {weekly_hours_of(None)} hours a week are assumed for the minimum wage "
-            "and overtime."
-        )
+        warnings.append(message("weekly_hours_assumed", hours=weekly_hours_of(None)))
     return warnings
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final, NamedTuple
 
 from hearthpay.employees.salaries import PERIODS_A_YEAR, WEEKDAYS
 from hearthpay.taxes import TaxInputError
+from hearthpay.taxes.messages import message
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.rounding import half_up
 
@@ -159,6 +160,4 @@ def prorated_pay(full_period: int, working_days: int, paid_days: Decimal) -> int
 def refuse_unpaid_days(unpaid: Decimal, days: WorkedDays, field: str) -> None:
     """Raise `TaxInputError` for more unpaid days than the period has working days of the employment."""
     if unpaid > days.employed:
-        raise TaxInputError(
-            field, f"must not be more than the {days.employed} working days of the employment"
-        )
+        raise TaxInputError(field, message("more_unpaid_days_than_worked", days=days.employed))

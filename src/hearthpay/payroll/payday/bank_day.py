@@ -135,7 +135,7 @@ async def advance(
         fired = fired.then(await _fire_the_rest(database, clock, cut_off, stopping))
         file = await build_file(database, ring, bank.originator, clock, cut_off=cut_off)
         if file is not None:
-            held = [f"entry {each.entry_id} is held back: {each.reason}" for each in file.held]
+            held = [f"entry {each.entry_id} is held back: {each.hold.reason}" for each in file.held]
         try:
             delivered = await deliver_files(database, ring, bank.gateway, clock)
         except GatewayError as error:

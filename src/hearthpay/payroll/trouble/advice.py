@@ -5,14 +5,15 @@ that the state refuses.
 """
 
 import datetime
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from hearthpay.banking.holds import HOLD_OF_ACCOUNT, HoldCode
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.languages.catalogue import Say, hour_in, mark, say_in
 from hearthpay.payroll.lifecycle import PayrollStatus
-from hearthpay.payroll.trouble.failures import FailureKind
+from hearthpay.payroll.trouble.failures import RUN_AFTER_EXPIRY, RUN_AFTER_REFUND, FailureKind
 
 WayOut = Literal["void", "pay_by_check", "wait_for_account", "refund"]
 """What may be asked of the service now: void the payroll, or one of the remedies for a deposit that cannot leave."""
@@ -66,15 +67,24 @@ _REASONS: Final = {
 }
 
 
-_HOLDS: Final = {
-    "the bank account is verifying": mark("The bank account is still being verified"),
-    "the bank account is": mark("The bank account cannot be used"),
-    "the name has": mark("The name has no letter that banks can read"),
-    "it would arrive": mark("It would arrive in another year"),
+_HOLDS: Final[Mapping[HoldCode, str]] = {
+    "account_verifying": mark("The bank account is still being verified"),
+    "account_failed": mark("The bank account cannot be used"),
+    "account_not_usable": mark("The bank account cannot be used"),
+    "not_authorized": mark("The debit is not authorized"),
+    "name_not_readable": mark("The name has no letter that banks can read"),
+    "arrives_in_other_year": mark("It would arrive in another year"),
+    "internal": mark("Something on our side, of which the operator is told"),
 }
-"""How a held payment's reason begins, as the file's builder notes it: in words for the household. Others are ours."""
+"""Why a payment cannot leave, in words for the household: none of what a key or a file says."""
 
-_NOT_AUTHORIZED: Final = "the household has not authorized"
+NOT_PAID: Final = mark("Not paid: what was collected goes back")
+
+_ADVICE: Final = {
+    "debit_expired": RUN_AFTER_EXPIRY,
+    "deposit_refunded": RUN_AFTER_REFUND,
+}
+"""What to do about what is over, by code, where it names nothing that only the payroll knows."""
 
 _NOT_COVERED: Final = mark(
     "The wages have been paid and cannot be called back: you owe what was to be collected. Contact support to settle "
@@ -109,6 +119,12 @@ class Circumstances:
     ways_out: frozenset[WayOut] = frozenset()
     of_household: bool = False
     stored: str = ""
+    hold: HoldCode | None = None
+
+
+def is_known(code: str) -> bool:
+    """Return whether a text is a code that `reason_of` has words of its own for: ours, or the bank's."""
+    return code in _REASONS or code in return_codes().reasons
 
 
 def reason_of(code: str) -> str:
@@ -116,28 +132,32 @@ def reason_of(code: str) -> str:
     return _REASONS.get(code) or return_codes().reason(code).title
 
 
-def hold_of(reason: str, *, of_household: bool) -> tuple[str, str]:
-    """Return the code of a hold and its reason in words for the household, which are none of what a key or a file
-    says.
-    """
-    if reason.startswith(_NOT_AUTHORIZED):
-        return "not_authorized", mark("The debit is not authorized")
-    told = next((words for begins, words in _HOLDS.items() if reason.startswith(begins)), None)
-    if told is None:
-        return "payment_held", mark("Something on our side, of which the operator is told")
-    if reason.startswith("the bank account is"):
+def hold_reason(hold: HoldCode) -> str:
+    """Return why a payment cannot leave, in words for the household."""
+    return _HOLDS[hold]
+
+
+def hold_of(hold: HoldCode, *, of_household: bool) -> tuple[str, str]:
+    """Return the code by which the API tells of a hold, and its reason in words for the household."""
+    told = _HOLDS[hold]
+    if hold == "not_authorized":
+        return "not_authorized", told
+    if hold in HOLD_OF_ACCOUNT:
         return ("bank_account_not_ready" if of_household else "employee_account_not_ready"), told
     return "payment_held", told
 
 
 def what_to_do(case: Circumstances, language: str = "en") -> str:
-    """Tell the household what to do now; nothing it is told is refused in this state."""
+    """Tell the household what to do now; nothing it is told is refused in this state.
+
+    Empty where only English words are stored and another language is asked for.
+    """
     say = say_in(language)
     if case.status == "voided" and case.kind != "held":
         return say(_NOTHING)
     match case.kind:
         case "not_sent":
-            return _about_sending(case, say)
+            return _about_sending(case, language)
         case "debit_returned":
             return _about_debit(case, language)
         case "wages_not_covered":
@@ -158,10 +178,11 @@ def what_to_do(case: Circumstances, language: str = "en") -> str:
             nothing = say(mark("No action needed. We'll send it automatically."))
             return f"{nothing}{_or_else(case.ways_out, say)}"
         case "year_passed" | "debit_expired" | "deposit_refunded":
-            return say(case.stored)
+            return _as_stored(case, language)
 
 
-def _about_sending(case: Circumstances, say: Say) -> str:
+def _about_sending(case: Circumstances, language: str) -> str:
+    say = say_in(language)
     waits = case.status in ("scheduled", "firing")
     known = _NOT_SENT.get(case.code)
     if case.code == "employee_left":
@@ -170,7 +191,7 @@ def _about_sending(case: Circumstances, say: Say) -> str:
     if case.code in _NOT_KNOWN_YET:
         return say(_NOT_KNOWN_YET[case.code] if waits else _RUN_LATER)
     if known is None:
-        return say(case.stored)
+        return _as_stored(case, language)
     remedy, then = known
     if waits:
         return f"{say(remedy)}; {say(then)}.{_or_else(case.ways_out, say)}"
@@ -180,6 +201,14 @@ def _about_sending(case: Circumstances, say: Say) -> str:
         mark("{remedy} and run the payroll again, or run it by check or cash."),
         remedy=say(remedy),
     )
+
+
+def _as_stored(case: Circumstances, language: str) -> str:
+    """Return the advice that was stored, in English; in another language what its code says, or nothing."""
+    if language == "en":
+        return case.stored
+    known = _ADVICE.get(case.code)
+    return "" if known is None else say_in(language)(known)
 
 
 def _about_debit(case: Circumstances, language: str) -> str:

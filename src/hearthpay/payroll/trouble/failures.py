@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal
 from uuid import UUID
 
+from hearthpay.languages.catalogue import mark
+
 FailureKind = Literal[
     "not_sent",
     "debit_returned",
@@ -32,6 +34,13 @@ FOR_THE_HOUSEHOLD: Final = frozenset(
 
 FOR_THE_OPERATOR: Final = frozenset({"tax_year_not_final", "unsupported_jurisdiction", "internal_error"})
 """Codes of what the household cannot put right: the law, or whoever runs the service, has to. Never given up."""
+
+RUN_AFTER_EXPIRY: Final = mark(
+    "Connect the household's account and authorize the debit, then run the payroll again; or pay by check or cash."
+)
+RUN_AFTER_REFUND: Final = mark(
+    "The employee's wages are still owed: run the payroll again for the employee, by check or to another account."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +109,7 @@ def debit_expired() -> StoredFailure:
     return StoredFailure(
         "debit_expired",
         "The debit could not be sent: there was no account, or no authorization to debit it, until the pay date.",
-        "Connect the household's account and authorize the debit, then run the payroll again; or pay by check or cash.",
+        RUN_AFTER_EXPIRY,
         kind="debit_expired",
         reason="The debit could not be sent in time",
     )
@@ -112,7 +121,7 @@ def deposit_refunded(employees: tuple[UUID, ...]) -> StoredFailure:
         "deposit_refunded",
         "A direct deposit could not be sent. Its paycheck is undone, and what was collected for it goes back to the "
         "household.",
-        "The employee's wages are still owed: run the payroll again for the employee, by check or to another account.",
+        RUN_AFTER_REFUND,
         employees,
         kind="deposit_refunded",
         reason="Given back to the household",

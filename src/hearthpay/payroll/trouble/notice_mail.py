@@ -10,39 +10,14 @@ from hearthpay.languages.catalogue import Say, day_in, hour_in, mark, money_in
 from hearthpay.mail.letter import letter
 from hearthpay.mail.mailer import Mail
 from hearthpay.mail.wording import holds_address, name_in_mail
-from hearthpay.payroll.trouble.advice import reason_of, what_to_do
-from hearthpay.payroll.trouble.failures import FailureKind
 from hearthpay.payroll.trouble.standing import PaycheckStanding, Trouble
+from hearthpay.payroll.trouble.wording import action_text, happened_text, reason_text
 from hearthpay.people.readers import NoticeReader
 
 _SOMEBODY: Final = mark("Your employer")
 _AN_EMPLOYEE: Final = mark("your employee")
 _WAYS_TO_BE_PAID: Final = mark("Please ask your employer how you are going to be paid.")
 _ANOTHER_ACCOUNT: Final = mark("Please ask your employer for a link to enter another bank account.")
-_SEE_THERE: Final = mark("Open the payroll in Hearthpay to see your options.")
-
-_HAPPENED: Final[dict[FailureKind, str]] = {
-    "not_sent": mark("The payroll could not be sent: {reason}."),
-    "debit_returned": mark("The bank sent back the debit of your account: {reason}."),
-    "wages_not_covered": mark(
-        "The bank sent back the debit of your account after the wages had been paid: {reason}."
-    ),
-    "deposit_returned": mark("A direct deposit was sent back by the employee's bank: {reason}."),
-    "deposit_reversed": mark("A direct deposit is taken back from the employee's account: {reason}."),
-    "reversal_returned": mark("A direct deposit that was a mistake could not be taken back: {reason}."),
-    "held": mark("A payment cannot leave: {reason}."),
-    "bank_unreachable": mark("The bank cannot be reached; a payment waits for it."),
-    "delayed": mark("The payroll was to be sent and has not been."),
-    "year_passed": mark(
-        "A direct deposit could not be sent in time to arrive in its year. What was collected for it goes back to "
-        "you."
-    ),
-    "debit_expired": mark("The debit could not be sent in time: {reason}."),
-    "deposit_refunded": mark(
-        "A direct deposit could not be sent. What was collected for it goes back to you."
-    ),
-}
-"""What happened, in a language in which the payroll itself does not tell it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +50,12 @@ def household_notice(to: NoticeReader, told: Told, trouble: Trouble) -> Mail:
     say = to.say
     names = [name for name in (name_in_mail(each) for each in told.employees) if name]
     about = f" {say(mark('It concerns {names}.'), names=', '.join(names))}" if names else ""
-    reason = _reason(to, trouble)
+    reason = reason_text(to.say, to.language, trouble)
     pay_date = day_in(to.language, told.pay_date)
     lines = [
         say(mark("About your payroll with the pay date {day}:"), day=pay_date),
         f"{_happened(to, trouble, reason)}{about}",
-        say(mark("What to do: {action}"), action=_action(to, trouble)),
+        say(mark("What to do: {action}"), action=action_text(to.say, to.language, trouble)),
     ]
     if trouble.until is not None and trouble.next_try is not None:
         until = hour_in(to.language, trouble.until)
@@ -90,22 +65,10 @@ def household_notice(to: NoticeReader, told: Told, trouble: Trouble) -> Mail:
     return letter(to.address, to.language, subject, told.household[0], tuple(lines))
 
 
-def _reason(to: NoticeReader, trouble: Trouble) -> str:
-    """Return why in a few words; what holds a year or a name is told by its code in other languages than English."""
-    said = to.say(trouble.reason)
-    return to.say(reason_of(trouble.code)) if to.language != "en" and said == trouble.reason else said
-
-
-def _action(to: NoticeReader, trouble: Trouble) -> str:
-    said = what_to_do(trouble.case, to.language)
-    return to.say(_SEE_THERE) if to.language != "en" and said == trouble.what_to_do else said
-
-
 def _happened(to: NoticeReader, trouble: Trouble, reason: str) -> str:
-    if to.language != "en":
-        return to.say(_HAPPENED[trouble.kind], reason=f"{reason[0].lower()}{reason[1:]}")
     # The tax engine may repeat what a certificate says: no mail carries an address that somebody typed there.
-    return f"{reason}." if holds_address(trouble.message) else trouble.message
+    said = happened_text(to.say, to.language, trouble)
+    return f"{reason}." if holds_address(said) else said
 
 
 def employee_notice(to: NoticeReader, told: Told, trouble: Trouble, paid: PaycheckStanding | None) -> Mail:
@@ -117,7 +80,7 @@ def employee_notice(to: NoticeReader, told: Told, trouble: Trouble, paid: Payche
         if paid is not None and paid.last_four
         else say(mark("your account"))
     )
-    reason = _reason(to, trouble).lower()
+    reason = reason_text(to.say, to.language, trouble).lower()
     day = day_in(to.language, told.pay_date)
     happened, action = _news(trouble)
     name = told.employees[0] if told.employees else ""

@@ -133,7 +133,7 @@ async def _tell_of(
     readers = await readers_of(session, payroll.employer_id, [each.id for each in people])
     told = [(standing.stored, str(payroll.print))] if untold else []
     if payroll.held_untold and standing.held is not None:
-        told.append((standing.held, standing.held.reason))
+        told.append((standing.held, str(standing.held.case.hold)))
     for trouble, episode in told:
         if trouble is not None:
             case = _Case(payroll, household, people, readers, standing, trouble, episode)

@@ -20,9 +20,18 @@ from hearthpay.banking.calendar import (
     previous_banking_day,
     submission_day,
 )
+from hearthpay.banking.holds import HELD_AS, HoldCode
 from hearthpay.clock import BUSINESS_TIME
 from hearthpay.database.relations import BANK_ACCOUNTS, BANK_ENTRIES
-from hearthpay.payroll.trouble.advice import Circumstances, WayOut, hold_of, in_words, reason_of, what_to_do
+from hearthpay.payroll.trouble.advice import (
+    NOT_PAID,
+    Circumstances,
+    WayOut,
+    hold_of,
+    in_words,
+    reason_of,
+    what_to_do,
+)
 from hearthpay.payroll.trouble.attempts import given_up_at
 from hearthpay.payroll.trouble.failures import FailureKind
 from hearthpay.payroll.trouble.ways_out import ways_out_of
@@ -45,8 +54,7 @@ _PAYROLL: Final = text(
 )
 _ENTRIES: Final = text(
     "SELECT e.id, e.kind, e.status, e.paycheck_id, e.employee_id, e.amount, e.attempt, e.send_on, e.settle_on, "
-    "e.effective_date, e.return_code, coalesce(e.held_reason, CASE WHEN b.status = 'failed' "
-    "THEN 'the bank account is failed' END) AS held_reason, b.last_four, b.employee_id IS NULL AS of_household "
+    f"e.effective_date, e.return_code, {HELD_AS} AS hold_code, b.last_four, b.employee_id IS NULL AS of_household "
     f"FROM {BANK_ENTRIES} e JOIN {BANK_ACCOUNTS} b ON b.id = e.bank_account_id WHERE e.payroll_id = :id "
     "ORDER BY e.id"
 )
@@ -74,6 +82,8 @@ class Outcome:
     code: str | None
     reason: str
     refund: RefundStanding | None = None
+    hold: HoldCode | None = None
+    """What holds a payment that has not left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +153,7 @@ async def read_standing(
     waiting = [
         entry
         for entry in entries
-        if entry.status == "pending" and entry.held_reason and entry.kind != "reversal"
+        if entry.status == "pending" and entry.hold_code and entry.kind != "reversal"
     ]
     held = _held(payroll, waiting, ways_out, now) if waiting else None
     over = stored is not None and payroll.status == "failed"
@@ -164,9 +174,11 @@ def _paycheck(status: str, paycheck: Any, entries: Sequence[Any]) -> PaycheckSta
     refund = _refund(refunds[-1]) if refunds else None
     last_four = credit.last_four if credit is not None else None
 
-    def stands(now: PaymentStatus, code: str | None = None, reason: str = "") -> PaycheckStanding:
-        told = reason or (reason_of(code) if code else "Not paid: what was collected goes back")
-        outcome = Outcome(code, told, refund) if code or reason or refund else None
+    def stands(
+        now: PaymentStatus, code: str | None = None, reason: str = "", hold: HoldCode | None = None
+    ) -> PaycheckStanding:
+        told = reason or (reason_of(code) if code else NOT_PAID)
+        outcome = Outcome(code, told, refund, hold) if code or reason or refund else None
         return PaycheckStanding(paycheck.employee_id, now, outcome, last_four)
 
     if credit is not None and credit.status == "returned":
@@ -179,9 +191,9 @@ def _paycheck(status: str, paycheck: Any, entries: Sequence[Any]) -> PaycheckSta
         if status == "pending_funding" and paycheck.payment_method == "direct_deposit":
             return stands("collecting")
         return stands("paid")
-    if credit.status == "pending" and credit.held_reason:
-        code, reason = hold_of(credit.held_reason, of_household=False)
-        return stands("held", code, reason)
+    if credit.status == "pending" and credit.hold_code:
+        code, reason = hold_of(credit.hold_code, of_household=False)
+        return stands("held", code, reason, credit.hold_code)
     return stands(_BY_CREDIT[credit.status])
 
 
@@ -201,7 +213,7 @@ _BY_REFUND: Final[dict[str, RefundStatus]] = {
 
 
 def _refund(entry: Any) -> RefundStanding:
-    held = entry.status == "pending" and entry.held_reason
+    held = entry.status == "pending" and entry.hold_code
     return RefundStanding(entry.amount, "held" if held else _BY_REFUND[entry.status], entry.return_code)
 
 
@@ -258,8 +270,10 @@ def _held(payroll: Any, held: Sequence[Any], ways_out: frozenset[WayOut], now: d
     what = {"debit": "The debit of the household", "refund": "The refund to the household"}.get(
         first.kind, "A direct deposit"
     )
-    code, reason = hold_of(first.held_reason, of_household=first.of_household)
-    case = Circumstances("held", code, payroll.status, _cut_off(next_day), ways_out, first.of_household)
+    code, reason = hold_of(first.hold_code, of_household=first.of_household)
+    case = Circumstances(
+        "held", code, payroll.status, _cut_off(next_day), ways_out, first.of_household, hold=first.hold_code
+    )
     return _of(
         case,
         f"{what} cannot leave: {reason[0].lower()}{reason[1:]}.",

@@ -21,6 +21,7 @@ from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.years.household_year import HouseholdYear
 from hearthpay.taxes import rulebook_for
+from hearthpay.taxes.messages import Message, Money, message
 from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.thresholds import liability_thresholds
@@ -182,10 +183,7 @@ def _refund(
     )
 
 
-def _told(tax_year: int, repayable: Repayable) -> str:
-    return (
-        f"Repays what was withheld for Social Security and Medicare of {tax_year}: the year's wages of "
-        f"{from_cents(repayable.wages):,} stay below {from_cents(repayable.threshold):,}. Have the employee sign a "
-        "receipt with the date and the amount, and keep it. Should more wages of the year be paid and reach the "
-        "threshold, all of it is due again."
+def _told(tax_year: int, repayable: Repayable) -> Message:
+    return message(
+        "fica_repaid", year=tax_year, wages=Money(repayable.wages), threshold=Money(repayable.threshold)
     )

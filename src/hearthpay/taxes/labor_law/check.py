@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.labor_law.minimum_wages import FEDERAL_LAW, MinimumWage, governing_minimum_wage
 from hearthpay.taxes.labor_law.overtime import OvertimeRule, overtime_of, overtime_rules, salary_law
+from hearthpay.taxes.messages import Message, Money, message
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
@@ -54,6 +55,8 @@ class LaborWarning(NamedTuple):
     figures: Mapping[str, Decimal]
     sources: tuple[Source, ...]
     confidence: Confidence
+    said: Message
+    """The warning with its parameters, to say it in another language."""
 
 
 def salary_overtime(
@@ -67,15 +70,19 @@ def salary_overtime(
     if not rules:
         return None
     rule = min(rules, key=_weekly_hours)
+    text = (
+        f"A salary does not make a household employee exempt from overtime: by {_by(rule.law)} hours over "
+        f"{rule.weekly_hours} in a workweek are paid on top. Enter them as overtime_hours."
+        + _printed(salary_law().sources)
+    )
     return LaborWarning(
         "salary_without_overtime",
         "salary",
-        f"A salary does not make a household employee exempt from overtime: by {_by(rule.law)} hours over "
-        f"{rule.weekly_hours} in a workweek are paid on top. Enter them as overtime_hours."
-        + _printed(salary_law().sources),
+        text,
         {"usual_weekly_hours": weekly_hours, "hours_without_overtime": Decimal(rule.weekly_hours)},
         salary_law().sources,
         rule.confidence,
+        message("salary_without_overtime", text=text, law=_by(rule.law), limit=rule.weekly_hours),
     )
 
 
@@ -111,23 +118,33 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
         return
     whose_rate = "The salary comes to" if paid.salaried else "The rate of"
     verb = "an hour, below" if paid.salaried else "an hour is below"
-    message = (
+    text = (
         f"{whose_rate} {from_cents(rate):,} {verb} the minimum wage on {paid.pay_date}: "
         f"{from_cents(minimum.cents):,} by {_whose(minimum, paid)}, since {minimum.effective_from}."
     )
     earlier = _minimum(paid, paid.period_start)
     if earlier.cents <= rate:
         before = from_cents(earlier.cents)
-        message += f" For hours before {minimum.effective_from} it was {before:,}, which the rate reaches."
+        text += f" For hours before {minimum.effective_from} it was {before:,}, which the rate reaches."
     if minimum.awaited is not None and minimum.awaited <= paid.pay_date:
-        message += f" The figure of {minimum.awaited} is not known here and may be higher."
+        text += f" The figure of {minimum.awaited} is not known here and may be higher."
+    text += _doubt(minimum.confidence, minimum.law) + _printed(minimum.sources)
     yield LaborWarning(
         "below_minimum_wage",
         "salary" if paid.salaried else "pay_rate",
-        message + _doubt(minimum.confidence, minimum.law) + _printed(minimum.sources),
+        text,
         {"hourly_rate": from_cents(rate), "minimum_wage": from_cents(minimum.cents)},
         minimum.sources,
         minimum.confidence,
+        message(
+            "salary_below_minimum_wage" if paid.salaried else "below_minimum_wage",
+            text=text,
+            rate=Money(rate),
+            minimum=Money(minimum.cents),
+            day=paid.pay_date,
+            law=_whose(minimum, paid),
+            since=minimum.effective_from,
+        ),
     )
 
 
@@ -157,35 +174,46 @@ def _regular_beyond_room(paid: HoursWorked) -> Iterator[LaborWarning]:
     counted = f"{rule.daily_hours} a day" if daily else f"{rule.weekly_hours} in a workweek"
     span = "1 day" if days == 1 else f"{days} days"
     beyond = paid.regular_hours - room
+    said = {
+        "hours": paid.regular_hours,
+        "law": _by(rule.law),
+        "limit": rule.daily_hours if daily else rule.weekly_hours,
+        "room": room,
+        "rest": beyond,
+    }
     if paid.salaried:
-        message = (
+        text = (
             f"{_hours(paid.regular_hours)} hours in {span} for a salary: it does not make a household employee exempt "
             f"from overtime. By {_by(rule.law)} hours over {counted} are overtime, and these days hold about {room} "
             f"without any. Enter the rest, at least {_hours(beyond)}, as overtime_hours: they are paid on top."
         )
+        text += _doubt(rule.confidence, rule.law) + _printed(salary_law().sources)
         yield LaborWarning(
             "salary_without_overtime",
             "overtime_hours",
-            message + _doubt(rule.confidence, rule.law) + _printed(salary_law().sources),
+            text,
             {"regular_hours": paid.regular_hours, "hours_without_overtime": Decimal(room)},
             (*rule.sources, *salary_law().sources),
             rule.confidence,
+            message("salary_hours_beyond_overtime", text=text, **said),
         )
         return
-    message = (
+    text = (
         f"{_hours(paid.regular_hours)} regular hours in {span}: by {_by(rule.law)} hours over {counted} are overtime, "
         f"and these days hold about {room} without any. Enter the rest, at least {_hours(beyond)}, as overtime_hours."
     )
     state = overtime_of(paid.work_state)
     if state.law == "own":
-        message += f" {STATES[paid.work_state]}: {state.rule}"
+        text += f" {STATES[paid.work_state]}: {state.rule}"
+    text += _doubt(rule.confidence, rule.law) + _printed(rule.sources)
     yield LaborWarning(
         "overtime_paid_as_regular",
         "regular_hours",
-        message + _doubt(rule.confidence, rule.law) + _printed(rule.sources),
+        text,
         {"regular_hours": paid.regular_hours, "hours_without_overtime": Decimal(room)},
         rule.sources,
         rule.confidence,
+        message("overtime_paid_as_regular", text=text, **said),
     )
 
 
@@ -207,13 +235,16 @@ def _overtime_rate(paid: HoursWorked) -> Iterator[LaborWarning]:
     if overtime >= least:
         return
     times = Decimal(rule.percent).scaleb(-2).normalize()
-    yield LaborWarning(
-        "overtime_rate_too_low",
-        "overtime_rate",
+    text = (
         f"The overtime rate of {from_cents(overtime):,} an hour is below {times} times the rate of "
         f"{from_cents(rate):,}, which is {from_cents(least):,} and the least by {_by(rule.law)}."
         + _doubt(rule.confidence, rule.law)
-        + _printed(rule.sources),
+        + _printed(rule.sources)
+    )
+    yield LaborWarning(
+        "overtime_rate_too_low",
+        "overtime_rate",
+        text,
         {
             "overtime_rate": from_cents(overtime),
             "hourly_rate": from_cents(rate),
@@ -221,6 +252,15 @@ def _overtime_rate(paid: HoursWorked) -> Iterator[LaborWarning]:
         },
         rule.sources,
         rule.confidence,
+        message(
+            "overtime_rate_too_low",
+            text=text,
+            overtime=Money(overtime),
+            rate=Money(rate),
+            times=times,
+            least=Money(least),
+            law=_by(rule.law),
+        ),
     )
 
 

@@ -7,6 +7,7 @@ from hearthpay.taxes.contribution import RELATIONSHIPS
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.finality import Finality, unpublished_programs
 from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.messages import message, of_text
 from hearthpay.taxes.money import to_cents
 from hearthpay.taxes.paycheck.contributions import Contributions
 from hearthpay.taxes.paycheck.federal_income_tax import add_federal_income_tax
@@ -55,7 +56,7 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
     if lines.arrears:
         settle_arrears(lines, gross)
     if rules.limitations:
-        lines.limitations.extend(rules.limitations)
+        lines.limitations.extend(of_text("state_limitation", each) for each in rules.limitations)
     provisional: tuple[str, ...] = ()
     unknown: tuple[Finality, ...] = ()
     if rules.unsettled or not rulebook.is_final:
@@ -66,7 +67,7 @@ def calculate_paycheck(request: PaycheckInput, *, explain: bool = False) -> Payc
         employee_taxes_cents=lines.employee,
         employer_taxes_cents=lines.employer,
         rulebook=rulebook,
-        limitations=tuple(dict.fromkeys(lines.limitations)) if lines.limitations else (),
+        messages=tuple(dict.fromkeys(lines.limitations)) if lines.limitations else (),
         explanations=lines.explanations_by_line(),
         reciprocity=agreement,
         provisional=provisional,
@@ -131,12 +132,10 @@ def _not_final(
     unknown += unpublished_programs(rules.finality, request.pay_date)
     if provisional:
         lines.limitations.append(
-            f"The {rulebook.tax_year} figures for {', '.join(provisional)} aren't published yet. "
-            "The figures in force are used until they are."
+            message("figures_not_published", year=rulebook.tax_year, lines=", ".join(provisional))
         )
     lines.limitations.extend(
-        f"The {rulebook.tax_year} figures for {each.code} aren't published yet, and nothing can stand in for them."
-        for each in unknown
+        message("figure_unknown", year=rulebook.tax_year, line=each.code) for each in unknown
     )
     return tuple(provisional), tuple(unknown)
 

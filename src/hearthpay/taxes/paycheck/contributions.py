@@ -5,6 +5,7 @@ from decimal import Decimal
 
 from hearthpay.taxes.contribution import Contribution
 from hearthpay.taxes.errors import TaxInputError
+from hearthpay.taxes.messages import message
 from hearthpay.taxes.money import HALF_RATE, RATE_SCALE, scaled_rate, to_cents
 from hearthpay.taxes.paycheck.lines import Lines
 from hearthpay.taxes.paycheck.request import PaycheckInput
@@ -83,7 +84,13 @@ class Contributions:
             self.fica += amount
             self._fica_lines.append((line.code, rate))
         if line.confidence == "low" and amount:
-            lines.limitations.append(f"{line.code}: {line.note or 'the figure could not be fully verified.'}")
+            lines.limitations.append(
+                message(
+                    "figure_not_verified",
+                    line=line.code,
+                    note=line.note or "the figure could not be fully verified.",
+                )
+            )
         if lines.explanations is not None:
             self._explain(line, rate, (subject, taxable, amount, missing, owed), self._off)
 

@@ -1,6 +1,7 @@
 """The lines of one paycheck while it is calculated, and the one way to append another."""
 
 from hearthpay.taxes.heading import Heading
+from hearthpay.taxes.messages import Message
 from hearthpay.taxes.paycheck.result import Correction, LineExplanation, PaycheckLine
 from hearthpay.taxes.trace import Source, Trace
 
@@ -25,7 +26,7 @@ class Lines:
         self.entries: list[PaycheckLine] = []
         self.employee = 0
         self.employer = 0
-        self.limitations: list[str] = []
+        self.limitations: list[Message] = []
         #: Employee's lines with what earlier wages of the year lack, or were charged too much: wages and tax.
         self.arrears: list[tuple[str, int, int]] = []
         self.corrections: list[Correction] = []

@@ -2,6 +2,7 @@
 
 from hearthpay.taxes.certificates import StateCertificate
 from hearthpay.taxes.local import LocalPay, LocalTax
+from hearthpay.taxes.messages import message
 from hearthpay.taxes.paycheck.lines import Lines
 from hearthpay.taxes.paycheck.request import PaycheckInput
 from hearthpay.taxes.withholding import PeriodPay
@@ -32,7 +33,13 @@ def add_local_taxes(
             trace.text("nothing is withheld", "it goes with the state's tax, which is not withheld")
         lines.add(tax.heading, pay.wages, taxable, None, amount)
         if tax.confidence == "low":
-            lines.limitations.append(f"{tax.code}: {tax.note or 'the figures could not be fully verified.'}")
+            lines.limitations.append(
+                message(
+                    "figures_not_verified",
+                    line=tax.code,
+                    note=tax.note or "the figures could not be fully verified.",
+                )
+            )
         if trace is not None:
             trace.cents("tax of the period", amount)
             lines.explain(tax.code, trace, tax.sources, tax.confidence, tax.note)

@@ -1,5 +1,6 @@
 """What pay is left decides: income tax that it does not reach gives way, and earlier wages are corrected from it."""
 
+from hearthpay.taxes.messages import message
 from hearthpay.taxes.paycheck.lines import Lines
 from hearthpay.taxes.paycheck.result import Correction
 
@@ -18,9 +19,7 @@ def limit_to_pay(lines: Lines, gross: int, income_taxes: int) -> None:
     for position in (*reversed(elsewhere), *federal):
         cut = max(0, min(lines.entries[position].amount_cents, lines.employee - gross))
         lines.change(position, 0, -cut)
-    lines.limitations.append(
-        "Income tax withholding was limited to the pay that was left after other deductions."
-    )
+    lines.limitations.append(message("withholding_limited_to_pay"))
 
 
 def settle_arrears(lines: Lines, gross: int) -> None:

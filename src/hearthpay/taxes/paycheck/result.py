@@ -4,6 +4,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from hearthpay.taxes.finality import Finality
+from hearthpay.taxes.messages import Message, texts
 from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.rulebook import Rulebook
 from hearthpay.taxes.state import ReciprocityRule
@@ -87,7 +88,9 @@ class Paycheck(NamedTuple):
     employee_taxes_cents: int
     employer_taxes_cents: int
     rulebook: Rulebook
-    limitations: tuple[str, ...]
+    messages: tuple[Message, ...]
+    """What to know about the paycheck, by code."""
+
     explanations: tuple[LineExplanation, ...]
     reciprocity: ReciprocityRule | None
     provisional: tuple[str, ...] = ()
@@ -98,6 +101,11 @@ class Paycheck(NamedTuple):
 
     corrections: tuple[Correction, ...] = ()
     """What of the lines is for earlier wages of the year, or could not be charged yet."""
+
+    @property
+    def limitations(self) -> tuple[str, ...]:
+        """What to know about the paycheck, in English."""
+        return texts(self.messages)
 
     @property
     def net_pay_cents(self) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from hearthpay.taxes.certificates import FEDERAL_TAX_TOLD, FederalCertificate, StateCertificate
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.local import LocalTax
+from hearthpay.taxes.messages import message
 from hearthpay.taxes.money import RATE_SCALE
 from hearthpay.taxes.paycheck.lines import Lines
 from hearthpay.taxes.paycheck.local_taxes import add_local_taxes
@@ -109,10 +110,7 @@ def _by_residence(
         return rules.income_tax, certificate, agreement
     if agreement is not None:
         return home.income_tax, home.income_tax.form.read(request.residence, "residence"), agreement
-    lines.limitations.append(
-        f"The employee lives in {home.name}: only {rules.name} income tax is withheld; "
-        f"what {home.name} may ask beyond it is not."
-    )
+    lines.limitations.append(message("other_state_not_withheld", home=home.name, state=rules.name))
     return rules.income_tax, certificate, None
 
 
@@ -155,7 +153,7 @@ def _add_state_tax(
     lines.add(tax.heading, pay.wages, pay.wages if withheld else 0, None, amount)
     if version.confidence == "low":
         lines.limitations.append(
-            f"{tax.code}: the figures of {version.effective_from} could not be fully verified."
+            message("figures_of_version_not_verified", line=tax.code, day=version.effective_from)
         )
     if trace is not None:
         trace.text("version in force from", version.effective_from)

@@ -28,8 +28,8 @@ from hearthpay.payroll.drafts import Draft, drop_draft, find_draft, run_draft, s
 from hearthpay.payroll.ledger.rows import Preview
 from hearthpay.payroll.service import payrolls_wanted, preview_payroll
 from hearthpay.taxes import TaxInputError
+from hearthpay.web.household.payrolls.messages import BESIDE, message_text, problem_text, refusal_text
 from hearthpay.web.household.payrolls.names import method_names
-from hearthpay.web.household.payrolls.said import is_beside, refusal_text, retold
 from hearthpay.web.household.payrolls.seen import TOKEN_FIELD, ChangedSince
 from hearthpay.web.household.payrolls.wage_form import (
     FREQUENCIES,
@@ -245,7 +245,7 @@ async def _problems_of(at: AtHousehold, order: Order) -> dict[str, str]:
         if refusal.code == "pay_date_past_deadline":
             return {"pay_date": refusal_text(at.say, at.visitor.language, refusal).rstrip(".")}
         found = form_problems(refusal, order) or {}
-        return {name: retold(at.say, at.visitor.language, told) for name, told in found.items()}
+        return {name: problem_text(at.say, at.visitor.language, each) for name, each in found.items()}
     return {}
 
 
@@ -277,7 +277,7 @@ def _needs_proof(at: AtHousehold, preview: Preview) -> bool:
 
 
 def _to_confirm(preview: Preview) -> tuple[str, ...]:
-    beside = any(is_beside(told) for each in preview.record.paychecks for told in each.warnings)
+    beside = any(told.code in BESIDE for each in preview.record.paychecks for told in each.warnings)
     return (*preview.confirmations, *((_BESIDE_FIELD,) if beside else ()))
 
 
@@ -339,7 +339,7 @@ def _preview_page(
             "debit": debit_of(preview.record),
             "agreement": authorization_text() if "confirm_ach_debit" in preview.confirmations else "",
             "warnings": [
-                [retold(at.say, at.visitor.language, told) for told in each.warnings]
+                [message_text(at.say, at.visitor.language, told) for told in each.warnings]
                 for each in preview.record.paychecks
             ],
             "why": [why_of(at.say, at.visitor.language, each) for each in preview.record.paychecks],

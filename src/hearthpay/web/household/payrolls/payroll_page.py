@@ -21,9 +21,10 @@ from hearthpay.http.presence import while_asked
 from hearthpay.payroll.answers import detail_data
 from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.service import get_payroll
-from hearthpay.payroll.trouble.standing import PayrollStanding, read_standing
+from hearthpay.payroll.trouble.standing import PayrollStanding, Trouble, read_standing
+from hearthpay.payroll.trouble.wording import action_text, happened_text, outcome_text, reason_text
+from hearthpay.web.household.payrolls.messages import message_text
 from hearthpay.web.household.payrolls.progress import latest_debit, timeline_of
-from hearthpay.web.household.payrolls.said import retold
 from hearthpay.web.household.payrolls.seen import exact
 from hearthpay.web.household.payrolls.why import laws_of
 from hearthpay.web.household.place import AtHousehold, household_page
@@ -55,15 +56,30 @@ async def payroll(at: AtHousehold) -> Response:
         "run_permission": RUN_PAYROLL,
         "paper_permission": OBTAIN_DOCUMENTS,
         "trouble": standing.trouble,
-        "retold": partial(retold, at.say, at.visitor.language),
+        "trouble_words": None if standing.trouble is None else _words(at, standing.trouble),
+        "outcomes": {
+            str(each): outcome_text(at.say, stands.outcome)
+            for each, stands in standing.paychecks.items()
+            if stands.outcome is not None
+        },
         "line_name": partial(line_name, language=at.visitor.language),
         "steps": timeline_of(at.say, at.visitor.language, found, debit, by_bank=by_bank),
         "warnings": [
-            [retold(at.say, at.visitor.language, told) for told in each["warnings"]]
-            for each in data["employees"]
+            [message_text(at.say, at.visitor.language, told) for told in each.warnings]
+            for each in found.paychecks
         ],
     }
     return at.show("payroll.html", facts)
+
+
+def _words(at: AtHousehold, trouble: Trouble) -> dict[str, str]:
+    """Return what is in the payroll's way, in the visitor's language."""
+    say, language = at.say, at.visitor.language
+    return {
+        "reason": reason_text(say, language, trouble),
+        "happened": happened_text(say, language, trouble),
+        "action": action_text(say, language, trouble),
+    }
 
 
 @household_page(router, "GET", "/payrolls/{payroll_id}/lines/{employee_id}/{code}", permission=READ_PAYROLLS)

@@ -14,7 +14,7 @@ from hearthpay.banking import calendar
 from hearthpay.database.relations import BANK_ENTRIES
 from hearthpay.languages.catalogue import Say, mark, moment_in
 from hearthpay.payroll.ledger.rows import StoredPayroll
-from hearthpay.web.household.payrolls.said import retold
+from hearthpay.payroll.trouble.advice import is_known, reason_of
 from hearthpay.web.presentation import day_text, money_text
 
 StepState = Literal["done", "now", "open"]
@@ -61,7 +61,7 @@ def timeline_of(
     for place, each in enumerate(history):
         title, told = _step(say, language, payroll, each.status, debit, by_bank=by_bank)
         if each.reason:
-            told = retold(say, language, each.reason)
+            told = _cause(say, each.reason)
         last = place == len(history) - 1
         going_on = last and payroll.status in ("scheduled", "firing", "pending_funding", "processing")
         steps.append((title, told, moment_in(language, each.at), "now" if going_on else "done"))
@@ -72,6 +72,11 @@ def timeline_of(
     elif payroll.status in ("pending_funding", "processing"):
         steps.append((arrives, "", "", "open"))
     return steps
+
+
+def _cause(say: Say, reason: str) -> str:
+    """Return why a status was entered: by a code of ours or the bank's, or in the words of who voided it."""
+    return say(reason_of(reason)) if is_known(reason) else reason
 
 
 def _step(

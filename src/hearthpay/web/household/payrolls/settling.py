@@ -21,9 +21,9 @@ from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.ledger.rows import RemedyAction
 from hearthpay.payroll.payday.remedies import apply_remedy
 from hearthpay.payroll.trouble.ways_out import WayToVoid, position_of, way_to_void
+from hearthpay.payroll.trouble.wording import outcome_text
 from hearthpay.payroll.voiding import void_payroll
 from hearthpay.web.household.payrolls.payroll_page import payroll_here
-from hearthpay.web.household.payrolls.said import retold
 from hearthpay.web.household.place import AtHousehold, household_page
 from hearthpay.web.settings.account import id_in_path
 
@@ -175,7 +175,7 @@ async def _deposit_page(
     facts = {
         "payroll": found,
         "pay": pay,
-        "why": None if outcome is None else retold(at.say, at.visitor.language, outcome.reason),
+        "why": None if outcome is None else outcome_text(at.say, outcome),
         "ways": () if deposit is None else [(each, *_REMEDIES[each]) for each in deposit.remedies],
         "problems": problems or {},
         "entered": at.form,

@@ -305,11 +305,11 @@ def _notes(text: str) -> str | None:
     return text or None
 
 
-def form_problems(refusal: Refusal, order: Order) -> dict[str, str] | None:
+def form_problems(refusal: Refusal, order: Order) -> dict[str, Problem] | None:
     """Return a service's problems by the form's own fields; None for a refusal that is about no field."""
     if refusal.code != "validation_error" or not isinstance(refusal.details, list):
         return None
-    return {_field(each.field, order): each.message for each in refusal.details}
+    return {_field(each.field, order): each for each in refusal.details}
 
 
 def _field(name: str, order: Order) -> str:

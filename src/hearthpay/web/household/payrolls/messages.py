@@ -1,0 +1,196 @@
+"""What payrolls say besides their figures, and why one is refused: by code, in the reader's language."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any, Final
+
+from hearthpay.access.refusal import Problem, Refusal
+from hearthpay.languages.catalogue import Say, mark
+from hearthpay.taxes.messages import ENGLISH, Joined, Message, MessageCode, Money
+from hearthpay.web.presentation import day_text
+
+_ON_PAGES: Final[Mapping[MessageCode, str]] = {
+    "fica_below_threshold": mark(
+        "Social Security and Medicare are withheld although the year's wages are still below "
+        "${amount}. If the year ends below it, give both back to the employee by a payroll of "
+        "the kind “Give back FICA”."
+    ),
+    "below_minimum_wage": mark(
+        "${rate} an hour is below the minimum wage on {day}: ${minimum} by {law}, since {since}."
+    ),
+    "salary_below_minimum_wage": mark(
+        "The salary comes to ${rate} an hour, below the minimum wage on {day}: ${minimum} by {law}, since {since}."
+    ),
+    "overtime_paid_as_regular": mark(
+        "{hours} regular hours: by {law} hours over {limit} are overtime, and these days hold "
+        "about {room} without any. Enter at least {rest} as overtime hours."
+    ),
+    "salary_hours_beyond_overtime": mark(
+        "{hours} hours for a salary: it does not make a household employee exempt from overtime. "
+        "By {law} hours over {limit} are overtime. Enter at least {rest} as overtime hours: they "
+        "are paid on top."
+    ),
+    "salary_prorated_unpaid": mark(
+        "The salary is prorated: {paid} of {all} working days are paid, {unpaid} taken as unpaid, ${pay} of ${full}."
+    ),
+    "salary_prorated": mark(
+        "The salary is prorated: {paid} of {all} working days are paid, ${pay} of ${full}."
+    ),
+    "weekly_hours_assumed": mark(
+        "{hours} hours a week are assumed for the minimum wage and overtime. Enter the hours of "
+        "a usual week on the employee's page."
+    ),
+    "overtime_rate_too_low": mark(
+        "The overtime rate of ${overtime} an hour is too low: by {law}, it must be at least ${least}."
+    ),
+    "period_paid_already": mark(
+        "The same is paid already, on {day}, for {start} to {end}. If this repeats it by mistake, void one of the two."
+    ),
+    "paid_beside": mark("This paycheck comes on top of another, paid on {day} for {start} to {end}."),
+    "paid_beside_as_supplemental": mark(
+        "This paycheck comes on top of another, paid on {day} for {start} to {end}."
+    ),
+    "period_ends_before_start": mark("must not be before the first day of the period"),
+    "paid_before_period": mark("must not be before the first day of the period"),
+    "pay_date_needed": mark("please choose a day: the earliest, {day}, is before the period"),
+    "past_pay_ahead": mark("what was paid before has no day to come"),
+    "not_a_pay_period": mark(
+        "{days} days do not fit how often you pay: split the period, or change how often"
+    ),
+}
+"""Messages that a page says in other words than the API; the others it says in the API's."""
+
+_ROUNDED: Final = {
+    "regular_hours": mark("{asked} regular hours were rounded to {paid}."),
+    "overtime_hours": mark("{asked} overtime hours were rounded to {paid}."),
+}
+
+BESIDE: Final = frozenset({"period_paid_already", "paid_beside", "paid_beside_as_supplemental"})
+"""Codes that say that somebody is paid for these days already."""
+
+_REFUSED: Final[Mapping[str, str]] = {
+    "employee_not_started": mark("Somebody had not started yet: the first day of work was {start_date}."),
+    "employee_incomplete": mark(
+        "Somebody has no pay rate or salary yet. Enter it on the employee's page first."
+    ),
+    "unsupported_tax_year": mark("The law of this year is not here: please choose another pay date."),
+    "tax_year_not_final": mark(
+        "Some {tax_year} tax figures aren't published yet, and nothing can stand in for them. Run this payroll once "
+        "they're published."
+    ),
+    "unsupported_jurisdiction": mark("A state or place in this payroll is not supported."),
+    "payroll_overlap": mark(
+        "Hours of {start} to {end} are paid already. Hours of the same days are not paid twice; a bonus without "
+        "hours can be paid beside them."
+    ),
+    "autopilot_run_scheduled": mark(
+        "Autopilot already pays {start} to {end}. Skip or void that first to pay this period by hand."
+    ),
+    "period_ahead_of_anchor": mark(
+        "These days go beyond the next run of Autopilot. Please pay by hand only up to its last day."
+    ),
+    "pay_date_past_deadline": mark(
+        "Direct deposit arrives on {next_valid_pay_date} at the earliest. Choose that day or a later one, or pay by "
+        "check."
+    ),
+    "direct_deposit_unavailable": mark(
+        "Direct deposit cannot be used here yet: an account is missing or still being verified. Pay by check or cash "
+        "for now."
+    ),
+    "confirmation_required": mark("Please confirm what is marked below: nothing was sent yet."),
+    "too_many_employees": mark("Your plan does not allow so many people in one payroll."),
+}
+"""What a person is told when a payroll cannot be run, by code; its gaps are what the refusal tells."""
+
+STEPS: Final = frozenset(
+    {
+        mark("pay periods a year (1b)"),
+        mark("wages of the period (1a)"),
+        mark("annual wages (1c)"),
+        mark("other income (1d)"),
+        mark("deductions (1f)"),
+        mark("line 1g"),
+        mark("adjusted annual wage amount (2a)"),
+        mark("filing status"),
+        mark("row of the table from"),
+        mark("base tax of the row"),
+        mark("rate of the row"),
+        mark("tax of the period"),
+        mark("extra withholding (4a)"),
+        mark("subject wages"),
+        mark("taxable wages"),
+        mark("wage base of the year"),
+        mark("wages earlier in the year"),
+        mark("rate"),
+        mark("tax"),
+        mark("exempt"),
+        mark("not liable"),
+        mark("not due yet"),
+        mark("pay periods a year"),
+        mark("annual wages"),
+        mark("annual taxable income"),
+        mark("standard deduction"),
+        mark("supplemental wages"),
+        mark("flat supplemental rate"),
+        mark("tax before rounding to a whole dollar"),
+        mark("version in force from"),
+        mark("excess over"),
+        mark("allowances"),
+        mark("Step 2 box checked"),
+        mark("row of the annual table from"),
+        mark("additional withholding"),
+        mark("earlier wages of the year taxed too little (negative: too much)"),
+    }
+)
+"""Steps of a calculation as the engine names them, that are said in the reader's language; others as they are."""
+
+
+def message_text(say: Say, language: str, said: Message) -> str:
+    """Return a message in the reader's language. What an earlier version stored without a code is shown as it is."""
+    sentence = _ON_PAGES.get(said.code) or ENGLISH[said.code]
+    if said.code == "hours_rounded":
+        sentence = _ROUNDED[str(said.param("field"))]
+    return say(sentence, **{name: _value(say, language, value) for name, value in said.params})
+
+
+def problem_text(say: Say, language: str, problem: Problem) -> str:
+    """Return what is wrong with a field, in the reader's language."""
+    return say(problem.message) if problem.said is None else message_text(say, language, problem.said)
+
+
+def refusal_text(say: Say, language: str, refusal: Refusal) -> str:
+    """Return what a person is told of a payroll that cannot be run."""
+    sentence = _REFUSED.get(refusal.code)
+    if sentence is None:
+        problems = refusal.details if isinstance(refusal.details, list) else []
+        if problems:
+            return problem_text(say, language, problems[0])
+        return say(refusal.message)
+    details = dict(refusal.details) if isinstance(refusal.details, Mapping) else {}
+    for period in ("pay_period", "next_run"):
+        details |= _mapping(details.get(period))
+    return say(sentence, **{name: _value(say, language, value) for name, value in details.items()})
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _value(say: Say, language: str, value: object) -> object:
+    """Return a parameter as a sentence shows it."""
+    match value:
+        case Message():
+            return message_text(say, language, value)
+        case Money():
+            return str(value)
+        case tuple():
+            return Joined(message_text(say, language, each) for each in value)
+        case datetime.date():
+            return day_text(language, "date", value)
+        case Decimal():
+            return f"{value.normalize():f}"
+        case _:
+            return value
