@@ -244,7 +244,7 @@ async def test_an_entry_that_cannot_go_waits_and_holds_nothing_back(
     assert built is not None
     assert built.entries == 3
     [held] = built.held
-    assert reason in held.reason
+    assert reason in held.hold.reason
     assert len(world.nacha(built).batches[0].entries) == 3
     assert rows(world.owner, "SELECT paycheck_id, id FROM bank_entries WHERE status = 'pending'") == [
         (bad.paycheck_ids[0], held.entry_id)

@@ -55,9 +55,7 @@ async def test_more_than_three_decimals_of_hours_are_rounded(
     assert (await account.live.post("/payroll/explain", body)).is_success
     ran = data(await account.live.post("/payroll/run", body | {"preview_token": previewed["preview_token"]}))
     stored = data(await account.live.get(f"/payroll/{ran['payroll_id']}"))
-    warning = (
-        f"regular_hours {Decimal(repr(sent)):f} was rounded to {paid:.3f}: hours have at most 3 decimals."
-    )
+    warning = f"regular_hours {Decimal(repr(sent)):f} was rounded to {paid:g}: hours have at most 3 decimals."
     for told in (previewed, ran, stored):
         [entry] = told["employees"]
         assert entry["earnings"]["regular_hours"] == paid

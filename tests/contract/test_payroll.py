@@ -88,7 +88,7 @@ async def test_what_a_payroll_answers(account: Account, household: Any, rosa: st
             "employee_taxes",
             "employer_taxes",
         ),
-        *("lines", "voluntary_set_aside", "net_pay", "total_cost", "ytd", "warnings"),
+        *("lines", "voluntary_set_aside", "net_pay", "total_cost", "ytd", "warnings", "warning_codes"),
     }
     assert paycheck["earnings"].keys() == {
         *("regular_hours", "regular_pay", "overtime_hours", "overtime_pay", "bonus", "other_earnings")

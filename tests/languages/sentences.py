@@ -73,7 +73,8 @@ def of_messages() -> set[str]:
     return {
         words
         for code, words in ENGLISH.items()
-        if code not in (*_ON_PAGES, "hours_rounded") and re.sub(r"\{[^}]*\}", "", words).strip(" :$") not in ("", ".")
+        if code not in (*_ON_PAGES, "hours_rounded")
+        and re.sub(r"\{[^}]*\}", "", words).strip(" :$") not in ("", ".")
     }
 
 

@@ -40,7 +40,15 @@ def test_nothing_is_left_in_english() -> None:
 
 
 def test_nothing_is_translated_that_nobody_says() -> None:
-    said = in_templates() | in_modules() | of_refusals() | of_banks() | of_estimates() | of_failures() | of_messages()
+    said = (
+        in_templates()
+        | in_modules()
+        | of_refusals()
+        | of_banks()
+        | of_estimates()
+        | of_failures()
+        | of_messages()
+    )
     kinds = {"user", "key", "mcp", "employee", "system", "operator"}
     counted = {sentence for sentence in sentences("es") if sentence.startswith("must ")}
     assert sentences("es").keys() - said - kinds - counted == set()

@@ -416,7 +416,7 @@ async def test_a_prenote_that_comes_back_is_told_to_whose_account_it_is_and_to_t
         ("prenote_returned", "employee", "queued", None),
     ]
     own, theirs = post.told("household")
-    assert "your account ending in 1111" in own["text"]
+    assert "the account ending in 1111" in own["text"]
     assert "the account ending in 2222" in theirs["text"]
     [mail] = post.told("employee")
     assert mail["to"] == "rosa@example.com"

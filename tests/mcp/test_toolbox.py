@@ -140,6 +140,6 @@ def test_what_is_within_an_argument_is_told_by_its_place() -> None:
     }
     assert any("portal" in problem["message"] for problem in problems)
     assert problems_with(BY_NAME["calculate_nanny_taxes"].input_schema(DESK), {}) == [
-        {"field": "state", "message": "Fill in this field."},
-        {"field": "annual_wages", "message": "Fill in this field."},
+        {"field": "state", "message": "is required"},
+        {"field": "annual_wages", "message": "is required"},
     ]

@@ -104,7 +104,7 @@ async def test_what_an_agent_confirmed_stands_with_its_grant(
 ) -> None:
     token = (await dance.tokens("payroll:run", demands_preview="on"))["access_token"]
     unseen = await _ask(dance, token, "run_payroll", **asked)
-    assert unseen["validation_details"] == [{"field": "preview_token", "message": "Fill in this field."}]
+    assert unseen["validation_details"] == [{"field": "preview_token", "message": "is required"}]
     preview = {name: value for name, value in asked.items() if name != "idempotency_key"}
     shown = (await _ask(dance, token, "preview_payroll", **preview))["data"]["preview_token"]
     changed = await _ask(dance, token, "run_payroll", **asked | {"regular_hours": 41}, preview_token=shown)

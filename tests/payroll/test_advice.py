@@ -6,6 +6,7 @@ from typing import get_args
 
 import pytest
 
+from hearthpay.banking.holds import HoldCode
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.payroll.lifecycle import STATUSES
 from hearthpay.payroll.trouble.advice import Circumstances, WayOut, hold_of, reason_of, what_to_do
@@ -56,20 +57,20 @@ def test_every_code_of_ours_and_the_bank_s_has_words():
 
 
 @pytest.mark.parametrize(
-    ("reason", "code", "told"),
+    ("hold", "code", "told"),
     [
-        ("the bank account is failed", "employee_account_not_ready", "The bank account cannot be used"),
+        ("account_failed", "employee_account_not_ready", "The bank account cannot be used"),
         (
-            "the bank account is verifying",
+            "account_verifying",
             "employee_account_not_ready",
             "The bank account is still being verified",
         ),
-        ("the household has not authorized debits", "not_authorized", "The debit is not authorized"),
-        ("the key 'k1' is missing", "payment_held", "Something on our side, of which the operator is told"),
+        ("not_authorized", "not_authorized", "The debit is not authorized"),
+        ("internal", "payment_held", "Something on our side, of which the operator is told"),
     ],
 )
-def test_a_hold_is_told_without_what_only_the_operator_knows(reason: str, code: str, told: str):
-    assert hold_of(reason, of_household=False) == (code, told)
+def test_a_hold_is_told_without_what_only_the_operator_knows(hold: HoldCode, code: str, told: str):
+    assert hold_of(hold, of_household=False) == (code, told)
 
 
 def test_the_last_attempt_is_known_from_the_first():

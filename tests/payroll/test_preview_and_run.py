@@ -47,10 +47,15 @@ bodies = st.fixed_dictionaries(
 
 def told(paycheck: dict[str, Any]) -> dict[str, Any]:
     """A paycheck without what a preview alone warns of: the lead time of direct deposit."""
-    warnings = [
-        each for each in paycheck["warnings"] if not each.startswith("Direct deposit cannot arrive by")
+    pairs = [
+        (text, code)
+        for text, code in zip(paycheck["warnings"], paycheck["warning_codes"], strict=True)
+        if code["code"] != "deposit_not_in_time"
     ]
-    return paycheck | {"warnings": warnings}
+    return paycheck | {
+        "warnings": [text for text, _ in pairs],
+        "warning_codes": [code for _, code in pairs],
+    }
 
 
 @settings(

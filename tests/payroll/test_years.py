@@ -96,7 +96,7 @@ async def test_the_households_share_comes_at_once_and_the_employees_as_far_as_ne
     assert paycheck["net_pay"] == 0
     [carried] = [each for each in paycheck["carried"] if each["code"] == "US-SS-EE"]
     assert of_year(after)["US-SS-EE"] + carried["amount"] == D("9306.20")
-    assert any("left to the next paycheck" in warning for warning in paycheck["warnings"])
+    assert "earlier_wages_carried" in [each["code"] for each in paycheck["warning_codes"]]
     read = exact(await texan.account.live.get(f"/payroll/{after['payroll_id']}"))
     assert as_run(read) == after["employees"]
     for wages in ("4000", "20000"):

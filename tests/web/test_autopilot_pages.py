@@ -192,7 +192,7 @@ async def test_the_whole_way_of_an_enrollment(
     assert (await browser.send(f"{one}/change", page="/settings/profile", **changed)).status_code == 303
 
     # Ended: the authorization with it, and nothing more is made; the way on is to enroll anew.
-    assert "authorization of its debits ends" in words_of(await browser.look(f"{one}/stop"))
+    assert "your debit authorization ends" in words_of(await browser.look(f"{one}/stop"))
     assert (await browser.send(f"{one}/stop", page="/settings/profile")).status_code == 303
     assert owner_connection.execute(
         "SELECT count(*) FILTER (WHERE ended_at IS NULL) FROM autopilot_authorizations"
@@ -368,7 +368,7 @@ async def test_what_somebody_approved_is_not_let_go_by_a_page_of_before(
     stands = approvals(owner_connection)
     assert stands == [("fired", True, "pending_funding") if fired else ("scheduled", True, "scheduled")]
     late = await maria.send(held, page="/settings/profile", decision="let_go")
-    assert (late.status_code, "Somebody was faster" in late.text) == (400, True)
+    assert (late.status_code, "Someone else changed this first" in late.text) == (400, True)
     said = "Its money is on its way." if fired else "It was approved, and is sent when it is due."
     assert said in words_of(late)
     assert approvals(owner_connection) == stands

@@ -169,7 +169,7 @@ async def test_the_page_says_what_the_api_answers(
         text = _words(parsed(page).find(".//main"))
         for sentence in (employee["note"], *answer["limitations"]):
             assert sentence in text
-        assert f"{employer['effective_rate']}".rstrip("0").rstrip(".") + "% of the wages" in text
+        assert f"{employer['effective_rate']}".rstrip("0").rstrip(".") + "% of wages" in text
         assert answer["rulebook"]["version"] in text
         if "reciprocity" in answer:
             assert answer["reciprocity"]["certificate"] in text
@@ -259,7 +259,7 @@ async def test_what_is_wrong_stands_beside_its_field(
     assert "<script" not in page.text
     if language == "es":
         problem = _words(tree.find(f".//*[@id='{field}-problem']"))
-        assert problem.split()[0] in ("Es", "Debe", "Elija", "Estos"), problem
+        assert problem.split()[0] in ("Es", "Debe", "Elija", "Estos", "Llene"), problem
 
 
 @pytest.mark.usefixtures("people")

@@ -80,10 +80,10 @@ WRONG = [
     ("pay_rate", "much", "Must be an amount in dollars, such as 28.50."),
     ("pay_rate", "28.505", "Must have at most 2 decimals."),
     ("pay_rate", "-3", "Must be between 0.01 and 9,999.99."),
-    ("first_name", "", "Is required."),
-    ("email", "ana", "Must be an email address."),
-    ("start_date", "soon", "Must be a day, as 2026-11-20."),
-    ("address_zip", "1", "Must be a ZIP code such as 94110 or 94110-1234."),
+    ("first_name", "", "Fill in this field."),
+    ("email", "ana", "Enter an email address, like ana@example.com."),
+    ("start_date", "soon", "Enter a date, like 11/20/2026."),
+    ("address_zip", "1", "Enter a ZIP code, like 94110."),
     ("birth_year", "19x8", "Must be a whole number."),
     ("work_state", "ZZ", "Must be one of the 50 states or DC, by its two letters."),
 ]
@@ -155,7 +155,7 @@ async def test_a_form_from_before_the_employee_entered_her_address_is_shown_anew
     before = row(world)
     stale = await send(browser, here, **opened | {"last_name": "Peña"})
     assert stale.status_code == 409
-    assert "This has been changed since you opened the page." in stale.text
+    assert "Someone changed this after you opened the page." in stale.text
     assert row(world) == before
     again = typed_in(stale)
     assert (again["address_line1"], again["last_name"]) == ("7 Oak Street", "Diaz")
@@ -241,7 +241,7 @@ async def test_an_invitation_is_sent_shown_once_and_withdrawn(
     assert found is not None, page.text
     assert found[1] not in (await browser.look(here)).text
     assert (await browser.client.get(f"/portal/{found[1]}")).status_code == 200
-    assert "Rosa Diaz was asked" in (await browser.look(f"/app/{world.household_id}")).text
+    assert "Waiting for Rosa Diaz" in (await browser.look(f"/app/{world.household_id}")).text
     assert (await send(browser, f"{here}/tax_info/withdraw")).status_code == 303
     assert (await browser.client.get(f"/portal/{found[1]}")).status_code != 200
     assert "Withdrawn" in (await browser.look(here)).text

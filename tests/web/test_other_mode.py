@@ -70,7 +70,7 @@ async def test_its_own_members_are_led_to_the_page_and_back(
         opened = await browser.look(wanted)
         assert opened.status_code == 200
         assert f"/app/{household.household_id}" in opened.text
-        assert ("TEST:" in opened.text) is (kind == "test")
+        assert ("Test mode:" in opened.text) is (kind == "test")
 
 
 async def test_strangers_are_told_what_they_were_told_before(

@@ -93,16 +93,16 @@ async def test_money_leaves_only_once_all_is_confirmed_by_who_proved_herself(
     for asked in (
         "The amount is correct",
         "I authorize this debit",
-        "is collected from your bank account",
+        "from your bank account",
     ):
         assert asked in preview
     seen = await _seen(maria, draft)
     for given in ({}, {"confirm_ach_debit": "on"}, {"confirm_large_payroll": "on"}):
         refused = await maria.send(f"{draft}/run", page=_FORM, **seen, **given)
         assert refused.status_code == 400
-        assert "Please tick this to go on" in refused.text
+        assert "Check this box to continue" in refused.text
     clock.advance(timedelta(minutes=20))
-    assert "Confirm it's me" in (await maria.look(draft)).text
+    assert "Confirm it&#39;s me" in (await maria.look(draft)).text
     stale = await maria.send(f"{draft}/run", page=_FORM, **seen, **_BOTH)
     assert stale.headers["location"] == f"/sign-in/again?next={draft}"
     assert owner_connection.execute("SELECT count(*) FROM payrolls").fetchone() == (0,)
@@ -123,7 +123,7 @@ async def test_one_that_waits_says_when_the_money_leaves_and_can_be_cancelled(
     payroll = await _run(maria, draft, **_BOTH)
     home = (await maria.look(f"/app/{world.household_id}")).text
     assert "debit on Dec 7" in home
-    assert "$0.00 to your employees" in home
+    assert "$0.00 in net pay" in home
     page = (await maria.look(payroll)).text
     for told in (
         "Debit on Monday, Dec 7",
@@ -156,7 +156,7 @@ async def test_a_debit_counts_in_the_month_in_which_it_leaves(
     assert row is not None
     page = (await maria.look(home)).text
     assert "debit on Nov 24" in page
-    assert f"${row[0] / 100:,.2f} to your employees" in page
+    assert f"${row[0] / 100:,.2f} in net pay" in page
 
 
 @pytest.mark.usefixtures("paid_by_bank")
@@ -176,7 +176,7 @@ async def test_the_timeline_follows_the_money_and_a_deposit_that_is_stuck_has_wa
     assert "Resolve this deposit" in stuck
     deposit = f"{payroll}/deposits/{world.employee_id}"
     ways = (await maria.look(deposit)).text
-    for told in ("I'll pay by check or cash", "Wait for a new account", "Refund me"):
+    for told in ("I&#39;ll pay by check or cash", "Wait for a new account", "Refund me"):
         assert told in ways
     for wrong in ({"action": "gold"}, {"action": "wait_for_account", "until": "2030-01-01"}, {}):
         assert (await maria.send(deposit, page=_FORM, **wrong)).status_code == 400, wrong

@@ -103,7 +103,7 @@ async def test_from_the_form_to_the_stub_and_back(
         stub = await maria.look(f"{payroll}/stubs/{world.employee_id}?language={language}")
         assert (stub.status_code, stub.content[:5]) == (200, b"%PDF-")
     question = await maria.look(f"{payroll}/void")
-    assert "Every line is undone" in question.text
+    assert "Voiding removes this payroll from the year to date" in question.text
     voided = await maria.send(f"{payroll}/void", page=_FORM, reason="The hours were wrong.")
     assert voided.headers["location"] == payroll
     assert "The hours were wrong." in (await maria.look(payroll)).text
@@ -148,7 +148,7 @@ async def test_what_changed_since_it_was_looked_at_is_refused_and_shown(
         )
     refused = await maria.send(f"{draft}/run", page=_FORM, **seen)
     assert refused.status_code == 409
-    assert "The amounts have changed since you looked" in refused.text
+    assert "The amounts changed after your review." in refused.text
     assert "Net pay, as you saw it" in refused.text
     assert _payrolls(owner_connection) == []
     now = dict(_SEEN.findall(refused.text))
@@ -181,13 +181,13 @@ async def test_hours_that_are_paid_are_not_paid_twice_and_a_bonus_beside_them_is
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
-        ("regular", "forty", "Please write hours as 40 or 7.5"),
+        ("regular", "forty", "Enter hours as a number"),
         ("regular", "169", "must not be more"),
-        ("regular", "-1", "Please write hours"),
-        ("regular", "1e2", "Please write hours"),
-        ("bonus", "1,2,3", "Please write an amount"),
-        ("bonus", "0.001", "Please write an amount"),
-        ("method", "gold", "Please choose one of these"),
+        ("regular", "-1", "Enter hours as a number"),
+        ("regular", "1e2", "Enter hours as a number"),
+        ("bonus", "1,2,3", "Enter an amount"),
+        ("bonus", "0.001", "Enter an amount"),
+        ("method", "gold", "Choose an option"),
         ("regular", "", "there is nothing to pay"),
     ],
 )
@@ -304,7 +304,7 @@ async def test_who_begins_far_ahead_is_not_followed(
     shown = re.search(r'name="start"[^>]*value="([0-9-]+)"', form.text)
     assert shown is not None
     assert shown[1] == ("2026-01-01" if kind == "fica-refund" else period)
-    assert ("Nobody works for you before" in form.text) is said
+    assert ("Your first employee starts on" in form.text) is said
     for page in ("", "/payrolls", "/employees", f"/employees/{world.employee_id}", "/calendar", "/autopilot"):
         assert (await maria.look(at + page)).status_code == 200, page
 

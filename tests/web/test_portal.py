@@ -123,20 +123,20 @@ async def test_a_tax_number_reaches_the_vault(
 @pytest.mark.parametrize(
     ("changes", "problems"),
     [
-        ({"routing_number": "121000359"}, {"routing_number": "please check every digit"}),
-        ({"routing_number": ""}, {"routing_number": "Please fill in"}),
-        ({"routing_number": None}, {"routing_number": "Please fill in"}),
+        ({"routing_number": "121000359"}, {"routing_number": "Check all nine digits"}),
+        ({"routing_number": ""}, {"routing_number": "Fill in this field"}),
+        ({"routing_number": None}, {"routing_number": "Fill in this field"}),
         ({"account_number": "123", "account_number_again": "123"}, {"account_number": "4 to 17 digits"}),
-        ({"account_number_again": "0012345678902"}, {"account_number_again": "differ"}),
-        ({"account_number_again": ""}, {"account_number_again": "Please fill in"}),
-        ({"account_type": None}, {"account_type": "choose checking or savings"}),
-        ({"account_type": "offshore"}, {"account_type": "choose checking or savings"}),
+        ({"account_number_again": "0012345678902"}, {"account_number_again": "don&#39;t match"}),
+        ({"account_number_again": ""}, {"account_number_again": "Fill in this field"}),
+        ({"account_type": None}, {"account_type": "Choose checking or savings"}),
+        ({"account_type": "offshore"}, {"account_type": "Choose checking or savings"}),
         (
             {"routing_number": "1", "account_number": "x", "account_type": ""},
             {
                 "routing_number": "nine digits",
                 "account_number": "4 to 17 digits",
-                "account_type": "choose checking or savings",
+                "account_type": "Choose checking or savings",
             },
         ),
     ],

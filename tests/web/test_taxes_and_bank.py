@@ -120,7 +120,7 @@ async def test_an_agencys_number_is_shown_in_full_on_record(
     path = here("state-accounts/CA/sui")
     assert (await _send(maria, f"{path}/reveal")).status_code == 404
     unusual = await _send(maria, f"{path}/number", number="X-99")
-    assert "looks unusual" in unusual.text
+    assert "Saved, but check this number" in unusual.text
     await _send(maria, f"{path}/number", number=STATE_NUMBER)
     assert STATE_NUMBER not in (await maria.look(f"{path}/reveal")).text
     assert STATE_NUMBER in (await _send(maria, f"{path}/reveal")).text
@@ -135,7 +135,7 @@ async def test_what_the_household_says_of_its_accounts(maria: Browser, here: Cal
         return (await maria.look(here("state-accounts"))).text
 
     late = await _send(maria, here("state-accounts/CA/sui/applied"), applied_on="2026-11-21")
-    assert (late.status_code, "Must not lie in the future." in late.text) == (400, True)
+    assert (late.status_code, "Enter today&#39;s date or an earlier one." in late.text) == (400, True)
     assert (await _send(maria, here("state-accounts/CA/sui/applied"), applied_on="soon")).status_code == 400
     await _send(maria, here("state-accounts/CA/sui/applied"), applied_on="11/02/2026")
     assert "Applied on Nov 2, 2026." in await accounts()
@@ -376,9 +376,9 @@ async def test_a_payout_is_not_booked_by_a_form_that_was_used_up_or_has_no_id(
     form = {"form_id": await _form_id(maria, path), "amount": "40", "method": "check"}
     assert (await _send(maria, path, **form)).status_code == 303
     for other, said in (
-        ({"amount": "30"}, "You have sent this form before, with something else in it, and that was booked."),
-        ({"method": "cash"}, "You have sent this form before"),
-        ({"note": "shoes"}, "You have sent this form before"),
+        ({"amount": "30"}, "You already submitted this form with different values."),
+        ({"method": "cash"}, "You already submitted this form"),
+        ({"note": "shoes"}, "You already submitted this form"),
         ({"form_id": ""}, "This form is outdated"),
         ({"form_id": "once"}, "This form is outdated"),
     ):
@@ -557,7 +557,7 @@ async def test_everything_is_said_in_spanish(
         assert '<html lang="es">' in shown
         assert said in shown, page
     wrong = await _send(maria, here("bank/connect"), **BANK | {"routing_number": "123456789"})
-    assert "No es el número de ruta de ningún banco: revise cada cifra." in wrong.text
+    assert "Ese número de ruta no es válido. Revise los nueve dígitos." in wrong.text
 
 
 async def test_how_thresholds_count_is_chosen_and_what_it_makes_due_is_told(

@@ -35,7 +35,7 @@ from tests.web.test_pages_by_role import _browser, app, desk, people
 __all__ = ["app", "desk", "people"]
 
 DAY = date(2026, 11, 20)
-STALE = "This has been changed since you opened the page."
+STALE = "Someone changed this after you opened the page."
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ async def test_a_new_form_w4_takes_the_place_of_an_old_one(browser: Browser, wor
     await change(world, pay_rate=Decimal("37.50"), federal_withholding=OLD)
     before = (await withheld(world))["US-FIT"]
     page = await browser.look(here(world))
-    assert "A Form W-4 of 2019 or earlier is in force: Married, allowances: 4." in page.text
+    assert "We use a Form W-4 from 2019 or earlier: Married, 4 allowances." in page.text
     saved = await save(
         browser,
         world,

@@ -5,7 +5,6 @@ under the request's id, and never to the client.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from typing import Any, Final
 
 import structlog
@@ -55,7 +54,11 @@ def error_response(request: Request, error: Refusal) -> Response:
     body: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.details is not None:
         details = error.details
-        body["details"] = details if isinstance(details, Mapping) else [asdict(entry) for entry in details]
+        body["details"] = (
+            details
+            if isinstance(details, Mapping)
+            else [{"field": each.field, "message": each.message} for each in details]
+        )
     if error.status == 400:
         body["example"] = example_of(request) if error.example is None else error.example
         body["docs_url"] = docs_url_of(request)
@@ -98,7 +101,7 @@ async def _on_tax_input_error(request: Request, error: Exception) -> Response:
 async def _on_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        refusal = Refusal("not_found", "Page not found. Check the address.")
+        refusal = Refusal("not_found", "There is nothing at this address.")
     elif error.status_code == 405:
         refusal = Refusal(
             "method_not_allowed",

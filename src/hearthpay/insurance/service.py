@@ -29,6 +29,7 @@ from hearthpay.insurance.requirements import (
     rules_of,
 )
 from hearthpay.taxes.jurisdictions import STATES
+from hearthpay.taxes.messages import message
 
 _PERIODS_A_YEAR: Final = {"weekly": 52, "biweekly": 26, "semimonthly": 24, "monthly": 12}
 _WEEKS: Final = Decimal(52)
@@ -185,6 +186,6 @@ def _check(told: PolicyDetails) -> None:
         if text is not None and not (0 < len(text) <= _LONGEST and text.isprintable()):
             raise invalid(field, f"must have 1 to {_LONGEST} printable characters")
     if told.carrier is not None and told.starts_on is None:
-        raise invalid("starts_on", "Fill in this field.")
+        raise invalid("starts_on", message("required"))
     if told.starts_on is not None and told.ends_on is not None and told.ends_on < told.starts_on:
         raise invalid("ends_on", "must not be before the first day")

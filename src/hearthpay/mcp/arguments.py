@@ -140,7 +140,7 @@ def _told(error: ValidationError) -> list[dict[str, str]]:
     match error.validator:
         case "required":
             missing = next(name for name in error.validator_value if f"'{name}' " in error.message)
-            return [_problem(place, missing, "Fill in this field.")]
+            return [_problem(place, missing, "is required")]
         case "additionalProperties":
             known = error.schema.get("properties", {})
             extra = [str(name) for name in error.instance if name not in known]

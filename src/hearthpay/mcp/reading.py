@@ -31,7 +31,7 @@ async def answer_reading(caller: ApiCaller, address: str) -> Reading:
     """Read what is at an address, as the agent's tool for it would; each reading counts as a call."""
     found = found_at(address)
     if found is None:
-        return await _counted(caller, Reading(None, NOT_FOUND, "Page not found. Check the address."))
+        return await _counted(caller, Reading(None, NOT_FOUND, "There is nothing at this address."))
     if not caller.terms.give(found.item.tool):
         told = f"The person who let you in did not give you {found.item.tool}."
         return await _counted(caller, Reading(found.item, "scope_required", told))

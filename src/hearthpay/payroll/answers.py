@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from hearthpay.payroll.ledger.payrolls import totals_of
@@ -20,11 +20,14 @@ from hearthpay.payroll.models import Payroll
 from hearthpay.payroll.orders import SalaryShare
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.trouble.standing import Outcome, PayrollStanding
-from hearthpay.taxes.messages import parameters, texts
+from hearthpay.taxes.messages import Message, of_json, parameters, texts, to_json
 from hearthpay.taxes.money import from_cents
 from hearthpay.taxes.reciprocity import reciprocity_certificate
 from hearthpay.wire.answer import render
 from hearthpay.wire.money import shortest
+
+_MESSAGES: Final = "messages"
+"""Where a stored estimate keeps the warnings of a paycheck by code; not answered."""
 
 _HUNDREDTH = Decimal("0.01")
 _HOURS = ("regular_hours", "overtime_hours")
@@ -77,8 +80,23 @@ def preview_data(preview: Preview) -> dict[str, Any]:
 
 
 def estimate_json(record: PayrollRecord) -> bytes:
-    """Return what a scheduled payroll is expected to be, as JSON to be kept."""
-    return render(_amounts(record))
+    """Return what a scheduled payroll is expected to be, as JSON to be kept: the answer, and its messages."""
+    amounts = _amounts(record)
+    amounts["employees"] = [
+        {**answered, _MESSAGES: [to_json(each) for each in paycheck.warnings]}
+        for answered, paycheck in zip(amounts["employees"], record.paychecks, strict=True)
+    ]
+    return render(amounts)
+
+
+def warnings_of(payroll: StoredPayroll) -> list[tuple[Message, ...]]:
+    """Return what each paycheck of a payroll warns of, in the order of its answer; of one to come, as estimated."""
+    if payroll.paychecks or payroll.estimate is None:
+        return [paycheck.warnings for paycheck in payroll.paychecks]
+    return [
+        tuple(of_json(kept) for kept in each.get(_MESSAGES, each["warnings"]))
+        for each in payroll.estimate["employees"]
+    ]
 
 
 def run_data(payroll: StoredPayroll) -> dict[str, Any]:
@@ -98,6 +116,10 @@ def run_data(payroll: StoredPayroll) -> dict[str, Any]:
         }
     else:
         data |= _as_expected(payroll.estimate)
+        data["employees"] = [
+            {"warning_codes": [], **{name: part for name, part in each.items() if name != _MESSAGES}}
+            for each in data["employees"]
+        ]
     if payroll.status == "scheduled":
         data |= {"scheduled_send_at": payroll.dates.send_at, "is_estimated": True}
     return data

@@ -76,41 +76,41 @@ def parse_number(kind: NumberKind, text: str) -> SecretNumber:
 def _ssn(text: str) -> str:
     match = _TAXPAYER.fullmatch(text)
     if match is None:
-        raise InvalidNumberError("ssn", "a Social Security number has nine digits")
+        raise InvalidNumberError("ssn", "A Social Security number has nine digits.")
     area, _, group, serial = match.groups()
     if area in ("000", "666") or area[0] == "9" or group == "00" or serial == "0000":
-        raise InvalidNumberError("ssn", "no Social Security number like this has been issued")
+        raise InvalidNumberError(
+            "ssn", "That Social Security number was never issued. Check all nine digits."
+        )
     digits = area + group + serial
     if digits in _WITHDRAWN:
-        raise InvalidNumberError(
-            "ssn", "this Social Security number was withdrawn after it was printed as a specimen"
-        )
+        raise InvalidNumberError("ssn", "That Social Security number is a printed sample. Enter your own.")
     return digits
 
 
 def _itin(text: str) -> str:
     match = _TAXPAYER.fullmatch(text)
     if match is None:
-        raise InvalidNumberError("itin", "a taxpayer identification number (ITIN) has nine digits")
+        raise InvalidNumberError("itin", "An ITIN has nine digits.")
     area, _, group, serial = match.groups()
     if area[0] != "9" or int(group) not in _ITIN_GROUPS:
-        raise InvalidNumberError("itin", "no taxpayer identification number (ITIN) like this is issued")
+        raise InvalidNumberError("itin", "That ITIN isn't valid. Check all nine digits.")
     return area + group + serial
 
 
 def _ein(text: str) -> str:
     match = _EMPLOYER.fullmatch(text)
     if match is None:
-        raise InvalidNumberError("ein", "an employer identification number (EIN) has nine digits")
+        raise InvalidNumberError("ein", "An EIN has nine digits.")
     prefix, serial = match.groups()
     if prefix in _UNASSIGNED_PREFIXES or serial == "0000000":
-        raise InvalidNumberError("ein", "no employer identification number (EIN) like this is issued")
+        raise InvalidNumberError("ein", "That EIN isn't valid. Check all nine digits.")
     return prefix + serial
 
 
 def _routing(text: str) -> str:
     if _ROUTING.fullmatch(text) is None:
-        raise InvalidNumberError("bank_routing", "a bank's routing number has nine digits")
+        raise InvalidNumberError("bank_routing", "A routing number has nine digits.")
     checksum = sum(int(digit) * weight for digit, weight in zip(text, _ROUTING_WEIGHTS, strict=True))
     if checksum % 10 or int(text[:2]) not in _ROUTING_PREFIXES:
         raise InvalidNumberError("bank_routing", "That routing number isn't valid. Check all nine digits.")
@@ -119,7 +119,7 @@ def _routing(text: str) -> str:
 
 def _account(text: str) -> str:
     if _ACCOUNT.fullmatch(text) is None:
-        raise InvalidNumberError("bank_account", "a bank account number has 4 to 17 digits")
+        raise InvalidNumberError("bank_account", "A bank account number has 4 to 17 digits.")
     if not text.strip("0"):
         raise InvalidNumberError("bank_account", "Enter a valid account number.")
     return text

@@ -10,6 +10,7 @@ from hearthpay.taxes.assumptions import Assumption, assumptions_of
 from hearthpay.taxes.certificates import FederalCertificate, Pre2020Certificate
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.federal import PRE_2020_STATUSES
+from hearthpay.taxes.messages import message
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.paycheck import EmployerProfile, LineExplanation, Paycheck, PaycheckInput
 
@@ -66,7 +67,7 @@ class _Reader:
         """Return an amount that must be there."""
         value = self.money(key, None)
         if value is None:
-            raise TaxInputError(self.name(key), "Fill in this field.")
+            raise TaxInputError(self.name(key), message("required"))
         return value
 
     def flag(self, key: str, default: bool) -> bool:
@@ -91,7 +92,7 @@ class _Reader:
         """Return a text that must be there."""
         value = self.text(key)
         if value is None:
-            raise TaxInputError(self.name(key), "Fill in this field.")
+            raise TaxInputError(self.name(key), message("required"))
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
@@ -209,7 +210,7 @@ def read_paycheck_input(data: object) -> PaycheckInput:
     reader = _Reader(data, "")
     pay_date = reader.date("pay_date")
     if pay_date is None:
-        raise TaxInputError("pay_date", "Fill in this field.")
+        raise TaxInputError("pay_date", message("required"))
     method = reader.text("supplemental_method", "aggregate")
     if method not in ("aggregate", "flat"):
         raise TaxInputError("supplemental_method", "must be aggregate or flat")

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple, cast, get_args
 
-
 MessageCode = Literal[
     # What the rules leave open.
     "figure_not_verified",
@@ -75,6 +74,7 @@ MessageCode = Literal[
     "part_threshold",
     "part_threshold_of_period",
     # What is wrong with a request.
+    "required",
     "nothing_to_pay",
     "no_paid_day",
     "more_unpaid_days_than_worked",
@@ -261,6 +261,7 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "part_line_amount": "{line} {amount}",
     "part_threshold": "{name} {amount}",
     "part_threshold_of_period": "{name} (from {amount} in a {period})",
+    "required": "is required",
     "nothing_to_pay": "hours, a bonus or other earnings are needed: there is nothing to pay",
     "no_paid_day": "leaves no working day that a salary is paid for: nothing to pay",
     "more_unpaid_days_than_worked": "must not be more than the {days} working days of the employment",

@@ -19,6 +19,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
 from hearthpay.people.identity import read_name
 from hearthpay.taxes import TaxInputError
+from hearthpay.web.shell import problem_on_page
 
 _NOT_TODAY: Final = mark("must be today's date")
 
@@ -93,7 +94,7 @@ def read_signature(
     except Refusal as error:
         if not isinstance(error.details, list):
             raise
-        problems.update({each.field: each.message for each in error.details})
+        problems.update({each.field: problem_on_page(each) for each in error.details})
     if form.get(f"{prefix}signed_on", "").strip() != today.isoformat():
         problems[f"{prefix}signed_on"] = _NOT_TODAY
         return None

@@ -19,26 +19,24 @@ from hearthpay.wire.problems import problems_of
 Problems = Mapping[str, str]
 """What is wrong, by the name of the field."""
 
-# Each problem is said without the full stop that a page sets, and stands in the catalogues as it is here.
-_REQUIRED: Final = mark("Please fill in this field")
-_MISPLACED: Final = mark(
-    "This looks like a Social Security or bank account number, which does not belong here"
-)
+# Each stands in the catalogues as it is here.
+_REQUIRED: Final = mark("Fill in this field.")
+_MISPLACED: Final = mark("This looks like a Social Security or bank account number. Don't enter it here.")
 FIELD_PROBLEMS: Final = (
     _REQUIRED,
     _MISPLACED,
-    mark("The two account numbers differ: please type both again"),
-    mark("Please choose checking or savings"),
-    mark("A bank's routing number has nine digits"),
-    mark("This is no bank's routing number: please check every digit"),
-    mark("A bank account number has 4 to 17 digits"),
-    mark("A bank account number has other digits than zeros"),
-    mark("A Social Security number has nine digits"),
-    mark("No Social Security number like this has been issued"),
-    mark("This Social Security number was withdrawn after it was printed as a specimen"),
-    mark("A taxpayer identification number (ITIN) has nine digits"),
-    mark("No taxpayer identification number (ITIN) like this is issued"),
-    mark("Must be a ZIP code such as 94110 or 94110-1234"),
+    mark("The account numbers don't match. Enter both again."),
+    mark("Choose checking or savings."),
+    mark("A routing number has nine digits."),
+    mark("That routing number isn't valid. Check all nine digits."),
+    mark("A bank account number has 4 to 17 digits."),
+    mark("Enter a valid account number."),
+    mark("A Social Security number has nine digits."),
+    mark("That Social Security number was never issued. Check all nine digits."),
+    mark("That Social Security number is a printed sample. Enter your own."),
+    mark("An ITIN has nine digits."),
+    mark("That ITIN isn't valid. Check all nine digits."),
+    mark("Enter a ZIP code, like 94110."),
     mark("Must be one of the 50 states or DC, by its two letters"),
     mark("Must have 1 to 100 characters"),
     mark("Must not contain control characters"),
@@ -74,10 +72,10 @@ def read_bank_account(form: Mapping[str, str]) -> BankAccountEntry:
     if not repeated:
         problems["account_number_again"] = _REQUIRED
     elif account is not None and account.reveal() != repeated:
-        problems["account_number_again"] = "The two account numbers differ: please type both again"
+        problems["account_number_again"] = "The account numbers don't match. Enter both again."
     account_type = form.get("account_type", "")
     if account_type not in get_args(AccountType):
-        problems["account_type"] = "Please choose checking or savings"
+        problems["account_type"] = "Choose checking or savings."
     if routing is None or account is None or problems:
         raise FormError(problems)
     return BankAccountEntry(routing, account, cast(AccountType, account_type))

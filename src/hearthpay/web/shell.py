@@ -18,7 +18,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from hearthpay.access.permissions import Permission, allow
-from hearthpay.access.refusal import Refusal
+from hearthpay.access.refusal import Problem, Refusal
 from hearthpay.clock import household_time
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
@@ -210,11 +210,19 @@ def go(path: str) -> Response:
     return RedirectResponse(path, 303, {"Cache-Control": "no-store"})
 
 
+REQUIRED: Final = mark("Fill in this field.")
+
+
+def problem_on_page(problem: Problem) -> str:
+    """Return what is wrong with a field as a page says it: a sentence of the catalogues."""
+    return REQUIRED if problem.said is not None and problem.said.code == "required" else problem.message
+
+
 def problems_of(error: Refusal) -> dict[str, str]:
     """Return what is wrong, by field; raises the error itself where it is about no field."""
     if error.code != "validation_error" or not isinstance(error.details, list):
         raise error
-    return {each.field: each.message for each in error.details}
+    return {each.field: problem_on_page(each) for each in error.details}
 
 
 def message(

@@ -6,10 +6,11 @@ from typing import Final
 from pydantic_core import ErrorDetails
 
 from hearthpay.access.refusal import Problem
+from hearthpay.taxes.messages import message
 from hearthpay.wire.secrecy import PORTAL_ONLY, names_a_secret, shown_name
 
 _PLAIN_WORDS: Final = {
-    "missing": "Fill in this field.",
+    "missing": "is required",
     "string_type": "must be a text",
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
@@ -29,7 +30,14 @@ _MOST_PROBLEMS: Final = 50
 
 def problems_of(errors: Sequence[ErrorDetails], *, root: str = "body") -> list[Problem]:
     """Pydantic's findings as problems, the first fifty; what concerns the request as a whole is said of `root`."""
-    return [Problem(_spell(error["loc"], root), _explain(error)) for error in errors[:_MOST_PROBLEMS]]
+    return [
+        Problem(
+            _spell(error["loc"], root),
+            _explain(error),
+            message("required") if error["type"] == "missing" else None,
+        )
+        for error in errors[:_MOST_PROBLEMS]
+    ]
 
 
 def _spell(location: Sequence[int | str], root: str) -> str:

@@ -16,15 +16,13 @@ YEARS_BACK: Final = 3
 _DAY: Final = mark("must be a day, as 11/20/2026 or 2026-11-20")
 _AS_WRITTEN: Final = ("%Y-%m-%d", "%m/%d/%Y")
 SAID_BY_SERVICES: Final = (
-    mark("Please fill in this field"),
-    mark("The two account numbers differ: please type both again"),
-    mark("Please choose checking or savings"),
-    mark("a bank's routing number has nine digits"),
+    mark("Fill in this field."),
+    mark("The account numbers don't match. Enter both again."),
+    mark("Choose checking or savings."),
     mark("That routing number isn't valid. Check all nine digits."),
-    mark("a bank account number has 4 to 17 digits"),
     mark("Enter a valid account number."),
-    mark("an employer identification number (EIN) has nine digits"),
-    mark("no employer identification number (EIN) like this is issued"),
+    mark("An EIN has nine digits."),
+    mark("That EIN isn't valid. Check all nine digits."),
     mark("an agency's number has up to 40 letters, digits, spaces, hyphens, dots, slashes and #"),
     mark("Enter today's date or an earlier one."),
     mark("must be an amount of money with at most two decimals"),
@@ -34,7 +32,7 @@ SAID_BY_SERVICES: Final = (
     mark("must be the eight letters and digits that the SSA assigned"),
     mark("Fill in this field."),
 )
-"""What the services answer about a field of these pages, without the stop at its end."""
+"""What the services answer about a field of these pages."""
 
 
 def years_of(today: datetime.date) -> tuple[int, ...]:
@@ -77,14 +75,5 @@ def id_in(visitor: Visitor, name: str) -> UUID:
 
 
 def beside(problems: Mapping[str, str], names: Callable[[str], str] = str) -> dict[str, str]:
-    """Return problems as the fields of pages say them: without the stop at the end, under the fields' own names.
-
-    What is about no field stands above the form, as the sentences that it is.
-    """
-    return {names(field): _plain(message) if field else message for field, message in problems.items()}
-
-
-def _plain(message: str) -> str:
-    text = message.rstrip(".")
-    lower = text[:1].lower() + text[1:]
-    return next((known for known in SAID_BY_SERVICES if known in (text, lower)), text)
+    """Return problems under the names of the page's fields; what is about no field stands above the form."""
+    return {names(field): message for field, message in problems.items()}

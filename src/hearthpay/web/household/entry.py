@@ -3,6 +3,7 @@
 The values are checked by the same models as the API's requests, so a page takes no more and no less than the API does.
 """
 
+import re
 from collections.abc import Mapping
 from datetime import date
 from decimal import Decimal, InvalidOperation
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.languages.catalogue import mark
+from hearthpay.web.shell import problem_on_page
 from hearthpay.wire.problems import problems_of as problems_of_model
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -23,6 +25,7 @@ _LONGEST: Final = 20
 """Of an amount: in letters, and in places before or after the point, which an exponent may write as few letters."""
 _NO_AMOUNT: Final = mark("must be an amount in dollars, such as 28.50")
 _NO_NUMBER: Final = mark("must be a whole number")
+_AS_TYPED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
 _NO_DAY: Final = mark("Enter a date, like 11/20/2026.")
 _SAID: Final = (
     mark("Fill in this field."),
@@ -52,6 +55,15 @@ _ON_THE_PAGE: Final = frozenset(
     }
 )
 """Refusals that somebody who fills in a form can do something about: they stand above it."""
+
+
+def typed_day(text: str) -> date:
+    """Return a day that was typed as 11/20/2026 or as 2026-11-20; raises ValueError for anything else."""
+    written = _AS_TYPED.fullmatch(text)
+    if written is not None:
+        month, day, year = map(int, written.groups())
+        return date(year, month, day)
+    return date.fromisoformat(text)
 
 
 class Entries:
@@ -103,7 +115,7 @@ class Entries:
         if typed is None:
             return None
         try:
-            return date.fromisoformat(typed)
+            return typed_day(typed)
         except ValueError:
             self.problems[name] = _NO_DAY
             return None
@@ -118,7 +130,7 @@ class Entries:
             made = model.model_validate(given)
         except ValidationError as error:
             for each in problems_of_model(error.errors(include_url=False, include_input=False)):
-                self.problems.setdefault(spelled(each.field), each.message)
+                self.problems.setdefault(spelled(each.field), problem_on_page(each))
             return None
         return None if self.problems else made
 
@@ -139,7 +151,7 @@ def problems_in(error: Refusal, form: Mapping[str, str]) -> dict[str, str]:
         for each in error.details:
             name = spelled(each.field)
             if name in form:
-                found[name] = each.message
+                found[name] = problem_on_page(each)
             else:
                 found.setdefault(ROOT, f"{each.field}: {each.message}")
         return found

@@ -35,7 +35,7 @@ async def change_address(visitor: Visitor) -> Response:
     problems: dict[str, str] = {}
     address = read_postal_address(visitor.form, problems)
     if address is None and not problems:
-        problems["address_line1"] = "Please fill in this field"
+        problems["address_line1"] = "Fill in this field."
     if address is None:
         return await _details(record, problems)
     async with record.transaction() as session:

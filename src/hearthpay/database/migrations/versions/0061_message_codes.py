@@ -12,7 +12,8 @@ branch_labels = None
 depends_on = None
 
 MESSAGES: Final = """
-ALTER TABLE paychecks ADD COLUMN messages jsonb CHECK (jsonb_typeof(messages) = 'array');
+ALTER TABLE paychecks ADD COLUMN messages jsonb
+    CHECK (jsonb_array_length(messages) = jsonb_array_length(warnings));
 COMMENT ON COLUMN paychecks.messages IS
     'What warnings says in English, by code with parameters; null: written before there were codes';
 """

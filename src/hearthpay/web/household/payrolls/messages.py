@@ -9,10 +9,12 @@ from typing import Any, Final
 
 from hearthpay.access.refusal import Problem, Refusal
 from hearthpay.languages.catalogue import Say, mark
-from hearthpay.taxes.messages import ENGLISH, Joined, Message, MessageCode, Money
+from hearthpay.taxes.messages import ENGLISH, Joined, Message, Money
 from hearthpay.web.presentation import day_text
+from hearthpay.web.shell import REQUIRED
 
-_ON_PAGES: Final[Mapping[MessageCode, str]] = {
+_ON_PAGES: Final[Mapping[str, str]] = {
+    "required": REQUIRED,
     "fica_below_threshold": mark(
         "Social Security and Medicare are withheld although the year's wages are still below "
         "${amount}. If the year ends below it, give both back to the employee by a payroll of "

@@ -18,7 +18,7 @@ from hearthpay.documents.papers.stub_paper import line_name
 from hearthpay.documents.service import Prepared, prepare_documents
 from hearthpay.employees.models import Employee
 from hearthpay.http.presence import while_asked
-from hearthpay.payroll.answers import detail_data
+from hearthpay.payroll.answers import detail_data, warnings_of
 from hearthpay.payroll.ledger.rows import StoredPayroll
 from hearthpay.payroll.service import get_payroll
 from hearthpay.payroll.trouble.standing import PayrollStanding, Trouble, read_standing
@@ -65,8 +65,7 @@ async def payroll(at: AtHousehold) -> Response:
         "line_name": partial(line_name, language=at.visitor.language),
         "steps": timeline_of(at.say, at.visitor.language, found, debit, by_bank=by_bank),
         "warnings": [
-            [message_text(at.say, at.visitor.language, told) for told in each.warnings]
-            for each in found.paychecks
+            [message_text(at.say, at.visitor.language, told) for told in each] for each in warnings_of(found)
         ],
     }
     return at.show("payroll.html", facts)

@@ -18,6 +18,7 @@ from hearthpay.employees.models import Employee
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.commands import EmployeePay, Order, SetAsideWish
 from hearthpay.payroll.orders import is_catch_up, is_fica_refund
+from hearthpay.web.household.entry import typed_day
 
 RunKind = Literal["hours", "bonus", "catch-up", "fica-refund"]
 """What a payroll is about: hours worked; a bonus alone; what was paid before, recorded in retrospect; or Social
@@ -245,7 +246,7 @@ class _NotReadError(Exception):
 
 def _day(text: str) -> datetime.date:
     try:
-        day = datetime.date.fromisoformat(text)
+        day = typed_day(text)
     except ValueError:
         raise _NotReadError(_NOT_A_DAY) from None
     if not 2000 <= day.year <= 2100:

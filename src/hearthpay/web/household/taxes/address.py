@@ -12,7 +12,7 @@ from hearthpay.employers.schemas import EmployerChanges
 from hearthpay.payroll.years.threshold_choice import change_employer
 from hearthpay.web.household.entered import beside, year_in
 from hearthpay.web.household.place import AtHousehold, household_page
-from hearthpay.web.shell import problems_of
+from hearthpay.web.shell import problem_on_page, problems_of
 from hearthpay.wire.problems import problems_of as problems_found
 
 router: Final = APIRouter(include_in_schema=False)
@@ -38,7 +38,7 @@ async def enter_address(at: AtHousehold) -> Response:
             await change_employer(session, at.actor, at.clock, at.id, changes.to_command())
     except ValidationError as error:
         findings = problems_found(error.errors(include_url=False, include_input=False))
-        return _form(at, {each.field: each.message for each in findings})
+        return _form(at, {each.field: problem_on_page(each) for each in findings})
     except Refusal as error:
         return _form(at, problems_of(error))
     return at.go(f"/taxes/papers?year={_year(at)}")

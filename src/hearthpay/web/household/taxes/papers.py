@@ -49,6 +49,7 @@ from hearthpay.payroll.ledger.quarters import read_prior_gross, read_quarters
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.web.household.entered import beside, id_in, year_entered, year_in, years_of
 from hearthpay.web.household.place import AtHousehold, household_page
+from hearthpay.web.shell import problem_on_page
 from hearthpay.wire.paging import Page
 from hearthpay.wire.problems import problems_of
 
@@ -290,7 +291,7 @@ def _submitter(form: Mapping[str, str]) -> Efw2Submitter:
 
 def _of_form(error: ValidationError) -> dict[str, str]:
     findings = error.errors(include_url=False, include_input=False)
-    return beside({each.field: each.message for each in problems_of(findings)})
+    return beside({each.field: problem_on_page(each) for each in problems_of(findings)})
 
 
 def _submitter_page(
