@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hearthpay.access.refusal import STATUS
 from hearthpay.http.idempotency import LONGEST_KEY
+from hearthpay.http.statuses import STATUS
 from tests.http.api import MARIA, ROSA, Account, data, fields, refusal
 from tests.worlds.households import add_employee, add_household, payroll_of
 

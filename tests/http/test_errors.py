@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, get_args
 
 import httpx
 import pytest
@@ -11,10 +11,11 @@ from fastapi import FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 
-from hearthpay.access.refusal import STATUS, Refusal
+from hearthpay.access.refusal import Refusal, RefusalCode
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant
+from hearthpay.http.statuses import STATUS
 from hearthpay.taxes import TaxInputError
 from tests.http.api import BASE_URL, ROSA, Account, data, refusal
 
@@ -120,3 +121,7 @@ async def test_a_database_lost_on_the_way_is_said_and_nothing_is_changed(
     assert "Retry-After" in response.headers
     object.__setattr__(runtime, "database", database)
     data(await account.live.post("/employees", ROSA), 201)
+
+
+def test_every_code_has_a_status():
+    assert set(STATUS) == set(get_args(RefusalCode))

@@ -5,7 +5,7 @@ import re
 import pytest
 from jsonschema import Draft202012Validator
 
-from hearthpay.access.refusal import STATUS
+from hearthpay.http.statuses import STATUS
 from hearthpay.mcp.advice import NEXT_STEPS
 from hearthpay.mcp.arguments import problems_with, without_nulls
 from hearthpay.mcp.calls import CallTerms

@@ -1,52 +1,52 @@
-"""Refusals: one exception, one table of codes, whoever is refused and by whatever way he came.
+"""Refusals: one exception and one list of codes, for every caller and every interface.
 
 Services raise `Refusal` (or `invalid(field, message)`); `http/errors.py` puts it on the wire, `web/` on a page.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Literal
 
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.taxes.messages import Message
 
-STATUS: Final[Mapping[str, int]] = {
-    "validation_error": 400,
-    "invalid_state": 400,
-    "unsupported_tax_year": 400,
-    "unsupported_jurisdiction": 400,
-    "tax_year_not_final": 400,
-    "pay_date_past_deadline": 400,
-    "confirmation_required": 400,
-    "duplicate_employee": 400,
-    "too_many_employees": 400,
-    "employee_not_in_household": 400,
-    "employee_not_started": 400,
-    "employee_incomplete": 400,
-    "document_not_available": 400,
-    "authentication_required": 401,
-    "plan_limit_reached": 403,
-    "subscription_required": 403,
-    "scope_required": 403,
-    "household_forbidden": 403,
-    "key_mode_mismatch": 403,
-    "autopilot_enroll_in_app": 403,
-    "not_found": 404,
-    "method_not_allowed": 405,
-    "clock_advancing": 409,
-    "autopilot_run_scheduled": 409,
-    "period_ahead_of_anchor": 409,
-    "payroll_overlap": 409,
-    "idempotency_conflict": 409,
-    "amounts_changed": 409,
-    "gone": 410,
-    "invitation_too_soon": 412,
-    "direct_deposit_unavailable": 412,
-    "rate_limited": 429,
-    "internal_error": 500,
-    "service_unavailable": 503,
-}
-"""Every code the API answers with, and its HTTP status."""
+RefusalCode = Literal[
+    "validation_error",
+    "invalid_state",
+    "unsupported_tax_year",
+    "unsupported_jurisdiction",
+    "tax_year_not_final",
+    "pay_date_past_deadline",
+    "confirmation_required",
+    "duplicate_employee",
+    "too_many_employees",
+    "employee_not_in_household",
+    "employee_not_started",
+    "employee_incomplete",
+    "document_not_available",
+    "authentication_required",
+    "plan_limit_reached",
+    "subscription_required",
+    "scope_required",
+    "household_forbidden",
+    "key_mode_mismatch",
+    "autopilot_enroll_in_app",
+    "not_found",
+    "method_not_allowed",
+    "clock_advancing",
+    "autopilot_run_scheduled",
+    "period_ahead_of_anchor",
+    "payroll_overlap",
+    "idempotency_conflict",
+    "amounts_changed",
+    "gone",
+    "invitation_too_soon",
+    "direct_deposit_unavailable",
+    "rate_limited",
+    "internal_error",
+    "service_unavailable",
+]
+"""Every code that a caller can be refused with. A code never changes its meaning, its message may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +63,19 @@ class Refusal(Exception):  # noqa: N818 - the name says what happens to the call
     """A refusal the client can understand and act on.
 
     `details` is a list of `Problem` for `validation_error`, a mapping for every other code. `example`
-    replaces the endpoint's own example (a request to send again, for `confirmation_required`). `status`
-    departs from the code's usual one.
+    replaces the endpoint's own example (a request to send again, for `confirmation_required`). `conflict`: it is
+    refused only while something else is under way.
     """
 
     def __init__(
         self,
-        code: str,
+        code: RefusalCode,
         message: str,
         *,
         details: Mapping[str, object] | Sequence[Problem] | None = None,
         example: object = None,
         headers: Mapping[str, str] | None = None,
-        status: int | None = None,
+        conflict: bool = False,
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -83,7 +83,7 @@ class Refusal(Exception):  # noqa: N818 - the name says what happens to the call
         self.details = details
         self.example = example
         self.headers = headers
-        self.status = STATUS[code] if status is None else status
+        self.conflict = conflict
 
 
 def invalid(field: str, message: str | Message) -> Refusal:

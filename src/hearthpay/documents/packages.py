@@ -125,7 +125,7 @@ async def order_package(
         raise Refusal(
             "invalid_state",
             "A package of this year is being made with another submitter of the wage file: ask again once it is ready.",
-            status=409,
+            conflict=True,
             details={"package_id": under_way.id},
         )
     return under_way

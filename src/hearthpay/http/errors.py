@@ -21,6 +21,7 @@ from hearthpay.http.database_trouble import OUT_OF_REACH, DatabaseTrouble, sqlst
 from hearthpay.http.envelope import JsonResponse, request_id_of
 from hearthpay.http.example import docs_url_of, example_of
 from hearthpay.http.request_log import describe_failure, route_of
+from hearthpay.http.statuses import HttpRefusal, status_of
 from hearthpay.security.key_ring import KeyRingError
 from hearthpay.taxes.errors import TaxInputError
 from hearthpay.wire.answer import render
@@ -44,11 +45,10 @@ def error_response(request: Request, error: Refusal) -> Response:
 
     A browser is shown a page, save by the API: who writes a program reads there what it will read.
     """
+    status = status_of(error)
     if request.url.path in _FOR_PROGRAMS:
-        told = {"error": _oauth_code(error.status), "error_description": error.message}
-        return JsonResponse(
-            render(told), error.status, {**(error.headers or {}), "Cache-Control": "no-store"}
-        )
+        told = {"error": _oauth_code(status), "error_description": error.message}
+        return JsonResponse(render(told), status, {**(error.headers or {}), "Cache-Control": "no-store"})
     if (page := _page_for(request)) is not None:
         return page(request, error)
     body: dict[str, Any] = {"code": error.code, "message": error.message}
@@ -59,11 +59,11 @@ def error_response(request: Request, error: Refusal) -> Response:
             if isinstance(details, Mapping)
             else [{"field": each.field, "message": each.message} for each in details]
         )
-    if error.status == 400:
+    if status == 400:
         body["example"] = example_of(request) if error.example is None else error.example
         body["docs_url"] = docs_url_of(request)
     envelope = {"success": False, "error": body, "meta": {"requestId": request_id_of(request)}}
-    return JsonResponse(render(envelope), error.status, error.headers)
+    return JsonResponse(render(envelope), status, error.headers)
 
 
 def _oauth_code(status: int) -> str:
@@ -100,6 +100,7 @@ async def _on_tax_input_error(request: Request, error: Exception) -> Response:
 
 async def _on_http_exception(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
+    refusal: Refusal
     if error.status_code == 404:
         refusal = Refusal("not_found", "There is nothing at this address.")
     elif error.status_code == 405:
@@ -110,7 +111,9 @@ async def _on_http_exception(request: Request, error: Exception) -> Response:
             headers={"Allow": ", ".join(_methods_of(request))},
         )
     else:
-        refusal = Refusal("validation_error", error.detail, status=error.status_code, headers=error.headers)
+        refusal = HttpRefusal(
+            "validation_error", error.detail, status=error.status_code, headers=error.headers
+        )
     return error_response(request, refusal)
 
 

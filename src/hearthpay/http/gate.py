@@ -21,6 +21,7 @@ from hearthpay.http.errors import error_response, internal_error
 from hearthpay.http.metrics import Metrics
 from hearthpay.http.rate_limit import RATE_LIMIT_KEY
 from hearthpay.http.request_log import UNANSWERED, log_request, route_of
+from hearthpay.http.statuses import HttpRefusal
 
 _HARDENING: Final = (
     (b"x-content-type-options", b"nosniff"),
@@ -191,7 +192,7 @@ class _Exchange:
         """
         if self._awaiting_body:
             problem = Problem("body", "did not arrive in time")
-            refusal = Refusal(
+            refusal: Refusal = HttpRefusal(
                 "validation_error",
                 f"{problem.field}: {problem.message}",
                 details=[problem],

@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from hearthpay.access.refusal import Refusal
 from hearthpay.http.errors import error_response
 from hearthpay.http.runtime import runtime_of
+from hearthpay.http.statuses import HttpRefusal
 
 _MISDIRECTED: Final = 421
 """RFC 9110, section 15.5.20."""
@@ -126,7 +127,7 @@ class KnownHosts:
 
 def misdirected() -> Refusal:
     """Return the refusal of a request that names a host which is not ours (421)."""
-    return Refusal(
+    return HttpRefusal(
         "invalid_state",
         "This is not the address of the service. Use the one that HEARTHPAY_PUBLIC_URL names, or localhost.",
         status=_MISDIRECTED,

@@ -11,7 +11,8 @@ from typing import Final
 import orjson
 from starlette.requests import Request
 
-from hearthpay.access.refusal import Problem, Refusal, invalid
+from hearthpay.access.refusal import Problem, invalid
+from hearthpay.http.statuses import HttpRefusal
 from hearthpay.wire.secrecy import shown_name
 
 LARGEST_BODY: Final = 1_000_000
@@ -75,7 +76,7 @@ async def _read(request: Request) -> bytes:
             chunks.clear()
     if size > LARGEST_BODY:
         problem = Problem("body", f"must not be larger than {LARGEST_BODY:,} bytes")
-        raise Refusal("validation_error", f"body: {problem.message}", details=[problem], status=413)
+        raise HttpRefusal("validation_error", f"body: {problem.message}", details=[problem], status=413)
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 

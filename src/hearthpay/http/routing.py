@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from hearthpay.access.actor import Actor
 from hearthpay.access.plans import Feature
-from hearthpay.access.refusal import STATUS, invalid_fields
+from hearthpay.access.refusal import invalid_fields
 from hearthpay.clock import household_time
 from hearthpay.http.auth import require
 from hearthpay.http.envelope import ErrorEnvelope
@@ -29,6 +29,7 @@ from hearthpay.http.example import operation_extras
 from hearthpay.http.household_times import refuse_while_advancing, time_asked_about
 from hearthpay.http.json_body import read_json
 from hearthpay.http.runtime import runtime_of
+from hearthpay.http.statuses import STATUS
 from hearthpay.wire.problems import problems_of
 
 RouteGuard = Callable[[Request], Awaitable[object]]

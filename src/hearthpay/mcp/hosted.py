@@ -18,11 +18,11 @@ import structlog
 from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
-from hearthpay.access.refusal import Refusal
 from hearthpay.http.hosts import misdirected, place_of_address, place_of_host
 from hearthpay.http.json_body import LARGEST_BODY, read_json
 from hearthpay.http.request_log import describe_failure
 from hearthpay.http.runtime import runtime_of
+from hearthpay.http.statuses import FORBIDDEN, HttpRefusal
 from hearthpay.mcp.authentication import Admitted, authenticate_mcp
 from hearthpay.mcp.inner_caller import InnerCaller
 from hearthpay.mcp.trail import leave_trail, leave_trail_of_reading, plain_name
@@ -96,7 +96,9 @@ def refuse_rebound(request: Request) -> None:
     if origin is not None:
         came_from = place_of_address(origin)
         if came_from is None or not (came_from == host or (own is not None and came_from.is_of(own))):
-            raise Refusal("invalid_state", "This request comes from a page of another site.", status=403)
+            raise HttpRefusal(
+                "invalid_state", "This request comes from a page of another site.", status=FORBIDDEN
+            )
 
 
 def _caller_of(context: Context) -> InnerCaller:

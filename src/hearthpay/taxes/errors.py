@@ -1,6 +1,10 @@
 """What the tax engine says when it cannot calculate: which field is wrong, and why."""
 
+from typing import Literal
+
 from hearthpay.taxes.messages import Message
+
+TaxInputCode = Literal["validation_error", "unsupported_jurisdiction", "unsupported_tax_year"]
 
 
 class TaxInputError(ValueError):
@@ -10,7 +14,7 @@ class TaxInputError(ValueError):
     the state or locality) and ``unsupported_tax_year`` (no rules for the year of the pay date).
     """
 
-    def __init__(self, field: str, message: str | Message, code: str = "validation_error") -> None:
+    def __init__(self, field: str, message: str | Message, code: TaxInputCode = "validation_error") -> None:
         text = message if isinstance(message, str) else message.text
         super().__init__(f"{field}: {text}")
         self.code = code

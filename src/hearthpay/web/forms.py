@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from hearthpay.access.refusal import Refusal
 from hearthpay.http.runtime import address_of
+from hearthpay.http.statuses import FORBIDDEN, HttpRefusal
 
 _LARGEST: Final = 60_000
 _MOST_FIELDS: Final = 400
@@ -58,7 +59,7 @@ def refuse_other_sites(request: Request) -> None:
         origin = request.headers.get("origin", "null")
         foreign = origin not in ("null", _origin(address_of(request)), _origin(str(request.base_url)))
     if foreign:
-        raise Refusal("invalid_state", "This form was sent from another site.", status=403)
+        raise HttpRefusal("invalid_state", "This form was sent from another site.", status=FORBIDDEN)
 
 
 def _origin(address: str) -> str:

@@ -24,6 +24,7 @@ from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.household_times import refuse_while_advancing
 from hearthpay.http.runtime import runtime_of
+from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark, preferred, say_in
 from hearthpay.people.desk import desk_of
 from hearthpay.security.key_ring import KeyRing, KeyRingError
@@ -55,11 +56,11 @@ async def _friendly(request: Request, handler: Handler) -> Response:
     except Refusal as error:
         if error.code not in ("not_found", "gone"):
             ended = (
-                error.code == "invalid_state" and error.status != 403
+                error.code == "invalid_state" and status_of(error) != 403
             )  # opening the link again is of no use
             facts = {"message": error.message, "again": not ended}
-            return _page(request, "trouble.html", facts, status=error.status)
-        return _page(request, "closed.html", {"over": error.code == "gone"}, status=error.status)
+            return _page(request, "trouble.html", facts, status=status_of(error))
+        return _page(request, "closed.html", {"over": error.code == "gone"}, status=status_of(error))
     except (DatabaseUnavailable, DBAPIError, KeyRingError) as error:
         if isinstance(error, DBAPIError) and trouble_of(error) is None:
             raise

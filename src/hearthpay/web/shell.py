@@ -24,6 +24,7 @@ from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.http.database_trouble import sqlstate_of, trouble_of
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.request_log import describe_failure, note_actor
+from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark, moment_in, preferred
 from hearthpay.people.desk import desk_of
 from hearthpay.security.key_ring import KeyRingError
@@ -305,7 +306,7 @@ def _page_before(visitor: Visitor, path: str) -> str:
 
 
 def _refused(visitor: Visitor, error: Refusal) -> Response:
-    title = visitor.say(_HEADINGS.get(error.status, _DID_NOT_WORK))
+    title = visitor.say(_HEADINGS.get(status_of(error), _DID_NOT_WORK))
     way_on = ("/home", mark("Home")) if visitor.who is not None else ("/sign-in", mark("Sign in"))
     if error.code == "gone":
         way_on = _NEW_LINKS.get(visitor.request.url.path.split("/")[1], way_on)
@@ -313,7 +314,7 @@ def _refused(visitor: Visitor, error: Refusal) -> Response:
         visitor,
         title,
         visitor.say(_BY_CODE.get(error.code, error.message)),
-        status=error.status,
+        status=status_of(error),
         way_on=way_on,
         request_id=request_id_of(visitor.request),
     )
@@ -356,12 +357,12 @@ def failure_page(request: Request, error: Refusal) -> Response:
     Nothing is read for it but the request's headers, so that it can be shown whatever is broken.
     """
     visitor = _nobody(request)
-    otherwise = (_DID_NOT_WORK, error.message) if error.status < 500 else (_HEADINGS[500], _UNFORESEEN)
+    otherwise = (_DID_NOT_WORK, error.message) if status_of(error) < 500 else (_HEADINGS[500], _UNFORESEEN)
     response = message(
         visitor,
-        visitor.say(_HEADINGS.get(error.status, otherwise[0])),
-        visitor.say(_ELSEWHERE.get(error.status, otherwise[1])),
-        status=error.status,
+        visitor.say(_HEADINGS.get(status_of(error), otherwise[0])),
+        visitor.say(_ELSEWHERE.get(status_of(error), otherwise[1])),
+        status=status_of(error),
         way_on=("/", mark("Home")),
         request_id=request_id_of(request),
     )

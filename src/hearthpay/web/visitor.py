@@ -23,6 +23,7 @@ from hearthpay.access.actor import Actor
 from hearthpay.access.refusal import Refusal
 from hearthpay.http.envelope import request_id_of
 from hearthpay.http.runtime import address_of
+from hearthpay.http.statuses import FORBIDDEN, HttpRefusal
 from hearthpay.languages.catalogue import Say, preferred, say_in
 from hearthpay.people.desk import desk_of
 from hearthpay.people.devices import KEPT_FOR
@@ -101,7 +102,9 @@ class Visitor:
     def check_form(self) -> None:
         """Refuse a form that does not carry his token (`invalid_state`, 403)."""
         if not hmac.compare_digest(self.form.get(FORM_TOKEN, "").encode(), self.form_token.encode()):
-            raise Refusal("invalid_state", "This page is out of date. Reload it and try again.", status=403)
+            raise HttpRefusal(
+                "invalid_state", "This page is out of date. Reload it and try again.", status=FORBIDDEN
+            )
 
 
 async def visitor_of(request: Request) -> Visitor:
@@ -154,7 +157,7 @@ def refuse_foreign_forms(request: Request) -> None:
         ours = {_origin(address_of(request)), _origin(str(request.base_url))}
         own = request.headers.get("origin") in ours
     if not own:
-        raise Refusal("invalid_state", "This form was sent from another site.", status=403)
+        raise HttpRefusal("invalid_state", "This form was sent from another site.", status=FORBIDDEN)
 
 
 def keeps_cookies(request: Request) -> bool:

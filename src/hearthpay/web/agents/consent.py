@@ -21,6 +21,7 @@ from hearthpay.access.permissions import KEEP_AGENTS
 from hearthpay.access.refusal import Refusal, invalid
 from hearthpay.database.session import become_person
 from hearthpay.http.runtime import address_of
+from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.oauth import asking
 from hearthpay.oauth.clients import Client, find_client
@@ -219,7 +220,7 @@ def _later(visitor: Visitor, error: Refusal) -> Response:
         visitor,
         visitor.say(_WAIT),
         visitor.say(_TOO_MANY, minutes=math.ceil(int(wait) / 60)),
-        status=error.status,
+        status=status_of(error),
     )
     response.headers["Retry-After"] = wait
     return response

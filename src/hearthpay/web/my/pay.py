@@ -14,6 +14,7 @@ from hearthpay.documents.issuing import issue
 from hearthpay.documents.service import Prepared, prepare_own_paper
 from hearthpay.employees.links import employments_of
 from hearthpay.http.presence import while_asked
+from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.payroll.own_pay import own_pay
 from hearthpay.payroll.set_asides.requests import pending_request
@@ -118,7 +119,7 @@ async def _issued(record: OwnRecord, wanted: WantedPaystub | WantedW2) -> Respon
             visitor,
             visitor.say(_NO_PAPER),
             visitor.say(_WHY),
-            status=error.status,
+            status=status_of(error),
             way_on=(record.path, mark("Back to your pay")),
         )
     headers = {

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from hearthpay.access.refusal import Refusal
 from hearthpay.alerts.ways_in import KINDS, end_way, ways_into
 from hearthpay.http.envelope import request_id_of
+from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.web.device_names import device_name
 from hearthpay.web.settings.account import id_in_path
@@ -53,5 +54,5 @@ async def end(visitor: Visitor) -> Response:
             raise
         way_on = (SECURE_PATH, mark("Secure my account"))
         text = visitor.say(error.message)
-        return message(visitor, visitor.say(_NOT_ENDED), text, status=error.status, way_on=way_on)
+        return message(visitor, visitor.say(_NOT_ENDED), text, status=status_of(error), way_on=way_on)
     return go(SECURE_PATH)

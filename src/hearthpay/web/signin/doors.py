@@ -6,6 +6,7 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from hearthpay.access.refusal import Refusal
+from hearthpay.http.statuses import status_of
 from hearthpay.languages.catalogue import mark
 from hearthpay.people import passkeys, sessions, sign_in
 from hearthpay.people.sign_in import Entered
@@ -86,7 +87,7 @@ async def take_second_factor(visitor: Visitor) -> Response:
         if error.code not in ("authentication_required", "rate_limited"):
             raise
         facts = {"next": visitor.next_page(), "notice": error.message}
-        return show(visitor, "second_factor.html", facts, status=error.status)
+        return show(visitor, "second_factor.html", facts, status=status_of(error))
     return await let_in(visitor, go(visitor.next_page()), entered)
 
 
@@ -146,7 +147,7 @@ def _form(visitor: Visitor, *, notice: Refusal | None = None) -> Response:
         "entered": {"email": visitor.form.get("email", "")},
     }
     response = show(
-        visitor, "sign_in.html", facts, status=200 if notice is None else notice.status, extra="script"
+        visitor, "sign_in.html", facts, status=200 if notice is None else status_of(notice), extra="script"
     )
     if notice is not None and notice.headers is not None and "Retry-After" in notice.headers:
         response.headers["Retry-After"] = notice.headers["Retry-After"]
