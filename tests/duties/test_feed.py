@@ -126,7 +126,7 @@ async def test_nothing_is_sent_twice(
     await do(household, mark_duty, key="CA/wages-quarterly/2026-Q3", done_on=date(2026, 11, 1))
     marked = await client.get(address, headers={"If-None-Match": first.headers["etag"]})
     assert [line for _, line in events(marked).values() if line.startswith("Done: ")] == [
-        "Done: CA: File the quarterly return of wages, contributions and tax withheld, and pay"
+        "Done: CA: File the quarterly payroll tax return and pay"
     ]
 
 

@@ -12,7 +12,11 @@ from jinja2 import Environment, nodes
 import hearthpay
 from hearthpay.banking.return_codes import return_codes
 from hearthpay.calculator.answers import ESTIMATE_NOTE, EXPLANATIONS, FUTA_NOTE, ONE_EMPLOYEE
+from hearthpay.duties.employment_rules import employment_rules
+from hearthpay.duties.household import FEDERAL
+from hearthpay.duties.rules import duties_of
 from hearthpay.taxes.calculator import ASSUMPTIONS
+from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.messages import ENGLISH
 from hearthpay.web.household.payrolls.messages import _ON_PAGES
 
@@ -66,6 +70,13 @@ def of_failures() -> set[str]:
         for each in (*call.args[2:3], *(word.value for word in call.keywords if word.arg == "reason"))
         if isinstance(each, ast.Constant) and each.value
     }
+
+
+def of_duties() -> set[str]:
+    """What households have to do by when, and at a hire."""
+    hire = employment_rules()
+    said = {duty.what for each in (FEDERAL, *STATES) for duty in duties_of(each).duties}
+    return said | {hire.w4.what, *(duty.what for duty in hire.at_hire)}
 
 
 def of_messages() -> set[str]:

@@ -15,6 +15,7 @@ from tests.languages.sentences import (
     in_modules,
     in_templates,
     of_banks,
+    of_duties,
     of_estimates,
     of_failures,
     of_messages,
@@ -33,6 +34,7 @@ def test_nothing_is_left_in_english() -> None:
         | of_estimates()
         | of_failures()
         | of_messages()
+        | of_duties()
         | set(ROLES)
     )
     assert len(said) > 180
@@ -48,6 +50,7 @@ def test_nothing_is_translated_that_nobody_says() -> None:
         | of_estimates()
         | of_failures()
         | of_messages()
+        | of_duties()
     )
     kinds = {"user", "key", "mcp", "employee", "system", "operator"}
     counted = {sentence for sentence in sentences("es") if sentence.startswith("must ")}

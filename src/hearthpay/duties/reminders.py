@@ -18,7 +18,6 @@ from hearthpay.clock import BUSINESS_TIME, Clock
 from hearthpay.database.outage import DatabaseUnavailable
 from hearthpay.database.session import Database
 from hearthpay.duties.calendar import CalendarItem
-from hearthpay.duties.rules import Kind
 from hearthpay.duties.service import items_of
 from hearthpay.employers.duty_looks import count_looks, note_look, take_looks
 from hearthpay.employers.models import Employer
@@ -43,16 +42,6 @@ _FROM_HOUR: Final = 8
 """Reminders are written from eight in the morning, Eastern time."""
 
 _log = structlog.get_logger("hearthpay.duties")
-
-_DO: Final[dict[Kind, str]] = {
-    "return": mark("File {form} with {agency} by {day} for {period}."),
-    "payment": mark("Pay {agency} by {day} for {period} ({form})."),
-    "statement": mark("Give {form} to your employee by {day} for {period} ({agency})."),
-    "report": mark("By {day}: report to {agency}, for {period} ({form})."),
-    "election": mark("Until {day} you may choose, with {agency}, for {period}: {form}."),
-    "notice": mark("By {day}: give notice, for {period} ({form}; {agency})."),
-}
-_ON_CALENDAR: Final = mark("as on your calendar")
 
 
 async def remind(
@@ -149,14 +138,11 @@ def _line(to: NoticeReader, item: CalendarItem) -> str:
     say, language = to.say, to.language
     day = day_in(language, item.due)
     amount = "" if not item.amount else f" {money_in(language, from_cents(item.amount))}."
-    if language == "en":
-        return f"By {day}: {item.what}.{amount}"
-    facts = {"day": day, "agency": item.agency, "period": item.period, "form": item.form or say(_ON_CALENDAR)}
-    return f"{say(_DO[item.kind], **facts)}{amount}"
+    return f"{say(mark('By {day}: {what}.'), day=day, what=say(item.what))}{amount}"
 
 
 def _what(to: NoticeReader, item: CalendarItem) -> str:
-    return item.what if to.language == "en" else item.form or item.agency
+    return to.say(item.what)
 
 
 def _write(first_name: str, items: Sequence[CalendarItem], reader: NoticeReader) -> Mail:
