@@ -18,7 +18,7 @@ from hearthpay.duties.rules import duties_of
 from hearthpay.taxes.calculator import ASSUMPTIONS
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.messages import ENGLISH
-from hearthpay.web.household.payrolls.messages import _ON_PAGES
+from hearthpay.web.household.payrolls.messages import ON_PAGES
 
 _SOURCE = Path(hearthpay.__file__).parent
 _TEMPLATES = "web/templates"
@@ -84,7 +84,7 @@ def of_messages() -> set[str]:
     return {
         words
         for code, words in ENGLISH.items()
-        if code not in (*_ON_PAGES, "hours_rounded")
+        if code not in (*ON_PAGES, "hours_rounded")
         and re.sub(r"\{[^}]*\}", "", words).strip(" :$") not in ("", ".")
     }
 

@@ -65,7 +65,10 @@ async def test_the_calendar_names_the_month_and_the_city(world: World, maria: Br
     calendar = await maria.look(f"{root}/calendar")
     items = dict(re.findall(r'<a href="(/app/[^"]+/calendar/[^"]+)" lang="en">([^<]+)</a>', calendar.text))
     names = {unescape(name) for name in items.values()}
-    assert {"Pay the income tax you withheld this month", "File the quarterly wage tax return and pay"} <= names
+    assert {
+        "Pay the income tax you withheld this month",
+        "File the quarterly wage tax return and pay",
+    } <= names
     monthly = next(
         path for path, name in items.items() if unescape(name) == "Pay the income tax you withheld this month"
     )

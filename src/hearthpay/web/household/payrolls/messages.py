@@ -13,7 +13,7 @@ from hearthpay.taxes.messages import ENGLISH, Joined, Message, Money
 from hearthpay.web.presentation import day_text
 from hearthpay.web.shell import REQUIRED
 
-_ON_PAGES: Final[Mapping[str, str]] = {
+ON_PAGES: Final[Mapping[str, str]] = {
     "required": REQUIRED,
     "fica_below_threshold": mark(
         "Social Security and Medicare are withheld although the year's wages are still below "
@@ -152,7 +152,7 @@ STEPS: Final = frozenset(
 
 def message_text(say: Say, language: str, said: Message) -> str:
     """Return a message in the reader's language. What an earlier version stored without a code is shown as it is."""
-    sentence = _ON_PAGES.get(said.code) or ENGLISH[said.code]
+    sentence = ON_PAGES.get(said.code) or ENGLISH[said.code]
     if said.code == "hours_rounded":
         sentence = _ROUNDED[str(said.param("field"))]
     return say(sentence, **{name: _value(say, language, value) for name, value in said.params})
