@@ -97,7 +97,7 @@ def test_the_employee_is_told_of_an_account_that_the_operator_connects(running: 
         ({"routing": "021000021"}, "must be a JSON object"),
         (NUMBERS | {"pin": "1"}, "must be a JSON object"),
         (NUMBERS | {"account": 77712345678}, "must be a string"),
-        (NUMBERS | {"routing": "021000022"}, "no bank's routing number"),
+        (NUMBERS | {"routing": "021000022"}, "routing number isn't valid"),
         (NUMBERS | {"account": "12"}, "4 to 17 digits"),
         (NUMBERS | {"type": "loan"}, "checking or savings"),
     ],

@@ -238,6 +238,6 @@ async def test_nothing_is_said_twice(account: Account, household: Any) -> None:
     sentences = re.split(r"(?<=[.:]) ", error["message"])
     assert len(sentences) == len(set(sentences))
     birth = await account.live.post("/employees", ROSA | {"birth_year": "1990"})
-    assert refusal(birth, 400, "validation_error")["details"][0]["message"] == "must be a whole number"
+    assert refusal(birth, 400, "validation_error")["details"][0]["message"] == "Enter a whole number."
     limit = await account.live.get("/payrolls", limit=101)
     assert refusal(limit, 400, "validation_error")["details"][0]["message"] == "must be at most 100"

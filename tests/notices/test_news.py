@@ -37,7 +37,7 @@ async def test_payday_is_told_to_each_reader_once_in_his_language(
     assert "$" in told[2].text
     (stub,) = post.mails("pay_stub")
     assert stub.to == "worker@example.com"
-    assert "talón de pago" in stub.text
+    assert "recibo de pago" in stub.text
     assert "$" not in stub.text
 
 

@@ -285,7 +285,7 @@ async def test_a_person_is_told_where_the_answer_goes(dance: Dance, returns: str
     assert registered.status_code == 201
     page = await dance.ask(client_id=registered.json()["client_id"], redirect_uri=returns)
     asked = await dance.browser.look(page)
-    assert f"The answer goes to {place}." in asked.text
+    assert f"Your answer goes to {place}." in asked.text
     sent = await dance.consent(page)
     assert sent.headers["location"].startswith(f"{returns}?code=hpac_")
     assert f"· {place.partition(' ')[0]}<" in (await dance.browser.look("/settings/agents")).text
@@ -319,7 +319,7 @@ async def test_who_answers_too_long_after_proving_who_she_is_answers_again(
     assert (proved.status_code, proved.headers["location"]) == (303, page)
     assert owner_connection.execute("SELECT count(answered_at) FROM agent_requests").fetchone() == (0,)
     asked = await dance.browser.look(page)
-    assert "Nothing was answered yet" in asked.text
+    assert "You haven&#39;t answered yet" in asked.text
     ticked = {
         (each.get("name"), each.get("value"))
         for each in parsed(asked).iter("input")
@@ -331,7 +331,7 @@ async def test_who_answers_too_long_after_proving_who_she_is_answers_again(
         ("scope_payroll:run", "on"),
     }
     assert "form-action 'self' https://agent.example.com;" in asked.headers["content-security-policy"]
-    assert "Nothing was answered yet" not in (await dance.browser.look(page)).text, "it is filled in once"
+    assert "You haven&#39;t answered yet" not in (await dance.browser.look(page)).text, "it is filled in once"
     assert "code" in answer_in(await dance.consent(page))
 
 

@@ -44,7 +44,7 @@ def test_nothing_is_named_that_is_not_open(kind: FailureKind):
         assert "refunded" not in words or "refund" in ways, case
         assert "until a day that you choose" not in words or "wait_for_account" in ways, case
         if status == "failed" and kind in ("debit_returned", "not_sent"):
-            for again in ("presented again", "tried again", "by itself", "more times"):
+            for again in ("presented again", "tried again", "automatically", "more times"):
                 assert again not in words, case
         if status not in ("failed", "voided") and kind == "debit_returned" and next_try is not None:
             assert "on Tuesday, November 24, at 3:00 PM Eastern time" in told, case

@@ -219,7 +219,7 @@ async def test_an_operator_sees_what_was_not_sent_and_nobody_else_does(
         await ask(desk, ring, url)
     browser = await signed_in_browser(app)
     assert (await browser.look("/operator/mail")).status_code == 404
-    with pytest.raises(Refusal, match="nothing at this address"):
+    with pytest.raises(Refusal, match="Page not found"):
         await operators.mails_not_sent(desk, maria)
     assert (
         await operators.mails_not_sent(desk, replace(maria, operates=True)) == []
@@ -231,7 +231,7 @@ async def test_an_operator_sees_what_was_not_sent_and_nobody_else_does(
     assert "The address was refused" in page.text
     assert MARIA not in page.text.partition("<main")[2].partition("</main>")[0]
     notifications = await browser.look("/settings/notifications")
-    assert "Your address refused our last mail" in notifications.text
+    assert "Our last email to you bounced" in notifications.text
     assert "/operator/mail" in notifications.text
     assert "The address refused mail on" in (await browser.look("/settings/members")).text
     async with owner_database.transaction(None) as session:

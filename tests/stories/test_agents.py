@@ -97,7 +97,7 @@ async def _sign_in(page: Page) -> None:
 
 
 async def _let_in(page: Page, name: str) -> None:
-    await page.get_by_role("heading", name=f"{name} asks to act for you").wait_for()
+    await page.get_by_role("heading", name=f"{name} wants to act for you").wait_for()
     await page.get_by_label("Maria Lopez").first.check()
     await page.get_by_label(_CHANGES).check()
     await page.get_by_role("button", name="Allow").click()

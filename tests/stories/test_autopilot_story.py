@@ -88,8 +88,8 @@ async def test_from_enrolling_to_the_end(
     # Rosa earns more now: the next payroll is held until Maria has looked at it.
     await maria.go("Employees")
     await maria.follow("Rosa Diaz")
-    await maria.follow("Change the rate")
-    await maria.reads("Change the rate")
+    await maria.follow("Change pay rate")
+    await maria.reads("Change pay rate")
     await maria.fill("Hourly pay", "39.00")
     await maria.press("Save")
     await maria.page.get_by_role("heading", name="Rosa Diaz", level=1).wait_for()
@@ -98,14 +98,14 @@ async def test_from_enrolling_to_the_end(
     await maria.reads("Hello, {name}", name="Maria Lopez")
     assert await maria.page.locator("a.waits[href*='/payrolls/']").count() == 1, "the home page tells of it"
     await maria.go("Autopilot")
-    await maria.follow("Look at it")
+    await maria.follow("View payroll")
     if await maria.page.get_by_role("heading", name=maria.words("Confirm it's you")).count():
         await maria.prove()
     await maria.reads("Approve this payroll")
     await maria.sees("Net pay is more than 20% above the usual amount.")
     await maria.press("Approve")
     await maria.sees("The next paydays")
-    await maria.misses("link", "Look at it")
+    await maria.misses("link", "View payroll")
     await _live_through(town, "2026-12-04", "2026-12-08")
 
     await maria.come_back(enrollment)

@@ -163,7 +163,7 @@ async def _connect(maria: Housekeeper) -> None:
     for label, text in (
         ("Routing number", ROUTING),
         ("Account number", GOOD),
-        ("Account number, once more", GOOD),
+        ("Confirm account number", GOOD),
     ):
         await maria.fill(label, text)
     await maria.check("Checking")
@@ -187,7 +187,7 @@ async def _ana_connects(maria: Housekeeper, browser: Browser, address: str, acco
     for label, text in (
         ("Routing number", ROUTING),
         ("Account number", account),
-        ("Account number, once more", account),
+        ("Confirm account number", account),
     ):
         await ana.fill(label, text)
     await ana.check("Checking")

@@ -77,7 +77,7 @@ async def test_from_the_first_link_to_a_payday_and_back(
     await maria.follow("Void payroll")
     await maria.reads("Void payroll?")
     await maria.fill("Why", "These were not the hours.")
-    await maria.press("Void it")
+    await maria.press("Void payroll")
     await maria.page.wait_for_url(_PAYROLL)
     await maria.sees("Voided")
     await maria.sees("These were not the hours.")

@@ -81,7 +81,7 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
     await _by_keyboard(page, "How you will file your return", "M")
     await _by_keyboard(page, "Your full name, as your signature", "Rosa Diaz")
     await page.keyboard.press("Enter")
-    await page.get_by_text("In force: it counts from the next payroll on.").wait_for()
+    await page.get_by_text("Active. Applies to your next paycheck.").wait_for()
     await expect(page.get_by_text("Married", exact=True)).to_be_visible()
     await pictured(page, "my_certificate")
 
@@ -90,13 +90,13 @@ async def test_from_a_link_to_her_pay_and_what_she_changes(
         await page.goto(f"{here}/bank")
         await page.get_by_label("Routing number").fill("121000358")
         await page.get_by_label("Account number", exact=True).fill(number)
-        await page.get_by_label("Account number, once more").fill("1" if number[0] == "0" else number)
+        await page.get_by_label("Confirm account number").fill("1" if number[0] == "0" else number)
         await page.get_by_label("Checking").check()
         await page.get_by_role("button", name="Ask for the change").click()
         if number[0] == "0":
             await page.get_by_text("The two account numbers differ").wait_for()
             await pictured(page, "my_bank_problem")
-            for label in ("Routing number", "Account number", "Account number, once more"):
+            for label in ("Routing number", "Account number", "Confirm account number"):
                 await page.get_by_label(label, exact=True).fill("121000358" if label[0] == "R" else number)
             await page.get_by_role("button", name="Ask for the change").click()
             await page.get_by_text("•••• 4321").wait_for()

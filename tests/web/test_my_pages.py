@@ -413,7 +413,7 @@ async def test_after_she_has_left_her_papers_stay(account: Account, rosas: Emplo
     left = await account.live.post(f"/employees/{rosas.employee['id']}/terminate", {"end_date": "2026-11-20"})
     assert left.status_code == 200
     browser, here = rosas.browser, rosas.here
-    assert "your papers stay here" in (await browser.look(here)).text
+    assert "Your documents stay here" in (await browser.look(here)).text
     saved = await browser.send(f"{here}/address", page=f"{here}/details", **ADDRESS)
     assert saved.status_code == 200
     assert (await browser.send(f"{here}/bank", page=f"{here}/details", **BANK)).status_code == 400

@@ -85,10 +85,10 @@ async def test_a_package_is_asked_for_looked_at_and_downloaded(
     assert asked.status_code == 303, asked.text
     place = asked.headers["location"]
     assert place.startswith(here("taxes/papers/packages/"))
-    assert f"0 of {PAPERS} papers are done" in (await maria.look(place)).text
+    assert f"0 of {PAPERS} documents finished" in (await maria.look(place)).text
     await work(10)
     shown = (await maria.look(place)).text
-    assert f"10 of {PAPERS} papers are done" in shown
+    assert f"10 of {PAPERS} documents finished" in shown
     assert f'<progress max="{PAPERS}" value="10"' in shown
     assert "Download" not in shown
     assert place in (await maria.look(here("taxes/papers?year=2026"))).text
@@ -96,12 +96,12 @@ async def test_a_package_is_asked_for_looked_at_and_downloaded(
     assert again.headers["location"] == place
     owner_connection.execute("UPDATE people SET language = 'es'")
     spanish = (await maria.look(place)).text
-    assert f"10 de {PAPERS} documentos están listos" in spanish
+    assert f"10 de {PAPERS} documentos listos" in spanish
     assert "le escribiremos" in spanish
     owner_connection.execute("UPDATE people SET language = 'en'")
     await work(1_000)
     ready = (await maria.look(place)).text
-    assert f"The file is ready. It holds {PAPERS} papers." in ready
+    assert f"The file is ready. It has {PAPERS} documents." in ready
     found = re.search(r'action="([^"]+/issued/[^"]+)"', ready)
     assert found is not None
     file = await maria.send(found[1], page=page)

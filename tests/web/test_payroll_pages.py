@@ -149,7 +149,7 @@ async def test_what_changed_since_it_was_looked_at_is_refused_and_shown(
     refused = await maria.send(f"{draft}/run", page=_FORM, **seen)
     assert refused.status_code == 409
     assert "The amounts changed after your review." in refused.text
-    assert "Net pay, as you saw it" in refused.text
+    assert "Reviewed net pay" in refused.text
     assert _payrolls(owner_connection) == []
     now = dict(_SEEN.findall(refused.text))
     assert now["preview_token"] != seen["preview_token"]

@@ -197,7 +197,7 @@ async def test_debits_are_agreed_to_by_who_is_there(
     path = here("bank/authorization")
     assert "Connect a bank account first." in (await _send(maria, path, agreed="on")).text
     await _send(maria, here("bank/connect"), **BANK)
-    assert "Please tick that you agree." in (await _send(maria, path)).text
+    assert "Check the box to agree." in (await _send(maria, path)).text
     assert (await _send(maria, path, agreed="on")).status_code == 303
     page = (await maria.look(path)).text
     assert "Active" in page
@@ -248,7 +248,7 @@ async def test_money_on_its_way_and_what_keeps_it(
     assert "Verified at once." in page
     assert "Collected from you" in page
     assert "Payday Dec 18, 2026" in page
-    [leaving] = re.findall(r'<p class="big">\$([\d.]+)</p>\s*<p class="soft">leaves your account', page)
+    [leaving] = re.findall('<p class="big">\\$([\\d.]+)</p>\\s*<p class="soft">debit', page)
     assert 200 < Decimal(leaving) < 285
     assert "On hold" not in page
     world.connection.execute("UPDATE bank_accounts SET status = 'failed', reason = 'closed'")
@@ -379,8 +379,8 @@ async def test_a_payout_is_not_booked_by_a_form_that_was_used_up_or_has_no_id(
         ({"amount": "30"}, "You already submitted this form with different values."),
         ({"method": "cash"}, "You already submitted this form"),
         ({"note": "shoes"}, "You already submitted this form"),
-        ({"form_id": ""}, "This form is outdated"),
-        ({"form_id": "once"}, "This form is outdated"),
+        ({"form_id": ""}, "This form is out of date"),
+        ({"form_id": "once"}, "This form is out of date"),
     ):
         refused = await _send(maria, path, **form | other)
         assert (refused.status_code, said in refused.text) == (400, True), refused.text
@@ -570,7 +570,7 @@ async def test_how_thresholds_count_is_chosen_and_what_it_makes_due_is_told(
         assert "Please choose one of them" in refused.text
     assert (await _send(maria, page, threshold_basis="as_paid")).headers["location"] == here("taxes")
     overview = (await maria.look(here("taxes"))).text
-    assert "You chose to pay once the wages paid have reached them." in overview
+    assert "These are charged once the wages paid reach them." in overview
     assert here("taxes/thresholds") in overview
     await world.pay(world.employee_id)
     for _ in range(2):  # a form sent twice changes and says the same

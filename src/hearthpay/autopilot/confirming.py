@@ -99,7 +99,7 @@ async def _held(session: AsyncSession, actor: Actor, payroll_id: UUID) -> Decide
     """Return the period whose payroll is held, or was. Raises `not_found`."""
     period = await session.scalar(select(DecidedPeriod).where(DecidedPeriod.payroll_id == payroll_id))
     if period is None or not actor.reaches(period.employer_id) or not period.held:
-        raise Refusal("not_found", "Autopilot holds no such payroll.")
+        raise Refusal("not_found", "We couldn't find that payroll on hold.")
     return period
 
 

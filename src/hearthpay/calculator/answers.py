@@ -11,8 +11,10 @@ from hearthpay.taxes.vocabulary import ThresholdStatus
 
 ESTIMATE_NOTE = "An estimate: income tax depends on the employee's own Form W-4 and state certificate."
 EXPLANATIONS: Final[Mapping[ThresholdStatus, str]] = {
-    "below": "Cash wages of {wages} stay below the {year} threshold of {threshold}: "
-    "no Social Security and Medicare, and no Form W-2 unless income tax is withheld.",
+    "below": (
+        "Cash wages of {wages} stay below the {year} threshold of {threshold}: no Social "
+        "Security and Medicare, and no Form W-2 unless income tax is withheld."
+    ),
     "approaching": "Cash wages of {wages} come near the {year} threshold of {threshold}. Once it is "
     "reached, Social Security and Medicare are due on all cash wages of the year, from the first dollar.",
     "above": "Cash wages of {wages} reach the {year} threshold of {threshold}: Social Security and "

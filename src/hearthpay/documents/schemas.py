@@ -33,9 +33,7 @@ _USER_ID: Final = re.compile(r"[0-9A-Z]{8}")
 def _read_user_id(value: object) -> str:
     user_id = value.strip().upper() if isinstance(value, str) else ""
     if _USER_ID.fullmatch(user_id) is None:
-        raise PydanticCustomError(
-            "user_id_form", "must be the eight letters and digits that the SSA assigned"
-        )
+        raise PydanticCustomError("user_id_form", "Enter the eight letters and digits the SSA assigned.")
     return user_id
 
 

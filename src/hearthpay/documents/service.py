@@ -188,7 +188,7 @@ async def _household_of(session: AsyncSession, actor: Actor, wanted: Wanted) -> 
     match wanted:
         case WantedPaystub():
             owner = await session.scalar(select(Payroll.employer_id).where(Payroll.id == wanted.payroll_id))
-            missing = Refusal("not_found", "There is no such payroll.")
+            missing = Refusal("not_found", "Payroll not found.")
         case WantedW2():
             owner = await session.scalar(
                 select(Employee.employer_id).where(Employee.id == wanted.employee_id)
@@ -251,7 +251,7 @@ class _Desk:
     async def paystub(self, wanted: WantedPaystub) -> Paper:
         payroll = await self.session.get(Payroll, wanted.payroll_id)
         if payroll is None or payroll.employer_id != self.employer.id:
-            raise Refusal("not_found", "There is no such payroll.")
+            raise Refusal("not_found", "Payroll not found.")
         if payroll.status not in HAS_PAY_STUBS:
             raise not_available(
                 "payroll_not_completed",

@@ -483,7 +483,7 @@ async def expire_invitations(session: AsyncSession, now: datetime, *, limit: int
 
 
 def _unknown() -> Refusal:
-    return Refusal("not_found", "This link opens nothing.")
+    return Refusal("not_found", "This link doesn't work.")
 
 
 def _over() -> Refusal:

@@ -162,7 +162,7 @@ async def link_person(session: AsyncSession, now: datetime, presented: str) -> L
     """
     token = parse_token(presented)
     if token is None:
-        raise Refusal("not_found", "This link opens nothing.")
+        raise Refusal("not_found", "This link doesn't work.")
     row = (
         await session.execute(_LINK, {"link": uuid7(), "token_hash": token.hash, "now": now})
     ).one_or_none()
@@ -204,7 +204,7 @@ async def end_link(session: AsyncSession, actor: Actor, clock: Clock, link_id: U
     allow(actor, CHANGE_EMPLOYEES)
     link = await session.get(EmployeeLink, link_id)
     if link is None or not actor.reaches(link.employer_id):
-        raise Refusal("not_found", "There is no such account.")
+        raise Refusal("not_found", "Account not found.")
     ended = await session.scalar(
         update(EmployeeLink)
         .where(EmployeeLink.id == link_id, EmployeeLink.ended_at.is_(None))

@@ -55,9 +55,7 @@ async def ask_for_account(
     """
     opened = await look_at_offer(desk, presented)
     if opened.sandbox or not desk.sends_mail:
-        raise Refusal(
-            "invalid_state", "No mail leaves from here: sign in with an account that you have already."
-        )
+        raise Refusal("invalid_state", "Email isn't set up here. Sign in with an existing account.")
     if not can_have_account(opened.employee):
         raise Refusal("invalid_state", NO_ACCOUNT_UNDER_IT)
     on_record = account_address(opened.employee)

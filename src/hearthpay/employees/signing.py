@@ -106,7 +106,7 @@ async def find_certificate(
     allow_own(actor, OWN_RECORD, employee_id)
     found = await session.get(SignedCertificate, certificate_id)
     if found is None or found.employee_id != employee_id or not actor.reaches(found.employer_id):
-        raise Refusal("not_found", "There is no such certificate.")
+        raise Refusal("not_found", "Certificate not found.")
     return found
 
 

@@ -37,9 +37,7 @@ ZipCode = Annotated[
 def _read_phone(value: object) -> str:
     found = _PHONE.fullmatch(value.strip()) if isinstance(value, str) else None
     if found is None:
-        raise PydanticCustomError(
-            "phone_form", "must be a telephone number of ten digits such as 415-555-0134"
-        )
+        raise PydanticCustomError("phone_form", "Enter a phone number with ten digits, like 415-555-0134.")
     return "".join(found.groups())
 
 

@@ -583,7 +583,7 @@ async def get_payroll(session: AsyncSession, actor: Actor, clock: Clock, payroll
     allow(actor, READ_PAYROLLS)
     payroll = await read_payroll(session, payroll_id)
     if payroll is None or not actor.reaches(payroll.employer_id):
-        raise Refusal("not_found", "There is no such payroll.")
+        raise Refusal("not_found", "Payroll not found.")
     return await with_ways_out(session, payroll, clock.now())
 
 

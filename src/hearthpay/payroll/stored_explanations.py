@@ -76,7 +76,7 @@ async def explain_stored_payroll(session: AsyncSession, actor: Actor, payroll_id
     allow(actor, READ_PAYROLLS)
     payroll = await read_payroll(session, payroll_id)
     if payroll is None or not actor.reaches(payroll.employer_id):
-        raise Refusal("not_found", "There is no such payroll.")
+        raise Refusal("not_found", "Payroll not found.")
     if not payroll.paychecks and payroll.status != "scheduled":
         raise Refusal("invalid_state", "This payroll was ended before it was calculated: it paid nothing.")
     try:

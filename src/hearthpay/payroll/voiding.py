@@ -50,7 +50,7 @@ async def void_payroll(
     # Locked first: whoever fires it at this moment is waited for, and then it is no longer scheduled.
     payroll = await session.scalar(select(Payroll).where(Payroll.id == payroll_id).with_for_update())
     if payroll is None or not actor.reaches(payroll.employer_id):
-        raise Refusal("not_found", "There is no such payroll.")
+        raise Refusal("not_found", "Payroll not found.")
     now = clock.now()
     status = cast(PayrollStatus, payroll.status)
     await lock_payments(session, payroll_id)

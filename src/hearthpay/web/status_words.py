@@ -43,11 +43,11 @@ STATUS_WORDS: Final[Mapping[str, Mapping[str, StatusWord]]] = {
         "undone": StatusWord(mark("Not sent"), "plain"),
     },
     "refund": {
-        "waiting": StatusWord(mark("Refund leaves soon"), "plain"),
+        "waiting": StatusWord(mark("Refund scheduled"), "plain"),
         "held": StatusWord(mark("Refund on hold"), "waits"),
         "sent": StatusWord(mark("Refund sent"), "plain"),
         "paid": StatusWord(mark("Refunded"), "good"),
-        "returned": StatusWord(mark("Refund sent back by the bank"), "bad"),
+        "returned": StatusWord(mark("Refund returned"), "bad"),
     },
     "method": {
         "check": StatusWord(mark("Check"), "plain"),
@@ -95,7 +95,7 @@ STATUS_WORDS: Final[Mapping[str, Mapping[str, StatusWord]]] = {
         "deposit": StatusWord(mark("Set aside"), "plain"),
         "reversal": StatusWord(mark("Paycheck undone"), "plain"),
         "payout": StatusWord(mark("Paid out"), "plain"),
-        "payout_returned": StatusWord(mark("Payout sent back by the bank"), "bad"),
+        "payout_returned": StatusWord(mark("Payout returned"), "bad"),
     },
     "autopilot": {
         "active": StatusWord(mark("On"), "good"),

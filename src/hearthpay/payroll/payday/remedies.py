@@ -89,7 +89,7 @@ async def apply_remedy(
     # Locked first, as everywhere: whoever voids it or takes in its return is waited for.
     payroll = await session.scalar(select(Payroll).where(Payroll.id == payroll_id).with_for_update())
     if payroll is None or not actor.reaches(payroll.employer_id):
-        raise Refusal("not_found", "There is no such payroll.")
+        raise Refusal("not_found", "Payroll not found.")
     paycheck = await session.scalar(
         select(FoundPaycheck).where(
             FoundPaycheck.payroll_id == payroll_id,

@@ -76,7 +76,7 @@ async def settle_wages(
     allow(actor, SETTLE_WAGES)
     payroll = (await session.execute(_LOCK, {"id": payroll_id})).one_or_none()
     if payroll is None:
-        raise Refusal("not_found", "There is no such payroll.")
+        raise Refusal("not_found", "Payroll not found.")
     balance = (await session.execute(_BALANCE, {"id": payroll_id})).one()
     owed = int(balance.owed) - int(balance.received)
     if (

@@ -292,7 +292,7 @@ async def payout(
     except ValueError:
         raise invalid("amount", "must be an amount of money with at most two decimals") from None
     if cents <= 0:
-        raise invalid("amount", "must be above 0")
+        raise invalid("amount", "Enter an amount above 0.")
     await session.execute(_LOCK, {"employee": employee.id})
     account = await read_account(session, employee.id)
     available = account.available(method)

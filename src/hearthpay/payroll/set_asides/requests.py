@@ -190,4 +190,4 @@ def _rule(rate: Decimal | None, cents: int | None) -> SetAsideRule:
 
 
 def _no_request() -> Refusal:
-    return Refusal("not_found", "There is no such request.")
+    return Refusal("not_found", "Request not found.")

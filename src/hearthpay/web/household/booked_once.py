@@ -24,7 +24,7 @@ Booking = Callable[[AsyncSession], Awaitable[str]]
 """Books what the form asks for, and returns the path of the household to go to then."""
 
 _SEE_OTHER: Final = 303
-_WITHOUT_ID: Final = mark("This form is outdated: please check it and send it once more.")
+_WITHOUT_ID: Final = mark("This form is out of date. Check it and send it again.")
 _SENT_BEFORE: Final = mark(
     "You already submitted this form with different values. This submission wasn't saved. To save it too, submit again."
 )

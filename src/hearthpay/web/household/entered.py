@@ -13,7 +13,7 @@ from hearthpay.web.visitor import Visitor
 YEARS_BACK: Final = 3
 """How many years before the present one can be looked at."""
 
-_DAY: Final = mark("must be a day, as 11/20/2026 or 2026-11-20")
+_DAY: Final = mark("Enter a date, like 11/20/2026.")
 _AS_WRITTEN: Final = ("%Y-%m-%d", "%m/%d/%Y")
 SAID_BY_SERVICES: Final = (
     mark("Fill in this field."),
@@ -26,10 +26,10 @@ SAID_BY_SERVICES: Final = (
     mark("an agency's number has up to 40 letters, digits, spaces, hyphens, dots, slashes and #"),
     mark("Enter today's date or an earlier one."),
     mark("must be an amount of money with at most two decimals"),
-    mark("must be above 0"),
-    mark("must have 1 to 500 printable characters"),
-    mark("must be a telephone number of ten digits such as 415-555-0134"),
-    mark("must be the eight letters and digits that the SSA assigned"),
+    mark("Enter an amount above 0."),
+    mark("Use 1 to 500 printable characters."),
+    mark("Enter a phone number with ten digits, like 415-555-0134."),
+    mark("Enter the eight letters and digits the SSA assigned."),
     mark("Fill in this field."),
 )
 """What the services answer about a field of these pages."""
@@ -71,7 +71,7 @@ def id_in(visitor: Visitor, name: str) -> UUID:
     try:
         return UUID(visitor.request.path_params[name])
     except ValueError:
-        raise Refusal("not_found", mark("There is nothing here of this name.")) from None
+        raise Refusal("not_found", mark("Nothing found with this name.")) from None
 
 
 def beside(problems: Mapping[str, str], names: Callable[[str], str] = str) -> dict[str, str]:

@@ -23,17 +23,17 @@ ROOT: Final = ""
 
 _LONGEST: Final = 20
 """Of an amount: in letters, and in places before or after the point, which an exponent may write as few letters."""
-_NO_AMOUNT: Final = mark("must be an amount in dollars, such as 28.50")
-_NO_NUMBER: Final = mark("must be a whole number")
+_NO_AMOUNT: Final = mark("Enter an amount, like 28.50.")
+_NO_NUMBER: Final = mark("Enter a whole number.")
 _AS_TYPED: Final = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})", re.ASCII)
 _NO_DAY: Final = mark("Enter a date, like 11/20/2026.")
 _SAID: Final = (
     mark("Fill in this field."),
     mark("Enter an email address, like ana@example.com."),
-    mark("must be between 0.01 and 9,999.99"),
-    mark("must be between 0 and 999,999,999"),
-    mark("must be between 0 and 999,999"),
-    mark("must have at most 2 decimals"),
+    mark("Enter an amount from 0.01 to 9,999.99."),
+    mark("Enter a number from 0 to 999,999,999."),
+    mark("Enter a number from 0 to 999,999."),
+    mark("Use at most 2 decimals."),
     mark("Enter a ZIP code, like 94110."),
     mark("must be one of the 50 states or DC, by its two letters"),
     mark("must have 1 to 100 characters"),

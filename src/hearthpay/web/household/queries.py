@@ -16,7 +16,7 @@ def cursor_in(visitor: Visitor) -> UUID | None:
     try:
         return decode_cursor(text)
     except ValueError:
-        raise Refusal("not_found", "There is no such page.") from None
+        raise Refusal("not_found", "Page not found.") from None
 
 
 def day_in(visitor: Visitor, name: str) -> date | None:

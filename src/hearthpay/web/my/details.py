@@ -19,7 +19,7 @@ from hearthpay.web.visitor import Visitor
 
 router: Final = APIRouter(include_in_schema=False)
 
-_SAVED: Final = mark("Saved. You are told by email, and so is the household.")
+_SAVED: Final = mark("Saved. We emailed you and the household.")
 
 
 @page_of(router, "GET", "/my/{employee_id}/details", "signed_in")

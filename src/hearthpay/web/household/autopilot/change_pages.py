@@ -42,9 +42,9 @@ _CHOOSE: Final = mark("must be chosen")
 _TOO_FAR: Final = mark("must be within two years")
 _NOT_FITTING: Final = mark("must be a day on which a period of the new rhythm begins as well: {days}")
 _NONE_FITS: Final = mark(
-    "There is no day within two years on which both rhythms begin: end Autopilot and enroll anew."
+    "The two schedules have no common start within two years. End Autopilot and enroll again."
 )
-_CANNOT: Final = mark("Autopilot could not pay by these terms: look at the employee's settings.")
+_CANNOT: Final = mark("Autopilot can't pay with these settings. Check the employee's page.")
 
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}/change", permission=ENROLL_AUTOPILOT, fresh=True)

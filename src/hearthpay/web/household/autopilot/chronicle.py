@@ -17,7 +17,7 @@ _ENROLLED: Final = mark(
     "Enrolled: {hours}, {frequency}. The first period is {start} to {end}, paid on {day}."
 )
 _CHANGED: Final = mark("Changed from {day} on: {hours}, {frequency}.")
-_AGREED: Final = mark("Agreed anew to the debits.")
+_AGREED: Final = mark("Agreed to the debits again.")
 _CONFIRMED: Final = mark("Approved a payroll that was held.")
 _SKIPPED: Final = mark("Skipped everything that begins by {day}.")
 _SKIP_CAME: Final = mark("The period {start} to {end} was skipped, as you asked.")
@@ -29,7 +29,7 @@ _PAUSED: Final = mark("Paused.")
 _GAVE_UP: Final = mark("Paused after {count} failures. {reasons}")
 _RESUMED: Final = mark("Resumed with the period {start} to {end}, paid on {day}.")
 _RESUMED_BY_US: Final = mark(
-    "Resumed because tax figures no longer stand in the way. The next period is {start} to {end}, paid on {day}."
+    "Resumed: the tax figures are available. The next period is {start} to {end}, paid on {day}."
 )
 _NOT_PAID: Final = mark("Periods in between that are not paid: {count}.")
 _ENDED: Final = mark("Ended, with the authorization of its debits.")

@@ -26,7 +26,7 @@ from hearthpay.web.household.place import AtHousehold, household_page
 router: Final = APIRouter(include_in_schema=False)
 
 _LATEST: Final = 5
-_CANNOT: Final = mark("Autopilot cannot go on yet. Below you see why.")
+_CANNOT: Final = mark("Autopilot can't continue yet. See why below.")
 
 
 @household_page(router, "GET", "/autopilot/{enrollment_id}", permission=READ_AUTOPILOT)

@@ -90,7 +90,7 @@ async def _find(at: AtHousehold, session: AsyncSession) -> HeldPayroll:
     )
     period = await session.scalar(here)
     if period is None or not period.held:
-        raise Refusal("not_found", "Autopilot holds no such payroll.")
+        raise Refusal("not_found", "We couldn't find that payroll on hold.")
     enrolled = select(EnrollmentVersion.expected_net).where(
         EnrollmentVersion.enrollment_id == period.enrollment_id, EnrollmentVersion.number == period.version
     )

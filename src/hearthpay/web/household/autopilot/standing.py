@@ -53,7 +53,7 @@ async def find_standing(at: AtHousehold, session: AsyncSession) -> AutopilotStan
     here = select(Enrollment).where(Enrollment.id == wanted, Enrollment.employer_id == at.id)
     enrollment = await session.scalar(here)
     if enrollment is None:
-        raise Refusal("not_found", "There is no such enrollment.")
+        raise Refusal("not_found", "Enrollment not found.")
     employee = await session.get_one(Employee, enrollment.employee_id)
     (view,) = await views_of(session, at.clock, [enrollment])
     waiting = sorted(await waiting_periods(session, enrollment), key=lambda each: each.period_start)

@@ -36,7 +36,7 @@ REASONS: Final[Mapping[Reason, ReasonWord]] = {
         mark("The employment has not begun by the period's last day."), mark("Begin with a later period.")
     ),
     "employee_incomplete": ReasonWord(
-        mark("There is no pay rate yet."), mark("Enter what you pay for an hour."), "/employees/{employee_id}"
+        mark("No pay rate yet."), mark("Enter the hourly pay."), "/employees/{employee_id}"
     ),
     "insufficient_history": ReasonWord(
         mark("Run one payroll for this employee first."),
@@ -45,7 +45,7 @@ REASONS: Final[Mapping[Reason, ReasonWord]] = {
     ),
     "direct_deposit_unavailable": ReasonWord(
         mark("Direct deposit is not possible yet."),
-        mark("Your bank account and your employee's must both be connected and verified."),
+        mark("Connect and verify both your bank account and your employee's."),
         "/bank",
     ),
     "direct_deposit_not_offered": ReasonWord(
@@ -54,7 +54,7 @@ REASONS: Final[Mapping[Reason, ReasonWord]] = {
     ),
     "authorization_missing": ReasonWord(
         mark("Debits from the connected bank account aren't authorized."),
-        mark("Agree to them anew."),
+        mark("Agree again."),
         "/autopilot/{enrollment_id}/agree",
     ),
     "tax_year_not_final": ReasonWord(
@@ -67,7 +67,7 @@ REASONS: Final[Mapping[Reason, ReasonWord]] = {
     ),
     "not_calculable": ReasonWord(
         mark("The payroll cannot be calculated."),
-        mark("Look at the employee's settings."),
+        mark("Check the employee's page."),
         "/employees/{employee_id}",
     ),
     "internal_error": ReasonWord(
@@ -86,7 +86,7 @@ SOURCES: Final[Mapping[str, str]] = {
     "app": mark("on these pages"),
     "api": mark("by an API key"),
     "mcp": mark("by an assistant"),
-    "system": mark("by itself"),
+    "system": mark("automatically"),
 }
 AUTHORIZATION: Final = (
     mark(

@@ -20,7 +20,7 @@ from hearthpay.web.household.place import AtHousehold, household_page
 
 router: Final = APIRouter(include_in_schema=False)
 
-_AGREE: Final = mark("please tick that you agree")
+_AGREE: Final = mark("Check the box to agree.")
 _NO_ACCOUNT: Final = mark("Connect a bank account first.")
 
 

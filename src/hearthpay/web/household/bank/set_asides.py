@@ -91,7 +91,7 @@ def _amount(typed: str) -> Decimal:
 async def _employee(at: AtHousehold, session: AsyncSession) -> Employee:
     employee = await find_employee(session, at.actor, id_in(at.visitor, "employee_id"))
     if employee.employer_id != at.id:
-        raise Refusal("not_found", mark("There is nothing here of this name."))
+        raise Refusal("not_found", mark("Nothing found with this name."))
     return employee
 
 

@@ -68,7 +68,7 @@ async def _item(at: AtHousehold, session: AsyncSession) -> CalendarItem:
     for each in await items_at(at, session):
         if each.uid == wanted:
             return each
-    raise Refusal("not_found", mark("There is nothing here of this name."))
+    raise Refusal("not_found", mark("Nothing found with this name."))
 
 
 async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:

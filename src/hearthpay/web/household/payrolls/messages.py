@@ -16,24 +16,24 @@ from hearthpay.web.shell import REQUIRED
 ON_PAGES: Final[Mapping[str, str]] = {
     "required": REQUIRED,
     "fica_below_threshold": mark(
-        "Social Security and Medicare are withheld although the year's wages are still below "
-        "${amount}. If the year ends below it, give both back to the employee by a payroll of "
-        "the kind “Give back FICA”."
+        "Social Security and Medicare are withheld, but this year's wages are still below "
+        "${amount}. If they stay below it this year, refund both with “Refund FICA”."
     ),
     "below_minimum_wage": mark(
         "${rate} an hour is below the minimum wage on {day}: ${minimum} by {law}, since {since}."
     ),
     "salary_below_minimum_wage": mark(
-        "The salary comes to ${rate} an hour, below the minimum wage on {day}: ${minimum} by {law}, since {since}."
+        "The salary equals ${rate} an hour. That's below the minimum wage of ${minimum} on {day} "
+        "({law}, since {since})."
     ),
     "overtime_paid_as_regular": mark(
         "{hours} regular hours: by {law} hours over {limit} are overtime, and these days hold "
         "about {room} without any. Enter at least {rest} as overtime hours."
     ),
     "salary_hours_beyond_overtime": mark(
-        "{hours} hours for a salary: it does not make a household employee exempt from overtime. "
-        "By {law} hours over {limit} are overtime. Enter at least {rest} as overtime hours: they "
-        "are paid on top."
+        "{hours} hours for a salary. A salary doesn't exempt a household employee from overtime: "
+        "by {law}, hours over {limit} are overtime. Enter at least {rest} overtime hours, paid "
+        "in addition."
     ),
     "salary_prorated_unpaid": mark(
         "The salary is prorated: {paid} of {all} working days are paid, {unpaid} taken as unpaid, ${pay} of ${full}."
@@ -55,10 +55,10 @@ ON_PAGES: Final[Mapping[str, str]] = {
     "paid_beside_as_supplemental": mark(
         "This paycheck comes on top of another, paid on {day} for {start} to {end}."
     ),
-    "period_ends_before_start": mark("must not be before the first day of the period"),
-    "paid_before_period": mark("must not be before the first day of the period"),
-    "pay_date_needed": mark("please choose a day: the earliest, {day}, is before the period"),
-    "past_pay_ahead": mark("what was paid before has no day to come"),
+    "period_ends_before_start": mark("Choose a day on or after the first day of the period."),
+    "paid_before_period": mark("Choose a day on or after the first day of the period."),
+    "pay_date_needed": mark("Choose a pay date. The earliest, {day}, is before the period."),
+    "past_pay_ahead": mark("Past pay can't have a future date."),
     "not_a_pay_period": mark(
         "{days} days do not fit how often you pay: split the period, or change how often"
     ),
@@ -76,7 +76,7 @@ BESIDE: Final = frozenset({"period_paid_already", "paid_beside", "paid_beside_as
 _REFUSED: Final[Mapping[str, str]] = {
     "employee_not_started": mark("Somebody had not started yet: the first day of work was {start_date}."),
     "employee_incomplete": mark(
-        "Somebody has no pay rate or salary yet. Enter it on the employee's page first."
+        "An employee has no pay rate or salary. Add it on the employee's page first."
     ),
     "unsupported_tax_year": mark("The law of this year is not here: please choose another pay date."),
     "tax_year_not_final": mark(
@@ -85,11 +85,10 @@ _REFUSED: Final[Mapping[str, str]] = {
     ),
     "unsupported_jurisdiction": mark("A state or place in this payroll is not supported."),
     "payroll_overlap": mark(
-        "Hours of {start} to {end} are paid already. Hours of the same days are not paid twice; a bonus without "
-        "hours can be paid beside them."
+        "Hours for {start} to {end} are already paid. To add pay for these dates, pay a bonus without hours."
     ),
     "autopilot_run_scheduled": mark(
-        "Autopilot already pays {start} to {end}. Skip or void that first to pay this period by hand."
+        "Autopilot already pays {start} to {end}. To pay this period yourself, skip or void that payroll first."
     ),
     "period_ahead_of_anchor": mark(
         "These days go beyond the next run of Autopilot. Please pay by hand only up to its last day."
@@ -102,7 +101,7 @@ _REFUSED: Final[Mapping[str, str]] = {
         "Direct deposit cannot be used here yet: an account is missing or still being verified. Pay by check or cash "
         "for now."
     ),
-    "confirmation_required": mark("Please confirm what is marked below: nothing was sent yet."),
+    "confirmation_required": mark("Nothing was sent. Confirm the items marked below."),
     "too_many_employees": mark("Your plan does not allow so many people in one payroll."),
 }
 """What a person is told when a payroll cannot be run, by code; its gaps are what the refusal tells."""

@@ -38,7 +38,7 @@ async def payroll_here(session: AsyncSession, at: AtHousehold) -> tuple[StoredPa
     payroll_id = id_in_path(at.visitor, "payroll_id")
     payroll = await get_payroll(session, at.actor, at.clock, payroll_id)
     if payroll.employer_id != at.id:
-        raise Refusal("not_found", "There is no such payroll.")
+        raise Refusal("not_found", "Payroll not found.")
     return payroll, await read_standing(session, payroll_id, at.clock.now())
 
 

@@ -25,7 +25,7 @@ _DEBIT: Final = text(
 )
 _PASSED_BY: Final = ("firing", "draft")
 _APPROVED: Final = mark("Approved")
-_CALCULATED_ANEW: Final = mark("The amounts are worked out anew before the money leaves.")
+_CALCULATED_ANEW: Final = mark("We recalculate the amounts before we debit your account.")
 _LEAVES: Final = mark("Debit on {day}")
 _LEFT: Final = mark("{amount} debit on {day}")
 _COLLECTED: Final = mark("The money was collected")

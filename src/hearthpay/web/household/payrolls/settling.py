@@ -32,8 +32,8 @@ router: Final = APIRouter(include_in_schema=False)
 _LONGEST_REASON: Final = 200
 _UNDOES: Final[Mapping[WayToVoid, str]] = {
     "not_sent": mark("Nothing of it was sent: no money leaves, and nobody is paid by it."),
-    "uncollected": mark("The debit that waits is dropped: no money leaves your account."),
-    "recalled": mark("What was collected goes back to your account. The employees are not paid by it."),
+    "uncollected": mark("The pending debit is canceled. No money leaves your account."),
+    "recalled": mark("We refund what we collected to your account. This payroll doesn't pay your employees."),
     "by_hand": mark(
         "Voiding removes this payroll from the year to date and from taxes owed. It doesn't get "
         "back a check or cash. Settle that with your employee."
@@ -56,9 +56,9 @@ _REMEDIES: Final[Mapping[RemedyAction, tuple[str, str]]] = {
         mark("This voids the paycheck. You still owe these wages, so run payroll again for these dates."),
     ),
 }
-_TOO_LONG: Final = mark("please write at most 200 letters")
+_TOO_LONG: Final = mark("Use 200 characters or fewer.")
 _CHOOSE: Final = mark("Choose an option.")
-_CHOOSE_DAY: Final = mark("please choose a day within 30 days and this year")
+_CHOOSE_DAY: Final = mark("Choose a day within 30 days and this year.")
 _TICK: Final = mark("Check this box to continue.")
 _CANNOT: Final = mark("This can no longer be done: the payroll has moved on.")
 

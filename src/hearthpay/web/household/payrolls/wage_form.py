@@ -43,13 +43,13 @@ _MOST_HOURS: Final = 744
 _LONGEST_NOTES: Final = 500
 
 _NOT_HOURS: Final = mark("Enter hours as a number, like 37.5.")
-_NOT_DAYS: Final = mark("please write days as 1 or 0.5")
+_NOT_DAYS: Final = mark("Enter days as a number, like 1 or 0.5.")
 _NOT_DOLLARS: Final = mark("Enter an amount, like 120.50.")
-_NOT_A_DAY: Final = mark("please choose a day")
+_NOT_A_DAY: Final = mark("Choose a day.")
 _NOT_ONE: Final = mark("Choose an option.")
 _NOBODY: Final = mark("Select at least one employee to pay.")
 _LONG_NOTES: Final = mark("Use 500 characters or fewer.")
-_OTHER_NOTES: Final = mark("please choose this kind of payroll above instead")
+_OTHER_NOTES: Final = mark("Choose this kind of payroll above instead.")
 
 _FIELDS: Final = {
     "regular_hours": "regular",

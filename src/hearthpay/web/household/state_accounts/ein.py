@@ -47,7 +47,7 @@ async def say_how_far(at: AtHousehold) -> Response:
     """Notes that the number is applied for, or that the IRS refused."""
     status = at.form.get("status", "")
     if not is_ein_status(status) or status == "approved":  # that one comes with the number
-        raise Refusal("not_found", mark("There is nothing here of this name."))
+        raise Refusal("not_found", mark("Nothing found with this name."))
     async with at.transaction() as session:
         employer = await find_employer(session, at.actor, at.id)
         if employer.ein_status != status:

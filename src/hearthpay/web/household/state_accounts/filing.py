@@ -94,7 +94,7 @@ def _account(at: AtHousehold) -> tuple[str, Account]:
         for account in duties_of(params["state"]).accounts:
             if account.name == params["account"]:
                 return params["state"], account
-    raise Refusal("not_found", mark("There is nothing here of this name."))
+    raise Refusal("not_found", mark("Nothing found with this name."))
 
 
 async def _page(at: AtHousehold, problems: dict[str, str] | None = None) -> Response:

@@ -27,7 +27,7 @@ router: Final = APIRouter(include_in_schema=False)
 
 _AT: Final = "/state-accounts/{state}/{account_id}"
 _FUTURE: Final = mark("Enter today's date or an earlier one.")
-_NOT_THERE: Final = mark("There is nothing here of this name.")
+_NOT_THERE: Final = mark("Nothing found with this name.")
 _NONE: Final = mark("There is no number on file to be shown.")
 
 

@@ -21,7 +21,7 @@ from hearthpay.web.shell import problems_of
 router: Final = APIRouter(include_in_schema=False)
 
 _AT: Final = "/state-accounts/{state}/policy/{policy}"
-_NOT_THERE: Final = mark("There is nothing here of this name.")
+_NOT_THERE: Final = mark("Nothing found with this name.")
 
 
 @household_page(router, "GET", _AT, permission=KEEP_REGISTRATIONS)

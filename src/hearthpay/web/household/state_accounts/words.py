@@ -36,7 +36,7 @@ FREQUENCY_WORDS: Final[Mapping[str, str]] = {
     "semiweekly": mark("twice a week"),
     "weekly": mark("every week"),
     "payday": mark("after each payday"),
-    "instalments": mark("in four instalments"),
+    "instalments": mark("in four installments"),
     "own_withholding": mark("by withholding from wages of your own"),
 }
 """By the frequencies of the duties' rule files."""

@@ -52,5 +52,5 @@ async def again(at: AtHousehold) -> Response:
     async with at.transaction() as session:
         kept = await open_issued(session, ring, at.actor, id_in(at.visitor, "document_id"))
         if kept.document.employer_id != at.id:
-            raise Refusal("not_found", mark("There is nothing here of this name."))
+            raise Refusal("not_found", mark("Nothing found with this name."))
     return file_of(at, kept)

@@ -55,7 +55,7 @@ from hearthpay.wire.problems import problems_of
 
 router: Final = APIRouter(include_in_schema=False)
 
-_NOT_THERE: Final = mark("There is nothing here of this name.")
+_NOT_THERE: Final = mark("Nothing found with this name.")
 _CHOOSE: Final = mark("please choose one of them")
 _COPIES: Final = ("employee", "household", "state")
 _REASONS: Final = {
