@@ -80,7 +80,7 @@ async def test_the_same_in_spanish(at_home: Page, world: World) -> None:
         await page.get_by_role("link", name="Recibo de pago en español").click()
     assert (await download.value).suggested_filename.endswith(".pdf")
     await page.get_by_role("link", name="Anular la nómina").click()
-    await page.get_by_role("button", name="Anularla").click()
+    await page.get_by_role("button", name="Anular la nómina").click()
     await expect(page.get_by_text("Anulado").first).to_be_visible()
 
 
