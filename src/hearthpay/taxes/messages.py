@@ -75,6 +75,7 @@ MessageCode = Literal[
     "part_threshold_of_period",
     # What is wrong with a request.
     "required",
+    "secret_number",
     "nothing_to_pay",
     "no_paid_day",
     "more_unpaid_days_than_worked",
@@ -262,6 +263,10 @@ ENGLISH: Final[Mapping[MessageCode, str]] = {
     "part_threshold": "{name} {amount}",
     "part_threshold_of_period": "{name} (from {amount} in a {period})",
     "required": "is required",
+    "secret_number": (
+        "looks like a Social Security or bank account number, which the API never takes; let the employee enter it in "
+        "the portal"
+    ),
     "nothing_to_pay": "hours, a bonus or other earnings are needed: there is nothing to pay",
     "no_paid_day": "leaves no working day that a salary is paid for: nothing to pay",
     "more_unpaid_days_than_worked": "must not be more than the {days} working days of the employment",

@@ -14,17 +14,16 @@ from hearthpay.employers.commands import PostalAddress
 from hearthpay.employers.schemas import Address
 from hearthpay.languages.catalogue import mark
 from hearthpay.security.vault_numbers import InvalidNumberError, NumberKind, SecretNumber, parse_number
+from hearthpay.web.shell import REQUIRED, SECRET_NUMBER, problem_on_page
 from hearthpay.wire.problems import problems_of
 
 Problems = Mapping[str, str]
 """What is wrong, by the name of the field."""
 
 # Each stands in the catalogues as it is here.
-_REQUIRED: Final = mark("Fill in this field.")
-_MISPLACED: Final = mark("This looks like a Social Security or bank account number. Don't enter it here.")
 FIELD_PROBLEMS: Final = (
-    _REQUIRED,
-    _MISPLACED,
+    REQUIRED,
+    SECRET_NUMBER,
     mark("The account numbers don't match. Enter both again."),
     mark("Choose checking or savings."),
     mark("A routing number has nine digits."),
@@ -70,7 +69,7 @@ def read_bank_account(form: Mapping[str, str]) -> BankAccountEntry:
     account = _number("bank_account", form, "account_number", problems)
     repeated = _digits(form, "account_number_again")
     if not repeated:
-        problems["account_number_again"] = _REQUIRED
+        problems["account_number_again"] = REQUIRED
     elif account is not None and account.reveal() != repeated:
         problems["account_number_again"] = "The account numbers don't match. Enter both again."
     account_type = form.get("account_type", "")
@@ -113,7 +112,7 @@ def read_postal_address(form: Mapping[str, str], problems: dict[str, str]) -> Po
         findings = error.errors(include_url=False, include_input=False)
         for each in problems_of(findings):
             missing = each.field in needed - filled.keys()
-            problems[f"address_{each.field}"] = _REQUIRED if missing else _said(each.message)
+            problems[f"address_{each.field}"] = REQUIRED if missing else _sentence(problem_on_page(each))
         return None
 
 
@@ -122,19 +121,17 @@ def _number(
 ) -> SecretNumber | None:
     digits = _digits(form, field)
     if not digits:
-        problems[field] = _REQUIRED
+        problems[field] = REQUIRED
         return None
     try:
         return parse_number(kind, digits)
     except InvalidNumberError as error:
-        problems[field] = _said(str(error))
+        problems[field] = str(error)
         return None
 
 
-def _said(problem: str) -> str:
+def _sentence(problem: str) -> str:
     """Return what a parser found as FIELD_PROBLEMS has it."""
-    if problem.startswith("looks like"):  # told to programs, which are sent to this very page
-        return _MISPLACED
     return f"{problem[:1].upper()}{problem[1:]}"
 
 

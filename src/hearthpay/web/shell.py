@@ -212,11 +212,14 @@ def go(path: str) -> Response:
 
 
 REQUIRED: Final = mark("Fill in this field.")
+SECRET_NUMBER: Final = mark("This looks like a Social Security or bank account number. Don't enter it here.")
+ON_FORMS: Final = {"required": REQUIRED, "secret_number": SECRET_NUMBER}
+"""What forms say beside a field, by the code of what is wrong."""
 
 
 def problem_on_page(problem: Problem) -> str:
     """Return what is wrong with a field as a page says it: a sentence of the catalogues."""
-    return REQUIRED if problem.said is not None and problem.said.code == "required" else problem.message
+    return problem.message if problem.said is None else ON_FORMS.get(problem.said.code, problem.message)
 
 
 def problems_of(error: Refusal) -> dict[str, str]:

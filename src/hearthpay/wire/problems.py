@@ -28,13 +28,17 @@ _PLAIN_WORDS: Final = {
 _MOST_PROBLEMS: Final = 50
 
 
+_CODES: Final = {"missing": message("required"), "text_secret": message("secret_number")}
+"""What is wrong by code, by pydantic's type of error."""
+
+
 def problems_of(errors: Sequence[ErrorDetails], *, root: str = "body") -> list[Problem]:
     """Pydantic's findings as problems, the first fifty; what concerns the request as a whole is said of `root`."""
     return [
         Problem(
             _spell(error["loc"], root),
             _explain(error),
-            message("required") if error["type"] == "missing" else None,
+            _CODES.get(error["type"]),
         )
         for error in errors[:_MOST_PROBLEMS]
     ]
@@ -70,8 +74,9 @@ def _explain(error: ErrorDetails) -> str:
             return f"must have at least {_entries(context['min_length'])}"
         case "too_long":
             return f"must have at most {_entries(context['max_length'])}"
-    message = error["msg"]
-    return message[:1].lower() + message[1:]
+    words = error["msg"]
+    # Our own are whole sentences; pydantic's are fragments that follow the name of a field.
+    return words if words.endswith(".") else words[:1].lower() + words[1:]
 
 
 def _entries(count: int) -> str:

@@ -11,10 +11,10 @@ from hearthpay.access.refusal import Problem, Refusal
 from hearthpay.languages.catalogue import Say, mark
 from hearthpay.taxes.messages import ENGLISH, Joined, Message, Money
 from hearthpay.web.presentation import day_text
-from hearthpay.web.shell import REQUIRED
+from hearthpay.web.shell import ON_FORMS
 
 ON_PAGES: Final[Mapping[str, str]] = {
-    "required": REQUIRED,
+    **ON_FORMS,
     "fica_below_threshold": mark(
         "Social Security and Medicare are withheld, but this year's wages are still below "
         "${amount}. If they stay below it this year, refund both with “Refund FICA”."
