@@ -22,6 +22,7 @@ from hearthpay.access.refusal import Refusal
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database
 from hearthpay.employers.service import list_employers
+from hearthpay.http.statuses import status_of
 from hearthpay.payroll.commands import PayrollsWanted
 from hearthpay.payroll.service import list_payrolls
 from hearthpay.wire.paging import Page
@@ -232,7 +233,7 @@ async def test_who_may(name: str, subtests: pytest.Subtests) -> None:
                 )
                 assert stopped is not None
                 assert stopped.code in expected
-                assert stopped.status == 403
+                assert status_of(stopped) == 403
 
 
 async def test_a_person_makes_the_households_of_any_plan_that_pays(subtests: pytest.Subtests) -> None:

@@ -301,7 +301,7 @@ async def test_notices_that_correct_nothing_are_reported(world: World) -> None:
     assert intake.changes == 0
     assert [problem.partition(": ")[2] for problem in intake.problems] == [
         "corrects nothing of an account",
-        "a bank account number has 4 to 17 digits",
+        "A bank account number has 4 to 17 digits.",
         "the account has been replaced",
     ]
 

@@ -15,7 +15,7 @@ from hearthpay.access.refusal import Refusal, RefusalCode
 from hearthpay.app import create_app
 from hearthpay.clock import FixedClock
 from hearthpay.database.session import Database, Tenant
-from hearthpay.http.statuses import STATUS
+from hearthpay.http.statuses import STATUS, status_of
 from hearthpay.taxes import TaxInputError
 from tests.http.api import BASE_URL, ROSA, Account, data, refusal
 
@@ -76,7 +76,7 @@ async def test_what_the_tax_engine_refuses_is_said_in_the_apis_words(
 async def test_every_code_of_the_contract_has_its_status() -> None:
     assert STATUS["confirmation_required"] == 400
     assert STATUS["direct_deposit_unavailable"] == 412
-    assert all(Refusal(code, "…").status == status for code, status in STATUS.items())
+    assert all(status_of(Refusal(code, "…")) == status for code, status in STATUS.items())
 
 
 @pytest.fixture

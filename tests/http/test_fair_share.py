@@ -8,6 +8,7 @@ import pytest
 from hearthpay.access.refusal import Refusal
 from hearthpay.http import fair_share
 from hearthpay.http.fair_share import LONGEST_QUEUE, FairShare, share_of
+from hearthpay.http.statuses import status_of
 
 ONE, OTHER = uuid4(), uuid4()
 
@@ -70,7 +71,7 @@ async def test_the_queue_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
                 pass
 
         answers = await asyncio.gather(*(wait() for _ in range(LONGEST_QUEUE + 1)), return_exceptions=True)
-    assert all(isinstance(answer, Refusal) and answer.status == 429 for answer in answers)
+    assert all(isinstance(answer, Refusal) and status_of(answer) == 429 for answer in answers)
     async with asyncio.timeout(1), shares.place(ONE):
         pass
 

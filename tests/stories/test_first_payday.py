@@ -75,7 +75,7 @@ async def test_from_the_first_link_to_a_payday_and_back(
     assert stub.startswith(b"%PDF-")
     assert SSN not in await maria.page.content()
     await maria.follow("Void payroll")
-    await maria.reads("Void payroll?")
+    await maria.reads("Void this payroll?")
     await maria.fill("Why", "These were not the hours.")
     await maria.press("Void payroll")
     await maria.page.wait_for_url(_PAYROLL)

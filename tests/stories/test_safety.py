@@ -248,7 +248,7 @@ async def test_a_stranger_locks_nobody_out_of_her_own_browser(
     await reader.press("Sign out")
     await reader.reads("Sign in")
     for number in range(8):
-        with pytest.raises(Refusal, match="not right"):
+        with pytest.raises(Refusal, match="don't match"):
             await sign_in(app.state.front_desk, MARIA, "wrong", Visit(f"203.0.113.{number}"))
     async with await browser.new_context(base_url=address, locale="en-US") as strange:
         stranger = Reader(await strange.new_page(), Way())

@@ -63,14 +63,14 @@ async def test_the_accounts_page_says_how_often_and_why(world: World, maria: Bro
 async def test_the_calendar_names_the_month_and_the_city(world: World, maria: Browser) -> None:
     root = f"/app/{world.household_id}"
     calendar = await maria.look(f"{root}/calendar")
-    items = dict(re.findall(r'<a href="(/app/[^"]+/calendar/[^"]+)" lang="en">([^<]+)</a>', calendar.text))
+    items = dict(re.findall(r'<a href="(/app/[^"]+/calendar/[^"]+)">([^<]+)</a>', calendar.text))
     names = {unescape(name) for name in items.values()}
     assert {
-        "Pay the income tax you withheld this month",
+        "Pay the income tax withheld this month",
         "File the quarterly wage tax return and pay",
     } <= names
     monthly = next(
-        path for path, name in items.items() if unescape(name) == "Pay the income tax you withheld this month"
+        path for path, name in items.items() if unescape(name) == "Pay the income tax withheld this month"
     )
     page = await _text(maria, monthly)
     assert "How often Every month" in page

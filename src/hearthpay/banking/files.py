@@ -27,7 +27,7 @@ from hearthpay.banking.calendar import (
     previous_banking_day,
 )
 from hearthpay.banking.entries import business_date, follow_accounts
-from hearthpay.banking.holds import Hold, HoldCode, note_file_holds
+from hearthpay.banking.holds import HoldCode, PaymentHold, note_file_holds
 from hearthpay.banking.nacha.errors import NachaError
 from hearthpay.banking.nacha.records import (
     PAYROLL,
@@ -142,7 +142,7 @@ class HeldEntry:
     """An entry that was due but could not go; it waits for the next cut-off."""
 
     entry_id: UUID
-    hold: Hold
+    hold: PaymentHold
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,7 +262,7 @@ def _decrypt(
             try:
                 _read_numbers(ring, row, numbers)
             except (KeyRingError, UnreadableSecretError) as error:
-                obstacle = Hold("internal", str(error))
+                obstacle = PaymentHold("internal", str(error))
         if obstacle is None:
             payments.append(_payment(row, numbers, earliest))
         else:
@@ -270,10 +270,10 @@ def _decrypt(
     return payments, held, list(numbers)
 
 
-def _obstacle(row: Any, earliest: datetime.date) -> Hold | None:
+def _obstacle(row: Any, earliest: datetime.date) -> PaymentHold | None:
     arrives = max(row.settle_on, earliest)
     if row.tax_year is not None and arrives.year != row.tax_year:
-        return Hold(
+        return PaymentHold(
             "arrives_in_other_year",
             f"it would arrive on {arrives}, but its paycheck belongs to {row.tax_year}",
             {"day": arrives.isoformat(), "year": row.tax_year},
@@ -281,15 +281,15 @@ def _obstacle(row: Any, earliest: datetime.date) -> Hold | None:
     wanted = "verifying" if row.kind == "prenote" else "active"
     if row.status != wanted:
         codes: dict[str, HoldCode] = {"failed": "account_failed", "verifying": "account_verifying"}
-        return Hold(codes.get(row.status, "account_not_usable"), f"the bank account is {row.status}")
+        return PaymentHold(codes.get(row.status, "account_not_usable"), f"the bank account is {row.status}")
     if not row.authorized:
-        return Hold(
+        return PaymentHold(
             "not_authorized", "the household has not authorized debits of this account for the payroll"
         )
     if row.routing is None or row.account is None:
-        return Hold("internal", "the vault holds no number of the bank account")
+        return PaymentHold("internal", "the vault holds no number of the bank account")
     if not ach_text(f"{row.first_name} {row.last_name}", NAME_LENGTH):
-        return Hold("name_not_readable", "the name has no letter that banks can read")
+        return PaymentHold("name_not_readable", "the name has no letter that banks can read")
     return None
 
 
@@ -429,7 +429,7 @@ def _assemble(
                 raise
             position = sum(len(batch.entries) for batch in batches[: error.batch]) + error.entry
             refused.append(
-                HeldEntry(waiting.pop(position).id, Hold("internal", f"{error.field}: {error.reason}"))
+                HeldEntry(waiting.pop(position).id, PaymentHold("internal", f"{error.field}: {error.reason}"))
             )
         else:
             return numbered, batches, content, refused

@@ -37,7 +37,7 @@ HELD_AS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Hold:
+class PaymentHold:
     """What keeps one payment: a code, what it depends on, and words for the operator's log."""
 
     code: HoldCode
@@ -96,7 +96,9 @@ async def note_account_holds(session: AsyncSession, now: datetime.datetime, cut_
     return len(rows.all())
 
 
-async def note_file_holds(session: AsyncSession, now: datetime.datetime, holds: Mapping[UUID, Hold]) -> None:
+async def note_file_holds(
+    session: AsyncSession, now: datetime.datetime, holds: Mapping[UUID, PaymentHold]
+) -> None:
     """Note what the cut-off's file had to leave out, and why."""
     if holds:
         found = list(holds.values())

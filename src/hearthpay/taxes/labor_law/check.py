@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.labor_law.minimum_wages import FEDERAL_LAW, MinimumWage, governing_minimum_wage
 from hearthpay.taxes.labor_law.overtime import OvertimeRule, overtime_of, overtime_rules, salary_law
-from hearthpay.taxes.messages import Message, Money, message
+from hearthpay.taxes.messages import Cents, Message, message
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
@@ -139,8 +139,8 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
         message(
             "salary_below_minimum_wage" if paid.salaried else "below_minimum_wage",
             text=text,
-            rate=Money(rate),
-            minimum=Money(minimum.cents),
+            rate=Cents(rate),
+            minimum=Cents(minimum.cents),
             day=paid.pay_date,
             law=_whose(minimum, paid),
             since=minimum.effective_from,
@@ -255,10 +255,10 @@ def _overtime_rate(paid: HoursWorked) -> Iterator[LaborWarning]:
         message(
             "overtime_rate_too_low",
             text=text,
-            overtime=Money(overtime),
-            rate=Money(rate),
+            overtime=Cents(overtime),
+            rate=Cents(rate),
             times=times,
-            least=Money(least),
+            least=Cents(least),
             law=_by(rule.law),
         ),
     )
