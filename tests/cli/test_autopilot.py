@@ -113,7 +113,7 @@ def test_an_employee_is_enrolled_managed_and_shown(running: EmbeddedServer, fami
     [
         ("pause", ("nobody",), "an id is needed"),
         ("pause", (str(uuid4()),), "there is no such employee"),
-        ("confirm", (str(uuid4()),), "we couldn't find that payroll on hold"),
+        ("confirm", (str(uuid4()),), "there is no such payroll"),
     ],
 )
 def test_what_is_not_there_is_refused(

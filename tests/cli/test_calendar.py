@@ -92,7 +92,7 @@ def test_choices_and_closed_accounts_are_noted_and_taken_back(running: EmbeddedS
         (("calendar", "HOUSEHOLD", "--json", "--ics"), "exclude each other"),
         (("calendar", "HOUSEHOLD", "--on", "2026-01-01"), "--on goes with --done"),
         (("calendar", "mine"), "the id of a household is needed"),
-        (("calendar", str(uuid4())), "no household has this id"),
+        (("calendar", str(uuid4())), "there is no such household"),
         (
             ("households", "filing", "HOUSEHOLD", "--state", "NY", "--account", "sui", "--since", "2026"),
             "account: is no account of NY",

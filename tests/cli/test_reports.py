@@ -78,7 +78,7 @@ def test_tax_liability(server: EmbeddedServer, house: Household):
         (("state-wages", "{id}", "--state", "CA", "--year", "2019"), "no tax rules for 2019"),
         (("state-wages", "{id}", *QUARTER, "--csv", "--json"), "two forms"),
         (("state-wages", "nobody", *QUARTER), "the id of a household"),
-        (("state-wages", str(uuid4()), *QUARTER), "o household has this id"),
+        (("state-wages", str(uuid4()), *QUARTER), "no such household"),
         (("tax-liability", "{id}", "--from", "2026-02-01", "--to", "2026-01-01"), "must not be before"),
     ],
 )

@@ -100,7 +100,7 @@ async def _let_in(page: Page, name: str) -> None:
     await page.get_by_role("heading", name=f"{name} wants to act for you").wait_for()
     await page.get_by_label("Maria Lopez").first.check()
     await page.get_by_label(_CHANGES).check()
-    await page.get_by_role("button", name="Allow").click()
+    await page.get_by_role("button", name="Allow", exact=True).click()
     await page.get_by_role("heading", name="You can close this window").wait_for()
 
 

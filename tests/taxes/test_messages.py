@@ -14,7 +14,7 @@ from hearthpay.languages.catalogue import say_in
 from hearthpay.taxes.messages import (
     CODES,
     ENGLISH,
-    Cents,
+    DollarAmount,
     Joined,
     Message,
     english,
@@ -34,7 +34,7 @@ _VALUES = st.one_of(
     st.integers(-(10**6), 10**6),
     st.decimals(allow_nan=False, allow_infinity=False, places=3, min_value=-10000, max_value=10000),
     st.dates(),
-    st.builds(Cents, st.integers(-(10**9), 10**9)),
+    st.builds(DollarAmount, st.integers(-(10**9), 10**9)),
 )
 _MESSAGES = st.builds(
     Message,
@@ -60,7 +60,7 @@ def _example(code: str) -> Message:
         elif name in ("lines", "thresholds", "parts") and "{lines}" not in ENGLISH[
             "figures_not_published"
         ] * (code == "figures_not_published"):
-            values[name] = (message("part_bonus", amount=Cents(123456)), message("part_salary"))
+            values[name] = (message("part_bonus", amount=DollarAmount(123456)), message("part_salary"))
         elif name in _FROM_RULES:
             values[name] = "regular_hours"
     return Message(code, tuple(values.items()))  # type: ignore[arg-type]
@@ -89,7 +89,10 @@ def test_a_message_says_its_parts():
         "paid_beside",
         payroll="p1",
         day=datetime.date(2026, 11, 20),
-        parts=(message("part_hours", hours=Decimal("40.000")), message("part_bonus", amount=Cents(5000))),
+        parts=(
+            message("part_hours", hours=Decimal("40.000")),
+            message("part_bonus", amount=DollarAmount(5000)),
+        ),
         start=datetime.date(2026, 11, 9),
         end=datetime.date(2026, 11, 15),
     )

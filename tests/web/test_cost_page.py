@@ -259,7 +259,7 @@ async def test_what_is_wrong_stands_beside_its_field(
     assert "<script" not in page.text
     if language == "es":
         problem = _words(tree.find(f".//*[@id='{field}-problem']"))
-        assert problem.split()[0] in ("Es", "Debe", "Elija", "Estos", "Llene"), problem
+        assert problem.split()[0] in ("Es", "Debe", "Elija", "Estos", "Llene", "Ingrese", "Use"), problem
 
 
 @pytest.mark.usefixtures("people")

@@ -78,8 +78,8 @@ async def test_an_employee_is_added_as_typed(browser: Browser, world: World) -> 
 
 WRONG = [
     ("pay_rate", "much", "Enter an amount, like 28.50."),
-    ("pay_rate", "28.505", "Use at most 2 decimals."),
-    ("pay_rate", "-3", "Enter an amount from 0.01 to 9,999.99."),
+    ("pay_rate", "28.505", "Must have at most 2 decimals."),
+    ("pay_rate", "-3", "Must be between 0.01 and 9,999.99."),
     ("first_name", "", "Fill in this field."),
     ("email", "ana", "Enter an email address, like ana@example.com."),
     ("start_date", "soon", "Enter a date, like 11/20/2026."),

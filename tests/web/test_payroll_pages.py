@@ -167,7 +167,7 @@ async def test_hours_that_are_paid_are_not_paid_twice_and_a_bonus_beside_them_is
     assert (await maria.send(f"{first}/run", page=_FORM, **await _seen(maria, first))).status_code == 303
     refused = await maria.send(f"{second}/run", page=_FORM)
     assert refused.status_code == 409
-    assert "are paid already" in (await maria.look(second)).text
+    assert "are already paid" in (await maria.look(second)).text
     seen = await _seen(maria, bonus)
     assert "Pay this in addition" in (await maria.look(bonus)).text
     unconfirmed = await maria.send(f"{bonus}/run", page=_FORM, **seen)

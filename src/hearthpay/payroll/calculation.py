@@ -27,7 +27,7 @@ from hearthpay.taxes.assumptions import assumptions_of
 from hearthpay.taxes.finality import Finality
 from hearthpay.taxes.labor_law import HoursWorked, labor_warnings
 from hearthpay.taxes.liability import guards_of, quarter_of, wages_by_line
-from hearthpay.taxes.messages import Cents, Message, message
+from hearthpay.taxes.messages import DollarAmount, Message, message
 from hearthpay.taxes.money import from_cents, scaled_rate, to_cents
 from hearthpay.taxes.pay_periods import check_period
 from hearthpay.taxes.thresholds import liability_thresholds
@@ -317,7 +317,7 @@ def _assumed_thresholds(paycheck: PaycheckRow, state: str, pay_date: datetime.da
     """
     quarter = quarter_of(pay_date)
     open_ones = tuple(
-        message("part_threshold", name=threshold.name, amount=Cents(threshold.cents))
+        message("part_threshold", name=threshold.name, amount=DollarAmount(threshold.cents))
         for threshold in liability_thresholds(state, pay_date.year)
         if threshold.period == "quarter" and paycheck.ytd.gross_pay < quarter * threshold.cents
     )
@@ -346,7 +346,7 @@ def _warnings(
     fica = liability_thresholds(employee.work_state, dates.pay_date.year)[0]
     withheld = any(line.code == "US-SS-EE" and line.amount_cents for line in paycheck.lines)
     if withheld and ytd.gross_pay < fica.cents:
-        warnings.append(message("fica_below_threshold", amount=Cents(fica.cents)))
+        warnings.append(message("fica_below_threshold", amount=DollarAmount(fica.cents)))
     if asked.not_due:
         warnings.append(_not_due(asked, employee.work_state))
     warnings += _corrected(paycheck)
@@ -402,7 +402,7 @@ def _not_due(asked: PaycheckInput, state: str) -> Message:
         message(
             "part_threshold_of_period",
             name=guard.threshold.name,
-            amount=Cents(guard.threshold.cents),
+            amount=DollarAmount(guard.threshold.cents),
             period=guard.threshold.period,
         )
         for guard in guards_of(asked.pay_date.year, state)
@@ -428,4 +428,6 @@ def _corrected(paycheck: Paycheck) -> list[Message]:
 
 
 def _line_amounts(amounts: Sequence[tuple[str, int]]) -> tuple[Message, ...]:
-    return tuple(message("part_line_amount", line=code, amount=Cents(cents)) for code, cents in amounts)
+    return tuple(
+        message("part_line_amount", line=code, amount=DollarAmount(cents)) for code, cents in amounts
+    )

@@ -68,7 +68,7 @@ from hearthpay.payroll.years.household_year import (
     measure_household,
     read_household_year,
 )
-from hearthpay.taxes.messages import Cents, Message, message
+from hearthpay.taxes.messages import DollarAmount, Message, message
 from hearthpay.taxes.money import from_cents
 from hearthpay.wire.paging import page_of
 
@@ -413,8 +413,12 @@ def _told_of(overlap: Overlap, entry: PayrollEntry) -> Message:
     parts = (
         *([message("part_salary")] if overlap.salary else []),
         *([message("part_hours", hours=overlap.hours)] if overlap.hours else []),
-        *([message("part_bonus", amount=Cents(overlap.earnings.bonus))] if bonus else []),
-        *([message("part_other_earnings", amount=Cents(overlap.earnings.other_earnings))] if other else []),
+        *([message("part_bonus", amount=DollarAmount(overlap.earnings.bonus))] if bonus else []),
+        *(
+            [message("part_other_earnings", amount=DollarAmount(overlap.earnings.other_earnings))]
+            if other
+            else []
+        ),
     )
     paid = {
         "payroll": str(overlap.payroll_id),

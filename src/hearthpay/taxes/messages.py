@@ -94,7 +94,7 @@ MessageCode = Literal[
 CODES: Final[tuple[MessageCode, ...]] = get_args(MessageCode)
 
 
-class Cents(NamedTuple):
+class DollarAmount(NamedTuple):
     """An amount of money in a message."""
 
     cents: int
@@ -109,7 +109,7 @@ class Cents(NamedTuple):
         return f"{self.dollars:,}"
 
 
-Parameter = "str | int | Decimal | datetime.date | Cents | Message | tuple[Message, ...]"
+Parameter = "str | int | Decimal | datetime.date | DollarAmount | Message | tuple[Message, ...]"
 """What a message can name: words, numbers, a day, an amount, or messages that are parts of it."""
 
 
@@ -300,7 +300,7 @@ def texts(messages: Iterable[Message]) -> tuple[str, ...]:
 def _in_english(value: object) -> object:
     if isinstance(value, Message):
         return english(value)
-    if isinstance(value, tuple) and not isinstance(value, Cents):
+    if isinstance(value, tuple) and not isinstance(value, DollarAmount):
         return Joined(english(each) for each in value)
     if isinstance(value, Decimal):
         return f"{value.normalize():f}"
@@ -315,7 +315,7 @@ def parameters(said: Message) -> dict[str, object]:
 def _plain(value: object) -> object:
     if isinstance(value, Message):
         return {"code": value.code, "params": parameters(value)}
-    if isinstance(value, Cents):
+    if isinstance(value, DollarAmount):
         return value.dollars
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
@@ -339,7 +339,7 @@ def _stored(value: object) -> list[object]:
     match value:
         case Message():
             return ["message", to_json(value)]
-        case Cents():
+        case DollarAmount():
             return ["money", value.cents]
         case tuple():
             return ["messages", [to_json(each) for each in value]]
@@ -359,7 +359,7 @@ def _read(stored: list[object]) -> object:
         case "message":
             return of_json(value)
         case "money":
-            return Cents(cast("int", value))
+            return DollarAmount(cast("int", value))
         case "messages":
             return tuple(of_json(each) for each in cast("list[object]", value))
         case "day":

@@ -5,7 +5,7 @@ from typing import Final
 
 from hearthpay.employees.salaries import weekly_hours_of
 from hearthpay.payroll.orders.salary_shares import SalaryShare
-from hearthpay.taxes.messages import Cents, Message, message
+from hearthpay.taxes.messages import DollarAmount, Message, message
 
 _HUNDREDTH: Final = Decimal("0.01")
 _WEEK: Final = 7
@@ -27,8 +27,8 @@ def salary_warnings(salary: SalaryShare | None) -> list[Message]:
         shares = {
             "paid": salary.paid_days,
             "all": salary.working_days,
-            "pay": Cents(salary.pay),
-            "full": Cents(salary.full_period),
+            "pay": DollarAmount(salary.pay),
+            "full": DollarAmount(salary.full_period),
         }
         if salary.unpaid_days:
             warnings.append(message("salary_prorated_unpaid", unpaid=salary.unpaid_days, **shares))

@@ -21,7 +21,7 @@ from hearthpay.payroll.orders import Payee, PayrollEntry, SettledOrder
 from hearthpay.payroll.orders.pay_dates import PayDates
 from hearthpay.payroll.years.household_year import HouseholdYear
 from hearthpay.taxes import rulebook_for
-from hearthpay.taxes.messages import Cents, Message, message
+from hearthpay.taxes.messages import DollarAmount, Message, message
 from hearthpay.taxes.money import from_cents, rate_of
 from hearthpay.taxes.rulebook import rulebook_of
 from hearthpay.taxes.thresholds import liability_thresholds
@@ -185,5 +185,8 @@ def _refund(
 
 def _told(tax_year: int, repayable: Repayable) -> Message:
     return message(
-        "fica_repaid", year=tax_year, wages=Cents(repayable.wages), threshold=Cents(repayable.threshold)
+        "fica_repaid",
+        year=tax_year,
+        wages=DollarAmount(repayable.wages),
+        threshold=DollarAmount(repayable.threshold),
     )

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from hearthpay.taxes.jurisdictions import STATES
 from hearthpay.taxes.labor_law.minimum_wages import FEDERAL_LAW, MinimumWage, governing_minimum_wage
 from hearthpay.taxes.labor_law.overtime import OvertimeRule, overtime_of, overtime_rules, salary_law
-from hearthpay.taxes.messages import Cents, Message, message
+from hearthpay.taxes.messages import DollarAmount, Message, message
 from hearthpay.taxes.money import from_cents, to_cents
 from hearthpay.taxes.trace import Source
 from hearthpay.taxes.vocabulary import Confidence
@@ -139,8 +139,8 @@ def _below_minimum(paid: HoursWorked) -> Iterator[LaborWarning]:
         message(
             "salary_below_minimum_wage" if paid.salaried else "below_minimum_wage",
             text=text,
-            rate=Cents(rate),
-            minimum=Cents(minimum.cents),
+            rate=DollarAmount(rate),
+            minimum=DollarAmount(minimum.cents),
             day=paid.pay_date,
             law=_whose(minimum, paid),
             since=minimum.effective_from,
@@ -255,10 +255,10 @@ def _overtime_rate(paid: HoursWorked) -> Iterator[LaborWarning]:
         message(
             "overtime_rate_too_low",
             text=text,
-            overtime=Cents(overtime),
-            rate=Cents(rate),
+            overtime=DollarAmount(overtime),
+            rate=DollarAmount(rate),
             times=times,
-            least=Cents(least),
+            least=DollarAmount(least),
             law=_by(rule.law),
         ),
     )

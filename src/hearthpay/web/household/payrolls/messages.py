@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from hearthpay.access.refusal import Problem, Refusal
 from hearthpay.languages.catalogue import Say, mark
-from hearthpay.taxes.messages import ENGLISH, Cents, Joined, Message
+from hearthpay.taxes.messages import ENGLISH, DollarAmount, Joined, Message
 from hearthpay.web.presentation import day_text
 from hearthpay.web.shell import ON_FORMS
 
@@ -185,7 +185,7 @@ def _value(say: Say, language: str, value: object) -> object:
     match value:
         case Message():
             return message_text(say, language, value)
-        case Cents():
+        case DollarAmount():
             return str(value)
         case tuple():
             return Joined(message_text(say, language, each) for each in value)
