@@ -80,7 +80,8 @@ async def pictured(page: Page, name: str, axe: str | None = None) -> None:
     for scheme in ("light", "dark"):
         await page.emulate_media(color_scheme=scheme)
         if axe is not None:
-            assert await page.evaluate(_FOUND) == [], f"{name}, {scheme}"
+            found = await page.evaluate(_FOUND)
+            assert found == [], f"{name}, {scheme}: {found}"
         if PICTURES is not None:
             await page.set_viewport_size({"width": 360, "height": 740})
             await page.screenshot(path=Path(PICTURES) / f"{name}_{scheme}_360.png", full_page=True)

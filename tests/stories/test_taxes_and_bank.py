@@ -167,7 +167,7 @@ async def _bank(page: Page, root: str) -> None:
     assert await page.get_by_text("…3544").first.is_visible()
     await pictured(page, "bank")
     await page.goto(f"{root}/bank/authorization")
-    await page.get_by_label(re.compile("I agree")).check()
+    await page.get_by_label(re.compile("I authorize debits")).check()
     await page.get_by_role("button", name="Agree").click()
     assert await page.get_by_text("Active").is_visible()
     await pictured(page, "bank_authorization")
